@@ -1,0 +1,5 @@
+//! Facts about Karpenter and the vocabularies it reads: releases, schedules, quantities.
+//!
+//! Everything here is `const` data or a pure function on text; nothing knows of documents, rules or doors.
+
+pub mod release;

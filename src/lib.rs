@@ -1,0 +1,3 @@
+//! Karpwarden checks Karpenter (AWS provider) manifests and the Kubernetes objects around them.
+
+pub mod karpenter;
