@@ -1,0 +1,186 @@
+//! From a place inside a scalar's value back to the source: the way from a word of a script to the line it stands on.
+
+use super::source::{Source, Span};
+use super::tree::{Node, Style};
+
+impl Node<'_> {
+    /// Where the bytes `range` of this string's value stand in the source. Where the value was folded or escaped, the
+    /// span covers what these bytes were written as. A range beyond the value gives the end of the value.
+    pub fn span_within(self, range: Span) -> Span {
+        let Some(value) = self.as_str() else { return self.span() };
+        let mut walk = Walk::new(self.tree().source(), self.span(), self.style());
+        let mut at = 0;
+        let mut start = None;
+        for char in value.chars() {
+            if at >= range.end {
+                break;
+            }
+            let (from, to) = walk.step(char);
+            if at >= range.start && start.is_none() {
+                start = Some(from);
+            }
+            at += char.len_utf8();
+            walk.last = to;
+        }
+        let start = start.unwrap_or(walk.last);
+        Span::new(start, walk.last.max(start))
+    }
+}
+
+/// A walk along the source of a scalar, one character of the value at a time.
+struct Walk<'s> {
+    source: &'s Source,
+    style: Style,
+    at: usize,
+    end: usize,
+    /// The indentation that a block scalar drops from each line.
+    indent: usize,
+    /// Where the last character ended.
+    last: usize,
+    /// The last character came from a line break.
+    broken: bool,
+}
+
+impl<'s> Walk<'s> {
+    fn new(source: &'s Source, span: Span, style: Style) -> Self {
+        let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
+        let at = span.start + usize::from(quoted);
+        let line =
+            source.text().get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let before = source.slice(Span::new(line, span.start));
+        // A block scalar starts at its first content character.
+        let indent = if before.bytes().all(|byte| byte == b' ') { before.len() } else { 0 };
+        let end = span.end.saturating_sub(usize::from(quoted));
+        Self { source, style, at, end, indent, last: at, broken: false }
+    }
+
+    fn rest(&self) -> &'s str {
+        self.source.slice(Span::new(self.at.min(self.end), self.end))
+    }
+
+    /// Passes the source of one character; gives where it starts and ends.
+    fn step(&mut self, char: char) -> (usize, usize) {
+        let block = matches!(self.style, Style::Literal | Style::Folded);
+        if (char == '\n' || char == ' ')
+            && let Some(len) = self.line_break(char, block)
+        {
+            let from = self.at;
+            self.at += len;
+            self.broken = true;
+            return (from, self.at);
+        }
+        self.broken = false;
+        let from = self.at;
+        let rest = self.rest();
+        let len = match (self.style, rest.as_bytes().first()) {
+            (Style::DoubleQuoted, Some(b'\\')) => escape_len(rest),
+            (Style::SingleQuoted, Some(b'\'')) => 2,
+            _ => rest.chars().next().map_or(0, char::len_utf8),
+        };
+        self.at += len;
+        (from, self.at)
+    }
+
+    /// The length of the line breaks at this place that the character came from, with what is dropped after them.
+    fn line_break(&mut self, char: char, block: bool) -> Option<usize> {
+        let rest = self.rest();
+        let folds = self.style != Style::Literal;
+        let lead = if block { 0 } else { rest.len() - rest.trim_start_matches([' ', '\t']).len() };
+        let mut len = lead + newline_len(rest.get(lead..)?)?;
+        len += self.dropped(rest.get(len..)?, block);
+        // Where lines are folded, the first of several breaks is dropped.
+        if folds
+            && char == '\n'
+            && !self.broken
+            && let Some(second) = rest.get(len..).and_then(newline_len)
+        {
+            len += second;
+            len += self.dropped(rest.get(len..)?, block);
+        }
+        Some(len)
+    }
+
+    /// How much of the start of a line is no content.
+    fn dropped(&self, line: &str, block: bool) -> usize {
+        if block {
+            return line.bytes().take(self.indent).take_while(|byte| *byte == b' ').count();
+        }
+        line.len() - line.trim_start_matches([' ', '\t']).len()
+    }
+}
+
+fn newline_len(text: &str) -> Option<usize> {
+    if text.starts_with("\r\n") { Some(2) } else { text.starts_with('\n').then_some(1) }
+}
+
+/// The length of an escape such as `\n`, `\x41`, `A` or an escaped line break.
+fn escape_len(text: &str) -> usize {
+    let digits = match text.as_bytes().get(1) {
+        Some(b'x') => 2,
+        Some(b'u') => surrogate_len(text),
+        Some(b'U') => 8,
+        _ => 0,
+    };
+    let char = text.get(1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    1 + char + digits
+}
+
+/// JSON writes one character beyond the first 65,536 as two escapes.
+fn surrogate_len(text: &str) -> usize {
+    let high = text.get(2..6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    let pair = high.is_some_and(|high| (0xd800..0xdc00).contains(&high)) && text.get(6..8) == Some("\\u");
+    if pair { 10 } else { 4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::Limits;
+    use super::super::{Document, File};
+    use super::*;
+
+    /// The source of every occurrence of `word` in the value of `text:`.
+    fn found(text: &str, word: &str) -> Vec<(String, usize)> {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
+        let node = tree.root().get("text").unwrap();
+        let value = node.as_str().unwrap();
+        value
+            .match_indices(word)
+            .map(|(at, _)| {
+                let span = node.span_within(Span::new(at, at + word.len()));
+                (file.source.slice(span).to_owned(), file.source.position(span.start).line)
+            })
+            .collect()
+    }
+
+    fn expect(text: &str, word: &str, places: &[(&str, usize)]) {
+        let places: Vec<_> = places.iter().map(|(text, line)| ((*text).to_owned(), *line)).collect();
+        assert_eq!(found(text, word), places, "{text}");
+    }
+
+    #[test]
+    fn a_word_in_a_block_scalar_is_on_its_own_line() {
+        expect(
+            "text: |\n  #!/bin/bash\n  set -e\n\n    é word\n  word\n",
+            "word",
+            &[("word", 5), ("word", 6)],
+        );
+        expect("text: |\r\n  one\r\n  word\r\n", "word", &[("word", 3)]);
+        expect("a:\ntext: |2\n    one\n   word\n", "word", &[("word", 4)]);
+    }
+
+    #[test]
+    fn a_word_in_folded_text_is_on_its_own_line() {
+        expect("text: >\n  one\n  word\n\n  two\n  word\n", "word", &[("word", 3), ("word", 6)]);
+        expect("text: >-\n  one\n\n\n  word\n    more\n  word\n", "word", &[("word", 5), ("word", 7)]);
+    }
+
+    #[test]
+    fn a_word_in_quotes_is_found_behind_escapes_and_breaks() {
+        expect(r#"text: "a\n\x41\u00e9 word\"word""#, "word", &[("word", 1), ("word", 1)]);
+        expect("text: \"one\n  word\n\n  word\"", "word", &[("word", 2), ("word", 4)]);
+        expect("text: 'it''s a word'", "word", &[("word", 1)]);
+        expect("text: one\n  word", "word", &[("word", 2)]);
+        expect("{\"text\": \"\\ud83d\\ude00 word\"}", "word", &[("word", 1)]);
+    }
+}

@@ -1,0 +1,531 @@
+//! The document model that every door reads its input into and every rule reads from: a tree of values, each of which
+//! knows its parent, its field path and, where there is a text, its place in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::source::{Source, Span};
+
+/// A JSON or YAML document as an arena of nodes; the root is the first.
+#[derive(Debug)]
+pub struct Tree {
+    source: Arc<Source>,
+    /// Text that differs from its spelling in the source, such as a string with escapes.
+    unescaped: String,
+    nodes: Vec<Data>,
+    duplicates: Vec<(u32, u32)>,
+    comments: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Data {
+    value: Stored,
+    parent: u32,
+    first: u32,
+    last: u32,
+    next: u32,
+    /// The position among its siblings.
+    index: u32,
+    key: Text,
+    key_span: (u32, u32),
+    span: (u32, u32),
+    style: Style,
+    /// A later sibling has the same key.
+    overridden: bool,
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stored {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Text),
+    Sequence,
+    Mapping,
+}
+
+/// Where a string is kept: in the source, or among the unescaped ones.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(super) struct Text {
+    start: u32,
+    len: u32,
+    unescaped: bool,
+}
+
+/// How a value is spelled in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Without quotes.
+    #[default]
+    Plain,
+    /// In single quotes.
+    SingleQuoted,
+    /// In double quotes.
+    DoubleQuoted,
+    /// A block scalar that keeps line breaks: `|`.
+    Literal,
+    /// A block scalar that folds line breaks: `>`.
+    Folded,
+    /// A collection in `{}` or `[]`.
+    Flow,
+    /// A collection by indentation.
+    Block,
+    /// An alias, or what an alias or a merge key brought here: its text stands at the anchor.
+    Alias,
+}
+
+/// What a value is, as JSON knows values. Whole numbers and others are kept apart, as the API server does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'d> {
+    /// `null`, or nothing at all after a key.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number without fraction or exponent that fits 64 bits with a sign.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string, unescaped.
+    String(&'d str),
+    /// A list.
+    Sequence,
+    /// An object.
+    Mapping,
+}
+
+/// A node of a [`Tree`]. Copies are cheap; two are equal when they are the same node.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'d> {
+    tree: &'d Tree,
+    id: u32,
+}
+
+impl PartialEq for Node<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.tree, other.tree) && self.id == other.id
+    }
+}
+
+impl Eq for Node<'_> {}
+
+impl Tree {
+    pub(super) fn new(source: Arc<Source>) -> Self {
+        Self {
+            source,
+            unescaped: String::new(),
+            nodes: Vec::new(),
+            duplicates: Vec::new(),
+            comments: Vec::new(),
+        }
+    }
+
+    /// The text that was read.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The outermost value.
+    pub fn root(&self) -> Node<'_> {
+        Node { tree: self, id: 0 }
+    }
+
+    fn data(&self, id: u32) -> Data {
+        const NOTHING: Data = Data {
+            value: Stored::Null,
+            parent: NONE,
+            first: NONE,
+            last: NONE,
+            next: NONE,
+            index: 0,
+            key: Text { start: 0, len: 0, unescaped: false },
+            key_span: (0, 0),
+            span: (0, 0),
+            style: Style::Plain,
+            overridden: false,
+        };
+        self.nodes.get(id as usize).copied().unwrap_or(NOTHING)
+    }
+
+    fn text(&self, text: Text) -> &str {
+        let all = if text.unescaped { &self.unescaped } else { self.source.text() };
+        all.get(text.start as usize..(text.start + text.len) as usize).unwrap_or_default()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Keeps a string: as a slice of the source where it stands there letter by letter, else as a copy.
+    pub(super) fn keep(&mut self, text: &str, at: Span) -> Text {
+        if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
+            return Text { start: small(at.start), len: small(text.len()), unescaped: false };
+        }
+        let start = small(self.unescaped.len());
+        self.unescaped.push_str(text);
+        Text { start, len: small(text.len()), unescaped: true }
+    }
+
+    /// Keeps the place of a comment that speaks to this tool; others are passed over.
+    pub(super) fn comment(&mut self, text: &str, span: Span) {
+        if text.trim_start().starts_with("karpwarden:") {
+            self.comments.push(span);
+        }
+    }
+
+    /// The comments that start with `karpwarden:`, from their `#` on.
+    pub fn comments(&self) -> &[Span] {
+        &self.comments
+    }
+
+    /// Adds a node as the last child of `parent`, under a key where the parent is a mapping.
+    pub(super) fn add(&mut self, parent: Option<u32>, key: Option<(Text, Span)>, new: New) -> u32 {
+        let id = small(self.nodes.len());
+        let parent = parent.unwrap_or(NONE);
+        let index = match self.nodes.get(parent as usize) {
+            None => 0,
+            Some(above) if above.first == NONE => 0,
+            Some(above) => self.data(above.last).index + 1,
+        };
+        let (key, key_span) = key.unwrap_or_default();
+        let value = match new.value {
+            NewValue::Null => Stored::Null,
+            NewValue::Bool(value) => Stored::Bool(value),
+            NewValue::Int(value) => Stored::Int(value),
+            NewValue::Float(value) => Stored::Float(value),
+            NewValue::String(text) => Stored::String(text),
+            NewValue::Sequence => Stored::Sequence,
+            NewValue::Mapping => Stored::Mapping,
+        };
+        self.nodes.push(Data {
+            value,
+            parent,
+            first: NONE,
+            last: NONE,
+            next: NONE,
+            index,
+            key,
+            key_span: (small(key_span.start), small(key_span.end)),
+            span: (small(new.span.start), small(new.span.end)),
+            style: new.style,
+            overridden: false,
+        });
+        if let Some(above) = self.nodes.get_mut(parent as usize) {
+            let before = core::mem::replace(&mut above.last, id);
+            if above.first == NONE {
+                above.first = id;
+            }
+            if let Some(sibling) = self.nodes.get_mut(before as usize) {
+                sibling.next = id;
+            }
+        }
+        id
+    }
+
+    /// Sets where a node ends in the text.
+    pub(super) fn close(&mut self, id: u32, end: usize) {
+        if let Some(data) = self.nodes.get_mut(id as usize) {
+            data.span.1 = small(end).max(data.span.0);
+        }
+    }
+
+    /// The end of the last child of a node, or of the node itself.
+    pub(super) fn end_of(&self, id: u32) -> usize {
+        let data = self.data(id);
+        let end = if data.last == NONE { data.span.1 } else { self.data(data.last).span.1 };
+        end as usize
+    }
+
+    /// Copies the subtree of `from` below `parent`, as an alias does; `None` where the tree would grow beyond `limit`.
+    pub(super) fn copy(
+        &mut self,
+        from: u32,
+        parent: Option<u32>,
+        key: Option<(Text, Span)>,
+        span: Option<Span>,
+        limit: usize,
+    ) -> Option<u32> {
+        if self.nodes.len() >= limit {
+            return None;
+        }
+        let data = self.data(from);
+        let value = match data.value {
+            Stored::Null => NewValue::Null,
+            Stored::Bool(value) => NewValue::Bool(value),
+            Stored::Int(value) => NewValue::Int(value),
+            Stored::Float(value) => NewValue::Float(value),
+            Stored::String(text) => NewValue::String(text),
+            Stored::Sequence => NewValue::Sequence,
+            Stored::Mapping => NewValue::Mapping,
+        };
+        let span = span.unwrap_or(Span::new(data.span.0 as usize, data.span.1 as usize));
+        let copy = self.add(parent, key, New { value, span, style: Style::Alias });
+        if let Some(new) = self.nodes.get_mut(copy as usize) {
+            new.overridden = data.overridden;
+        }
+        let mut child = data.first;
+        while child != NONE {
+            let next = self.data(child);
+            let key_span = Span::new(next.key_span.0 as usize, next.key_span.1 as usize);
+            let key = matches!(data.value, Stored::Mapping).then_some((next.key, key_span));
+            self.copy(child, Some(copy), key, None, limit)?;
+            child = next.next;
+        }
+        Some(copy)
+    }
+
+    /// Copies the members of the mapping `from` into the mapping `into`, as a merge key does.
+    pub(super) fn merge(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
+        let mut child = self.data(from).first;
+        while child != NONE {
+            let next = self.data(child);
+            let key_span = Span::new(next.key_span.0 as usize, next.key_span.1 as usize);
+            self.copy(child, Some(into), Some((next.key, key_span)), None, limit)?;
+            child = next.next;
+        }
+        Some(())
+    }
+
+    /// Ends a mapping: of the members with one key, all but the last are marked as overridden. Two of the same key are
+    /// duplicates, unless a merge key brought one of them.
+    pub(super) fn settle(&mut self, id: u32) {
+        /// Up to here, comparing all keys is quicker than keeping them sorted.
+        const FEW: u32 = 12;
+        let data = self.data(id);
+        let few = data.last == NONE || self.data(data.last).index < FEW;
+        let mut repeated = Vec::new();
+        let mut last_of: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut child = data.first;
+        while child != NONE {
+            let next = self.data(child);
+            let key = self.text(next.key);
+            let earlier = if few {
+                let mut before = data.first;
+                let mut found = None;
+                while before != child {
+                    let candidate = self.data(before);
+                    if self.text(candidate.key) == key {
+                        found = Some(before);
+                    }
+                    before = candidate.next;
+                }
+                found
+            } else {
+                last_of.insert(key, child)
+            };
+            repeated.extend(earlier.map(|earlier| (earlier, child)));
+            child = next.next;
+        }
+        for (earlier, later) in repeated {
+            if let Some(data) = self.nodes.get_mut(earlier as usize) {
+                data.overridden = true;
+            }
+            let merged = |id| self.data(id).style == Style::Alias && self.data(id).key_span.0 < data.span.0;
+            if !merged(earlier) && !merged(later) {
+                self.duplicates.push((earlier, later));
+            }
+        }
+    }
+
+    /// Keys that stand twice in one object: the first place and the one that counts.
+    pub fn duplicates(&self) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
+        self.duplicates
+            .iter()
+            .map(|&(first, again)| (Node { tree: self, id: first }, Node { tree: self, id: again }))
+    }
+
+    pub(super) fn is_mapping(&self, id: u32) -> bool {
+        self.data(id).value == Stored::Mapping
+    }
+
+    pub(super) fn is_sequence(&self, id: u32) -> bool {
+        self.data(id).value == Stored::Sequence
+    }
+
+    pub(super) fn string_of(&self, id: u32) -> Option<&str> {
+        if let Stored::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
+    }
+
+    pub(super) fn children_of(&self, id: u32) -> Vec<u32> {
+        Node { tree: self, id }.children().map(|child| child.id).collect()
+    }
+}
+
+/// A node about to be added.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct New {
+    pub(super) value: NewValue,
+    pub(super) span: Span,
+    pub(super) style: Style,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NewValue {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Text),
+    Sequence,
+    Mapping,
+}
+
+/// Offsets are kept in 32 bits: files are bounded far below 4 GiB.
+fn small(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(NONE)
+}
+
+impl<'d> Node<'d> {
+    fn data(self) -> Data {
+        self.tree.data(self.id)
+    }
+
+    fn at(self, id: u32) -> Option<Self> {
+        (id != NONE).then_some(Self { tree: self.tree, id })
+    }
+
+    /// The tree this node belongs to.
+    pub fn tree(self) -> &'d Tree {
+        self.tree
+    }
+
+    /// What the value is.
+    pub fn value(self) -> Value<'d> {
+        match self.data().value {
+            Stored::Null => Value::Null,
+            Stored::Bool(value) => Value::Bool(value),
+            Stored::Int(value) => Value::Int(value),
+            Stored::Float(value) => Value::Float(value),
+            Stored::String(text) => Value::String(self.tree.text(text)),
+            Stored::Sequence => Value::Sequence,
+            Stored::Mapping => Value::Mapping,
+        }
+    }
+
+    /// How the value is spelled.
+    pub fn style(self) -> Style {
+        self.data().style
+    }
+
+    /// The string, where the value is one.
+    pub fn as_str(self) -> Option<&'d str> {
+        if let Value::String(text) = self.value() { Some(text) } else { None }
+    }
+
+    /// The truth value, where the value is one.
+    pub fn as_bool(self) -> Option<bool> {
+        if let Value::Bool(value) = self.value() { Some(value) } else { None }
+    }
+
+    /// The whole number, where the value is one.
+    pub fn as_int(self) -> Option<i64> {
+        if let Value::Int(value) = self.value() { Some(value) } else { None }
+    }
+
+    /// Whether the value is `null`.
+    pub fn is_null(self) -> bool {
+        self.value() == Value::Null
+    }
+
+    /// Whether the value is an object.
+    pub fn is_mapping(self) -> bool {
+        self.data().value == Stored::Mapping
+    }
+
+    /// Whether the value is a list.
+    pub fn is_sequence(self) -> bool {
+        self.data().value == Stored::Sequence
+    }
+
+    /// The items of a list or the values of an object in the order of the text, duplicate keys included.
+    pub fn children(self) -> impl Iterator<Item = Self> + Clone {
+        core::iter::successors(self.at(self.data().first), |node| node.at(node.data().next))
+    }
+
+    /// The items of a list; nothing for any other value.
+    pub fn items(self) -> impl Iterator<Item = Self> + Clone {
+        self.children().take_while(move |_| self.is_sequence())
+    }
+
+    /// The members of an object that count: where a key is given twice, the last; nothing for any other value.
+    pub fn members(self) -> impl Iterator<Item = (&'d str, Self)> + Clone {
+        self.children()
+            .take_while(move |_| self.is_mapping())
+            .filter(|child| !child.is_overridden())
+            .map(|child| (child.key(), child))
+    }
+
+    /// Whether the same key stands again later in the object, and wins.
+    pub fn is_overridden(self) -> bool {
+        self.data().overridden
+    }
+
+    /// How many items or members the value has.
+    pub fn len(self) -> usize {
+        let last = self.data().last;
+        if last == NONE { 0 } else { self.tree.data(last).index as usize + 1 }
+    }
+
+    /// Whether the value has no items or members.
+    pub fn is_empty(self) -> bool {
+        self.data().first == NONE
+    }
+
+    /// The member under a key; where it is given twice the last one, as the Kubernetes tools take it.
+    pub fn get(self, key: &str) -> Option<Self> {
+        if !self.is_mapping() {
+            return None;
+        }
+        self.children().find(|child| !child.is_overridden() && child.key() == key)
+    }
+
+    /// The value below a path of keys.
+    pub fn at_path(self, keys: &[&str]) -> Option<Self> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// The string below a path of keys.
+    pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
+        self.at_path(keys)?.as_str()
+    }
+
+    /// The object or list that holds this value.
+    pub fn parent(self) -> Option<Self> {
+        self.at(self.data().parent)
+    }
+
+    /// The key this value stands under; empty for an item or the root.
+    pub fn key(self) -> &'d str {
+        self.tree.text(self.data().key)
+    }
+
+    /// The position of an item in its list.
+    pub fn index(self) -> usize {
+        self.data().index as usize
+    }
+
+    /// Where the value stands. An absent value has an empty span.
+    pub fn span(self) -> Span {
+        let (start, end) = self.data().span;
+        Span::new(start as usize, end as usize)
+    }
+
+    /// Where the key of the value stands; empty for an item or the root.
+    pub fn key_span(self) -> Span {
+        let (start, end) = self.data().key_span;
+        Span::new(start as usize, end as usize)
+    }
+
+    /// The value as it is written in the text, or in the text of its anchor.
+    pub fn spelling(self) -> &'d str {
+        self.tree.source.slice(self.span())
+    }
+
+    /// A number that orders the nodes of a tree as they were read.
+    pub fn order(self) -> usize {
+        self.id as usize
+    }
+}

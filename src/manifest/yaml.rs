@@ -1,0 +1,352 @@
+//! YAML text → trees. The scanner is a library's; what its events mean follows the Kubernetes tools: merge keys, the last
+//! of equal keys, aliases as copies, and the scalars of [`scalar`](super::scalar).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, Span as Marks, StructureStyle, Tag};
+
+use super::limits::{Exceeded, Limits};
+use super::scalar::{self, Scalar};
+use super::source::{Source, Span};
+use super::tree::{New, NewValue, Style, Text, Tree};
+
+/// Why a YAML document cannot be read, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// The byte at which reading stopped.
+    pub at: usize,
+    /// What is wrong there.
+    pub problem: YamlProblem,
+}
+
+/// What can be wrong with a YAML document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum YamlProblem {
+    /// The scanner's own words for a mistake in the syntax.
+    Syntax(String),
+    /// `{{` where YAML would have a value: the text of a template.
+    Template,
+    /// A list or an object where a key belongs.
+    KeyIsCollection,
+    /// A key that is null, which JSON cannot say.
+    KeyIsNull,
+    /// A number that JSON cannot say.
+    NotFinite,
+    /// `<<` with something else than a mapping or a list of mappings.
+    MergeNeedsMapping,
+    /// A value that contains an alias of itself.
+    AliasOfItself,
+    /// A bound is exceeded.
+    Exceeded(Exceeded),
+}
+
+impl core::fmt::Display for YamlProblem {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Syntax(message) => write!(f, "not valid YAML: {message}"),
+            Self::Template => f.write_str("template, not checked"),
+            Self::KeyIsCollection => {
+                f.write_str("not valid here: a key must be text, this one is a list or an object")
+            }
+            Self::KeyIsNull => f.write_str("not valid here: a key is missing before `:`"),
+            Self::NotFinite => {
+                f.write_str("not valid here: an infinite number cannot be sent to the API server")
+            }
+            Self::MergeNeedsMapping => {
+                f.write_str("not valid here: `<<` takes a mapping or a list of mappings")
+            }
+            Self::AliasOfItself => f.write_str("not valid here: the value of this anchor contains itself"),
+            Self::Exceeded(exceeded) => exceeded.fmt(f),
+        }
+    }
+}
+
+/// Reads the documents within a span of the source, one after another until the first that cannot be read.
+pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
+    let mut documents = Vec::new();
+    let mut options = Options::default();
+    options.flow_nesting_limit = limits.depth + 1;
+    options.block_nesting_limit = limits.depth + 1;
+    options.max_buffered_comment_events = usize::MAX;
+    let mut parser = Parser::new_from_str_with_options(source.slice(span), options);
+    loop {
+        let mut loader = Loader {
+            tree: Tree::new(Arc::clone(source)),
+            base: span.start,
+            limits: *limits,
+            open: Vec::new(),
+            anchors: BTreeMap::new(),
+            done: false,
+        };
+        while !loader.done {
+            let problem = match parser.next_event() {
+                None => return documents,
+                Some(Ok((event, marks))) => loader.event(event, marks).err(),
+                Some(Err(error)) => {
+                    let at = span.start + error.marker().byte_offset().unwrap_or_default();
+                    let problem = match error.kind() {
+                        ErrorKind::RecursionLimitExceeded => {
+                            YamlProblem::Exceeded(Exceeded::Depth(limits.depth))
+                        }
+                        _ => YamlProblem::Syntax(error.info()),
+                    };
+                    Some(YamlError { at, problem })
+                }
+            };
+            if let Some(error) = problem {
+                documents.push(Err(error));
+                return documents;
+            }
+        }
+        documents.push(Ok(loader.tree));
+    }
+}
+
+struct Loader {
+    tree: Tree,
+    /// Where in the source the scanned text starts.
+    base: usize,
+    limits: Limits,
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, u32>,
+    done: bool,
+}
+
+/// A collection whose end is still to come.
+struct Open {
+    id: u32,
+    anchor: usize,
+    flow: bool,
+    /// For a mapping: the key whose value is due.
+    key: Option<Key>,
+    /// For a collection that is the value of a merge key: the mapping it goes into.
+    merge_into: Option<u32>,
+}
+
+enum Key {
+    Named(Text, Span),
+    Merge,
+}
+
+/// Where a node goes.
+enum Slot {
+    /// Below a parent, or as the root.
+    Below(Option<u32>, Option<(Text, Span)>),
+    /// Into a mapping, as what `<<` brings.
+    Merged(u32),
+}
+
+impl Loader {
+    fn span(&self, marks: Marks) -> Span {
+        let range = marks.byte_range().unwrap_or_default();
+        Span::new(self.base + range.start, self.base + range.end)
+    }
+
+    fn fail<T>(span: Span, problem: YamlProblem) -> Result<T, YamlError> {
+        Err(YamlError { at: span.start, problem })
+    }
+
+    fn event(&mut self, event: Event<'_>, marks: Marks) -> Result<(), YamlError> {
+        let span = self.span(marks);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.scalar(&text, style, anchor, tag.as_deref(), span)
+            }
+            Event::MappingStart(style, anchor, _) => self.start(NewValue::Mapping, style, anchor, span),
+            Event::SequenceStart(style, anchor, _) => self.start(NewValue::Sequence, style, anchor, span),
+            Event::MappingEnd | Event::SequenceEnd => self.end(span),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            Event::Comment(text, _) => {
+                self.tree.comment(&text, span);
+                Ok(())
+            }
+            Event::DocumentEnd => {
+                self.done = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the next node is a key of the innermost mapping.
+    fn key_is_due(&self) -> bool {
+        self.open.last().is_some_and(|open| self.tree.is_mapping(open.id) && open.key.is_none())
+    }
+
+    /// The place of the next value.
+    fn slot(&mut self) -> Slot {
+        let Some(open) = self.open.last_mut() else { return Slot::Below(None, None) };
+        match open.key.take() {
+            Some(Key::Merge) => Slot::Merged(open.id),
+            Some(Key::Named(text, span)) => Slot::Below(Some(open.id), Some((text, span))),
+            None => Slot::Below(Some(open.id), None),
+        }
+    }
+
+    fn room(&self, span: Span) -> Result<(), YamlError> {
+        if self.tree.len() < self.limits.nodes {
+            return Ok(());
+        }
+        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+    }
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: Span,
+    ) -> Result<(), YamlError> {
+        // A value that is not there arrives as `~` without a place.
+        let text = if span.start == span.end && style == ScalarStyle::Plain { "" } else { text };
+        let core = tag.and_then(Tag::core_suffix);
+        let plain = match core {
+            Some("str" | "binary") => false,
+            Some(_) => true,
+            None => style == ScalarStyle::Plain && tag.is_none(),
+        };
+        if self.key_is_due() {
+            let key = if plain && text == "<<" {
+                Key::Merge
+            } else {
+                let name = if plain { scalar::as_key(text) } else { Some(text.to_owned()) };
+                let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
+                Key::Named(self.tree.keep(&name, span), span)
+            };
+            if let Some(open) = self.open.last_mut() {
+                open.key = Some(key);
+            }
+            return Ok(());
+        }
+        self.room(span)?;
+        let value = match if plain { scalar::resolve(text) } else { Scalar::String } {
+            Scalar::Null => NewValue::Null,
+            Scalar::Bool(value) => NewValue::Bool(value),
+            Scalar::Int(value) => NewValue::Int(value),
+            Scalar::Float(value) if value.is_finite() => NewValue::Float(value),
+            Scalar::Float(_) => return Self::fail(span, YamlProblem::NotFinite),
+            Scalar::String => NewValue::String(self.keep(text, style, span)),
+        };
+        let style = match style {
+            ScalarStyle::SingleQuoted => Style::SingleQuoted,
+            ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+            ScalarStyle::Literal => Style::Literal,
+            ScalarStyle::Folded => Style::Folded,
+            ScalarStyle::Plain => Style::Plain,
+        };
+        match self.slot() {
+            Slot::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
+            Slot::Below(parent, key) => {
+                let id = self.tree.add(parent, key, New { value, span, style });
+                self.remember(anchor, id);
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, text: &str, style: ScalarStyle, span: Span) -> Text {
+        let quote = usize::from(matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted));
+        self.tree.keep(text, Span::new(span.start + quote, span.end))
+    }
+
+    fn remember(&mut self, anchor: usize, id: u32) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, id);
+        }
+    }
+
+    fn start(
+        &mut self,
+        value: NewValue,
+        style: StructureStyle,
+        anchor: usize,
+        span: Span,
+    ) -> Result<(), YamlError> {
+        if self.key_is_due() {
+            let before = span.start.saturating_sub(1);
+            let template = self.tree.source().slice(Span::new(before, span.start + 1)) == "{{";
+            return Self::fail(
+                span,
+                if template { YamlProblem::Template } else { YamlProblem::KeyIsCollection },
+            );
+        }
+        self.room(span)?;
+        if self.open.len() >= self.limits.depth {
+            return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
+        }
+        let flow = style == StructureStyle::Flow;
+        let new = New { value, span, style: if flow { Style::Flow } else { Style::Block } };
+        let (id, merge_into) = match self.slot() {
+            Slot::Below(parent, key) => (self.tree.add(parent, key, new), None),
+            // What is merged is read beside the tree and then copied into its mapping.
+            Slot::Merged(mapping) => (self.tree.add(None, None, new), Some(mapping)),
+        };
+        self.open.push(Open { id, anchor, flow, key: None, merge_into });
+        Ok(())
+    }
+
+    fn end(&mut self, span: Span) -> Result<(), YamlError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let end = if open.flow { span.end } else { self.tree.end_of(open.id) };
+        self.tree.close(open.id, end);
+        if self.tree.is_mapping(open.id) {
+            self.tree.settle(open.id);
+        }
+        self.remember(open.anchor, open.id);
+        match open.merge_into {
+            Some(mapping) => self.merge(open.id, mapping, span),
+            None => Ok(()),
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
+        let Some(&from) = self.anchors.get(&anchor) else {
+            return Self::fail(span, YamlProblem::AliasOfItself);
+        };
+        if self.key_is_due() {
+            let Some(name) = self.tree.string_of(from).map(str::to_owned) else {
+                return Self::fail(span, YamlProblem::KeyIsCollection);
+            };
+            let key = Key::Named(self.tree.keep(&name, span), span);
+            if let Some(open) = self.open.last_mut() {
+                open.key = Some(key);
+            }
+            return Ok(());
+        }
+        match self.slot() {
+            Slot::Merged(mapping) => self.merge(from, mapping, span),
+            Slot::Below(parent, key) => {
+                let copied = self.tree.copy(from, parent, key, Some(span), self.limits.nodes);
+                self.within(copied.is_some(), span)
+            }
+        }
+    }
+
+    fn within(&self, within: bool, span: Span) -> Result<(), YamlError> {
+        if within {
+            return Ok(());
+        }
+        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+    }
+
+    /// Brings the members of a mapping, or of a list of mappings, into another. In a list the earlier ones win, so they
+    /// are brought last.
+    fn merge(&mut self, from: u32, into: u32, span: Span) -> Result<(), YamlError> {
+        let sources = if self.tree.is_mapping(from) {
+            vec![from]
+        } else {
+            self.tree.children_of(from).into_iter().rev().collect()
+        };
+        let all_mappings = sources.iter().all(|id| self.tree.is_mapping(*id));
+        if !all_mappings || (sources.is_empty() && !self.tree.is_sequence(from)) {
+            return Self::fail(span, YamlProblem::MergeNeedsMapping);
+        }
+        for source in sources {
+            let merged = self.tree.merge(source, into, self.limits.nodes);
+            self.within(merged.is_some(), span)?;
+        }
+        Ok(())
+    }
+}
