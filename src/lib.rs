@@ -1,4 +1,24 @@
 //! Karpwarden checks Karpenter (AWS provider) manifests and the Kubernetes objects around them.
+//!
+//! ```text
+//! text ──▶ manifest ──▶ documents ──▶ check ──▶ findings ──▶ report
+//!                                       ▲  ▲
+//!                       settings ───────┘  └─────── inventory
+//! ```
+//!
+//! A door only translates: its input into documents and settings, the findings into its output. Modules point one way:
+//! [`manifest`] ← [`karpenter`] ← [`rules`] ← [`check`](mod@check) ← doors.
 
+pub mod check;
+pub mod finding;
+pub mod fix;
+pub mod inventory;
 pub mod karpenter;
 pub mod manifest;
+pub mod object;
+pub mod report;
+pub mod rules;
+pub mod settings;
+pub mod spelling;
+
+pub use check::check;

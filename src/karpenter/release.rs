@@ -65,6 +65,12 @@ impl Release {
         (patch <= newest_patch(minor)).then(|| Self(first_of(minor) + patch))
     }
 
+    /// All patches of the minor that this release belongs to.
+    pub const fn minor_set(self) -> Releases {
+        let (minor, _) = self.parts();
+        Releases::between(minor, minor)
+    }
+
     const fn parts(self) -> (u8, u8) {
         let mut minor = 0;
         while minor + 1 < MINORS && first_of(minor + 1) <= self.0 {

@@ -184,14 +184,14 @@ fn yaml_or_json(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
         for read in yaml::read(source, piece, limits) {
             documents.push(match read {
                 Ok(tree) => Document::Read(tree),
-                Err(error) => refusal(source, piece, error),
+                Err(error) => refusal(source, piece, &error),
             });
         }
     }
     documents
 }
 
-fn refusal(source: &Source, piece: Span, error: yaml::YamlError) -> Document {
+fn refusal(source: &Source, piece: Span, error: &yaml::YamlError) -> Document {
     if matches!(error.problem, yaml::YamlProblem::Template | yaml::YamlProblem::Syntax(_))
         && let Some(mark) = template_mark(source.slice(piece))
     {
@@ -253,6 +253,8 @@ fn pieces(text: &str) -> Vec<Span> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::tree::{Node, Value};
     use super::*;
     use insta::assert_snapshot;
@@ -389,7 +391,7 @@ mod tests {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..10 {
             let items = vec![format!("*a{}", level - 1); 10].join(", ");
-            bomb.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+            let _ = writeln!(bomb, "a{level}: &a{level} [{items}]");
         }
         assert!(read("-", &bomb).contains("--max-nodes"));
     }

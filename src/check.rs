@@ -1,0 +1,240 @@
+//! Documents and settings in, findings out: runs the rules and decides which of their findings are shown.
+
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::inventory::Inventory;
+use crate::karpenter::release::Releases;
+use crate::manifest::{Document, File};
+use crate::object::Object;
+use crate::report::{Place, Report, Skipped, Unreadable};
+use crate::rules::{self, Rule};
+use crate::settings::Settings;
+
+/// The findings a run shows at most, unless something else is asked for.
+pub const MAX_FINDINGS: usize = 10_000;
+
+/// What a rule can look at besides the object it checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c, 'd> {
+    /// What the findings depend on.
+    pub settings: &'c Settings,
+    /// The other objects of the same cluster.
+    pub inventory: &'c Inventory<'d>,
+    /// All clusters that are checked together, this one among them.
+    pub clusters: &'c [Inventory<'d>],
+    /// Whether the object was read from a text, rather than received from an API server that has pruned it.
+    pub is_text: bool,
+}
+
+/// The files of one cluster.
+#[derive(Debug, Default)]
+pub struct Cluster {
+    /// What tells it from others; empty where there is only one.
+    pub name: String,
+    /// Its files, in the order in which they are reported.
+    pub files: Vec<File>,
+}
+
+/// Where an object stands among the inputs.
+#[derive(Clone, Copy, Debug)]
+struct Subject<'d> {
+    object: Object<'d>,
+    cluster: usize,
+    file: usize,
+    document: usize,
+}
+
+/// Checks the manifests of one or several clusters.
+pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
+    let mut report = Report::new(settings);
+    let mut subjects: Vec<Subject<'_>> = Vec::new();
+    let mut inventories = Vec::new();
+    for (index, cluster) in clusters.iter().enumerate() {
+        let first = subjects.len();
+        for (file_index, file) in cluster.files.iter().enumerate() {
+            for (document, read) in file.documents.iter().enumerate() {
+                let objects = account(&mut report, file, document, read);
+                let subject = |object| Subject { object, cluster: index, file: file_index, document };
+                subjects.extend(objects.into_iter().map(subject));
+            }
+        }
+        let objects = subjects.iter().skip(first).map(|subject| subject.object).collect();
+        inventories.push(Inventory::new(cluster.name.clone(), objects, settings.complete_inventory));
+    }
+    let places = Places::new(clusters, &subjects);
+    for subject in &subjects {
+        let Some(inventory) = inventories.get(subject.cluster) else { continue };
+        let context = Context { settings, inventory, clusters: &inventories, is_text: true };
+        let drafts = run(subject.object, &context);
+        if settings.karpenter.is_range() {
+            report.accept(places.of(subject), refused(&drafts), subject.object);
+        }
+        let shown = shown(drafts, subject.object, settings, &mut report.summary.suppressed);
+        for draft in shown {
+            if report.findings.len() >= MAX_FINDINGS {
+                report.truncated = true;
+                return report;
+            }
+            report.add(&draft, subject.object, &places.of(subject), |node| places.find(node));
+        }
+    }
+    report
+}
+
+/// Counts a document, and gives its objects where it has some.
+fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d Document) -> Vec<Object<'d>> {
+    report.summary.documents += 1;
+    let name = || file.source.name().to_owned();
+    let mut skip = |reason: &str| {
+        report.summary.skipped += 1;
+        report.skipped.push(Skipped { file: name(), document, reason: reason.to_owned() });
+        Vec::new()
+    };
+    match read {
+        Document::Read(tree) => {
+            let objects = Object::all(tree);
+            if objects.is_empty() {
+                return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
+            }
+            if !objects.iter().any(|object| rules::all().any(|rule| rule.reads(*object))) {
+                let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
+                skip(&format!("no rule reads the kind `{kind}`"));
+                return objects;
+            }
+            report.summary.checked += 1;
+            objects
+        }
+        Document::Template(_) => skip("template, not checked: render it first"),
+        Document::Unreadable { at, message } => {
+            let position = file.source.position(*at);
+            report.unreadable.push(Unreadable {
+                file: name(),
+                document,
+                line: position.line,
+                column: position.column,
+                message: message.clone(),
+            });
+            Vec::new()
+        }
+    }
+}
+
+/// Everything the rules say of an object, in the order of its places.
+///
+/// Rules that are off are not run, except those that tell what the API server refuses: a range of releases asks for it.
+pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
+    let mut drafts = Vec::new();
+    for rule in rules::all() {
+        let asked = context.settings.speaks(rule)
+            || (rule.family == Family::ApiServer && context.settings.karpenter.is_range());
+        if asked && rule.applies(object) {
+            (rule.check)(object, context, &mut drafts);
+        }
+    }
+    drafts
+        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    drafts
+}
+
+/// The releases whose API server refuses the object.
+fn refused(drafts: &[Draft<'_>]) -> Releases {
+    let refusals = drafts.iter().filter(|draft| draft.rule.family == Family::ApiServer);
+    refusals.fold(Releases::NONE, |all, draft| all.or(draft.releases))
+}
+
+/// The findings that the settings let through, each with the severity they give it.
+pub fn shown<'d>(
+    drafts: Vec<Draft<'d>>,
+    object: Object<'d>,
+    settings: &Settings,
+    suppressed: &mut usize,
+) -> Vec<Draft<'d>> {
+    let target = settings.karpenter.releases();
+    let mut shown: Vec<Draft<'d>> = Vec::new();
+    for mut draft in drafts {
+        let Some(severity) = settings.severity(draft.rule, draft.severity) else { continue };
+        draft.severity = severity;
+        if !draft.releases.meets(target) {
+            continue;
+        }
+        if is_excepted(draft.rule, object, settings) {
+            *suppressed += 1;
+            continue;
+        }
+        shown.push(draft);
+    }
+    explain_once(&mut shown, target);
+    shown
+}
+
+fn is_excepted(rule: &Rule, object: Object<'_>, settings: &Settings) -> bool {
+    settings.exceptions.iter().any(|exception| {
+        let holds = exception.until.is_none_or(|until| settings.today.is_none_or(|today| today <= until));
+        holds && exception.covers(rule, object.kind(), object.namespace(), object.name())
+    })
+}
+
+/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases.
+fn explain_once(drafts: &mut Vec<Draft<'_>>, target: Releases) {
+    let explained: Vec<(crate::finding::Place<'_>, Releases)> = drafts
+        .iter()
+        .filter(|draft| draft.rule.family != Family::ApiServer && draft.caught_by == CaughtBy::ApiServer)
+        .map(|draft| (draft.place.clone(), draft.releases))
+        .collect();
+    drafts.retain_mut(|draft| {
+        if draft.rule.family != Family::ApiServer {
+            return true;
+        }
+        for (place, releases) in &explained {
+            if place.meets(&draft.place) {
+                draft.releases = draft.releases.without(*releases);
+            }
+        }
+        draft.releases.meets(target)
+    });
+}
+
+/// Where documents stand among the inputs.
+struct Places<'d> {
+    clusters: &'d [Cluster],
+    /// The address of each object's tree and the order of its root there, with the subject.
+    by_tree: Vec<(usize, usize, Subject<'d>)>,
+}
+
+impl<'d> Places<'d> {
+    fn new(clusters: &'d [Cluster], subjects: &[Subject<'d>]) -> Self {
+        let key = |subject: &Subject<'d>| {
+            let root = subject.object.root();
+            (address(root.tree()), root.order(), *subject)
+        };
+        let mut by_tree: Vec<_> = subjects.iter().map(key).collect();
+        by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
+        Self { clusters, by_tree }
+    }
+
+    fn of(&self, subject: &Subject<'d>) -> Place<'d> {
+        let cluster = self.clusters.get(subject.cluster);
+        let file = cluster.and_then(|cluster| cluster.files.get(subject.file));
+        Place {
+            cluster: cluster.map_or("", |cluster| cluster.name.as_str()),
+            file: file.map_or("", |file| file.source.name()),
+            document: subject.document,
+        }
+    }
+
+    /// The place and the object of a node.
+    fn find(&self, node: crate::manifest::tree::Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
+        let key = (address(node.tree()), node.order());
+        let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
+        let (tree, _, subject) = self.by_tree.get(at.checked_sub(1)?)?;
+        (*tree == key.0).then(|| (self.of(subject), subject.object))
+    }
+}
+
+fn address<T>(value: &T) -> usize {
+    core::ptr::from_ref(value).addr()
+}
+
+/// Whether any finding is at least as grave.
+pub fn fails(report: &Report, level: Severity) -> bool {
+    report.findings.iter().any(|finding| finding.severity <= level)
+}

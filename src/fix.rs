@@ -1,0 +1,247 @@
+//! Fixes: edits of the user's own text, and the same edits of an object that has no text.
+
+use serde_json::Value as Json;
+
+use crate::manifest::scalar::{Scalar, resolve};
+use crate::manifest::source::{Source, Span};
+use crate::manifest::tree::{Node, Style};
+
+/// An edit that mends a finding.
+#[derive(Clone, Debug)]
+pub struct Fix<'d> {
+    /// What it does, in a few words: `write the profile's name`.
+    pub title: String,
+    /// Whether it means what the author meant, so that it may be made unasked.
+    pub safe: bool,
+    /// What changes; all of it or nothing.
+    pub changes: Vec<Change<'d>>,
+}
+
+impl<'d> Fix<'d> {
+    /// A fix that may be made unasked.
+    pub fn safe(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
+        Self { title: title.into(), safe: true, changes }
+    }
+
+    /// A fix that has to be looked at first.
+    pub fn to_look_at(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
+        Self { title: title.into(), safe: false, changes }
+    }
+}
+
+/// One change of a document.
+#[derive(Clone, Debug)]
+pub enum Change<'d> {
+    /// Writes a string in the place of a value that is no collection.
+    Set(Node<'d>, String),
+    /// Writes another key for a value.
+    Rename(Node<'d>, String),
+    /// Replaces some bytes of a string's value.
+    Replace(Node<'d>, Span, String),
+    /// Removes a member with its key, or an item.
+    Remove(Node<'d>),
+    /// Adds a member with a string to an object, after its last one.
+    Add(Node<'d>, String, String),
+}
+
+/// A range of bytes of a source and what to write there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes to replace.
+    pub span: Span,
+    /// What to write.
+    pub text: String,
+}
+
+impl<'d> Change<'d> {
+    /// The node that changes.
+    pub fn node(&self) -> Node<'d> {
+        match self {
+            Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
+                *node
+            }
+            Self::Add(node, ..) => *node,
+        }
+    }
+
+    /// The change as an edit of the text the node was read from; `None` where the text has no place for it, as in what
+    /// an alias brought.
+    pub fn edit(&self) -> Option<Edit> {
+        let node = self.node();
+        let source = node.tree().source();
+        if node.style() == Style::Alias && !matches!(self, Self::Set(..)) {
+            return None;
+        }
+        match self {
+            Self::Set(_, value) => Some(Edit { span: node.span(), text: scalar(value, node.style()) }),
+            Self::Rename(_, key) => {
+                let span = node.key_span();
+                let quoted = source.slice(span).starts_with(['"', '\'']);
+                let style = match source.slice(span).as_bytes().first() {
+                    Some(b'"') => Style::DoubleQuoted,
+                    Some(b'\'') if quoted => Style::SingleQuoted,
+                    _ => Style::Plain,
+                };
+                Some(Edit { span, text: scalar(key, style) })
+            }
+            Self::Replace(_, range, text) => {
+                let text = match node.style() {
+                    Style::SingleQuoted => text.replace('\'', "''"),
+                    Style::DoubleQuoted => escaped(text),
+                    _ => text.clone(),
+                };
+                Some(Edit { span: node.span_within(*range), text })
+            }
+            Self::Remove(_) => removal(node, source),
+            Self::Add(_, key, value) => addition(node, source, key, value),
+        }
+    }
+
+    /// Makes the change in an object that came without a text.
+    pub fn apply(&self, root: Node<'d>, object: &mut Json) {
+        let node = self.node();
+        let Some(target) = find(node, root, object) else { return };
+        match self {
+            Self::Set(_, value) => *target = Json::String(value.clone()),
+            Self::Replace(_, range, text) => {
+                if let Json::String(value) = target
+                    && value.get(range.start..range.end).is_some()
+                {
+                    value.replace_range(range.start..range.end, text);
+                }
+            }
+            Self::Add(_, key, value) => {
+                if let Json::Object(members) = target {
+                    members.insert(key.clone(), Json::String(value.clone()));
+                }
+            }
+            Self::Rename(_, key) => {
+                if let Some(Json::Object(members)) =
+                    node.parent().and_then(|parent| find(parent, root, object))
+                    && let Some(value) = members.remove(node.key())
+                {
+                    members.insert(key.clone(), value);
+                }
+            }
+            Self::Remove(_) => match node.parent().and_then(|parent| find(parent, root, object)) {
+                Some(Json::Object(members)) => drop(members.remove(node.key())),
+                Some(Json::Array(items)) if node.index() < items.len() => drop(items.remove(node.index())),
+                _ => {}
+            },
+        }
+    }
+}
+
+/// The JSON value of a node within the object that has the given root.
+fn find<'j>(node: Node<'_>, root: Node<'_>, object: &'j mut Json) -> Option<&'j mut Json> {
+    if node == root {
+        return Some(object);
+    }
+    let parent = node.parent()?;
+    match find(parent, root, object)? {
+        Json::Object(members) => members.get_mut(node.key()),
+        Json::Array(items) => items.get_mut(node.index()),
+        _ => None,
+    }
+}
+
+/// A string spelled in a style; in quotes where YAML would read it as something else.
+fn scalar(value: &str, style: Style) -> String {
+    match style {
+        Style::DoubleQuoted => format!("\"{}\"", escaped(value)),
+        Style::SingleQuoted => format!("'{}'", value.replace('\'', "''")),
+        _ if is_plain(value) => value.to_owned(),
+        _ => format!("\"{}\"", escaped(value)),
+    }
+}
+
+/// Whether a string means itself without quotes, in block and flow style.
+fn is_plain(value: &str) -> bool {
+    let starts = value.starts_with(|char: char| char.is_ascii_alphanumeric() || char == '/' || char == '_');
+    let letters = value.chars().all(|char| char.is_ascii_alphanumeric() || "-_./@=+:$".contains(char));
+    starts && letters && !value.ends_with(':') && !value.contains(": ") && resolve(value) == Scalar::String
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = Json::String(text.to_owned()).to_string();
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+/// The lines of a member or item in block style, or its text with a comma in flow style.
+fn removal(node: Node<'_>, source: &Source) -> Option<Edit> {
+    let parent = node.parent()?;
+    let start = if node.key_span() == Span::default() { node.span().start } else { node.key_span().start };
+    let end = node.span().end;
+    if parent.style() == Style::Flow {
+        let before = source.text().get(..start)?;
+        let after = source.text().get(end..)?;
+        let blank = after.len() - after.trim_start().len();
+        if after.trim_start().starts_with(',') {
+            let comma = end + blank + 1;
+            let next = source.text().get(comma..)?;
+            return Some(Edit {
+                span: Span::new(start, comma + next.len() - next.trim_start().len()),
+                text: String::new(),
+            });
+        }
+        let trimmed = before.trim_end();
+        let start = if trimmed.ends_with(',') { trimmed.len() - 1 } else { start };
+        return Some(Edit { span: Span::new(start, end), text: String::new() });
+    }
+    if parent.len() == 1 {
+        // Nothing would be left: an empty collection keeps the document's shape.
+        let empty = if parent.is_mapping() { "{}" } else { "[]" };
+        let dash = if parent.is_sequence() { source.text().get(..start)?.rfind('-')? } else { start };
+        return Some(Edit { span: Span::new(dash, end), text: empty.to_owned() });
+    }
+    let line = source.text().get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+    let lead = source.slice(Span::new(line, start));
+    let rest = source.text().get(end..)?;
+    let tail = rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let first_of_item = parent.is_mapping() && lead.trim_start().starts_with('-');
+    if first_of_item {
+        // The dash stays, and the next member moves up behind it.
+        let next = parent.children().find(|child| child.index() == node.index() + 1)?;
+        return Some(Edit { span: Span::new(start, next.key_span().start), text: String::new() });
+    }
+    Some(Edit { span: Span::new(line, end + tail), text: String::new() })
+}
+
+/// A new member after the last one, as far indented as that.
+fn addition(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<Edit> {
+    let last = node.children().last()?;
+    let end = last.span().end.max(last.key_span().end);
+    let (key, value) = (scalar(key, Style::Plain), scalar(value, Style::Plain));
+    if node.style() == Style::Flow {
+        let json = source.slice(last.key_span()).starts_with('"');
+        let text = if json {
+            format!(", \"{key}\": \"{}\"", value.trim_matches('"'))
+        } else {
+            format!(", {key}: {value}")
+        };
+        return Some(Edit { span: Span::new(end, end), text });
+    }
+    let line = source.text().get(..last.key_span().start)?.rfind('\n').map_or(0, |at| at + 1);
+    let column = last.key_span().start - line;
+    let rest = source.text().get(end..)?;
+    let at = end + rest.find('\n').unwrap_or(rest.len());
+    let at = if matches!(last.style(), Style::Literal | Style::Folded) { end.saturating_sub(1) } else { at };
+    Some(Edit { span: Span::new(at, at), text: format!("\n{}{key}: {value}", " ".repeat(column)) })
+}
+
+/// The text with the edits made, the later ones first; an edit that overlaps one before it is left out.
+pub fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut ordered: Vec<&Edit> = edits.iter().collect();
+    ordered.sort_by_key(|edit| edit.span);
+    ordered.dedup();
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    for edit in ordered {
+        let Some(kept) = text.get(at..edit.span.start) else { continue };
+        result.push_str(kept);
+        result.push_str(&edit.text);
+        at = edit.span.end.max(at);
+    }
+    result.push_str(text.get(at..).unwrap_or_default());
+    result
+}

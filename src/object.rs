@@ -1,0 +1,235 @@
+//! Kubernetes objects within documents: `kind: List` is unpacked, an AdmissionReview is unwrapped.
+
+use crate::manifest::tree::{Node, Tree};
+
+/// A kind of the API, in the version whose shape the rules read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The version within the group.
+    pub version: &'static str,
+    /// The kind's name.
+    pub name: &'static str,
+}
+
+impl Kind {
+    /// `karpenter.sh/v1` NodePool.
+    pub const NODE_POOL: Self = Self::of("karpenter.sh", "v1", "NodePool");
+    /// `karpenter.sh/v1` NodeClaim.
+    pub const NODE_CLAIM: Self = Self::of("karpenter.sh", "v1", "NodeClaim");
+    /// `karpenter.sh/v1alpha1` NodeOverlay.
+    pub const NODE_OVERLAY: Self = Self::of("karpenter.sh", "v1alpha1", "NodeOverlay");
+    /// `karpenter.k8s.aws/v1` EC2NodeClass.
+    pub const NODE_CLASS: Self = Self::of("karpenter.k8s.aws", "v1", "EC2NodeClass");
+    /// `storage.k8s.io/v1` StorageClass.
+    pub const STORAGE_CLASS: Self = Self::of("storage.k8s.io", "v1", "StorageClass");
+    /// `apps/v1` Deployment.
+    pub const DEPLOYMENT: Self = Self::of("apps", "v1", "Deployment");
+
+    /// A kind by its group, version and name.
+    pub const fn of(group: &'static str, version: &'static str, name: &'static str) -> Self {
+        Self { group, version, name }
+    }
+}
+
+/// What is being done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Operation {
+    /// A manifest in a text, which may be applied to a cluster that has the object or not.
+    #[default]
+    Apply,
+    /// An admission request that creates the object.
+    Create,
+    /// An admission request that changes it.
+    Update,
+}
+
+/// An object of the Kubernetes API, found in a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'d> {
+    root: Node<'d>,
+    old: Option<Node<'d>>,
+    operation: Operation,
+}
+
+/// Equal when they are the same object of the same document.
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
+}
+
+impl Eq for Object<'_> {}
+
+impl<'d> Object<'d> {
+    /// The objects of a document; none where it is no Kubernetes object.
+    pub fn all(tree: &'d Tree) -> Vec<Self> {
+        let mut objects = Vec::new();
+        unpack(tree.root(), &mut objects);
+        objects
+    }
+
+    /// An object as it stands in an admission request.
+    pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
+        Self { root: object, old, operation }
+    }
+
+    /// The whole object.
+    pub fn root(self) -> Node<'d> {
+        self.root
+    }
+
+    /// The object as the cluster holds it, where a review brings it.
+    pub fn old(self) -> Option<Node<'d>> {
+        self.old
+    }
+
+    /// What is being done with the object.
+    pub fn operation(self) -> Operation {
+        self.operation
+    }
+
+    /// `apiVersion` as written.
+    pub fn api_version(self) -> &'d str {
+        self.root.str_at(&["apiVersion"]).unwrap_or_default()
+    }
+
+    /// The API group; empty for the core group.
+    pub fn group(self) -> &'d str {
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// The version within the group.
+    pub fn version(self) -> &'d str {
+        let whole = self.api_version();
+        whole.split_once('/').map_or(whole, |(_, version)| version)
+    }
+
+    /// `kind` as written.
+    pub fn kind(self) -> &'d str {
+        self.root.str_at(&["kind"]).unwrap_or_default()
+    }
+
+    /// `metadata.name`, or `metadata.generateName`, or nothing.
+    pub fn name(self) -> &'d str {
+        let name = self.root.str_at(&["metadata", "name"]);
+        name.or_else(|| self.root.str_at(&["metadata", "generateName"])).unwrap_or_default()
+    }
+
+    /// `metadata.namespace`, or nothing.
+    pub fn namespace(self) -> &'d str {
+        self.root.str_at(&["metadata", "namespace"]).unwrap_or_default()
+    }
+
+    /// Whether the object is of a kind, in the version given there.
+    pub fn is(self, kind: Kind) -> bool {
+        self.kind() == kind.name && self.group() == kind.group && self.version() == kind.version
+    }
+
+    /// The value below a path of keys.
+    pub fn at(self, keys: &[&str]) -> Option<Node<'d>> {
+        self.root.at_path(keys)
+    }
+
+    /// The string below a path of keys.
+    pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
+        self.root.str_at(keys)
+    }
+
+    /// An annotation of the object.
+    pub fn annotation(self, key: &str) -> Option<Node<'d>> {
+        self.at(&["metadata", "annotations", key])
+    }
+
+    /// The pod, or the template that pods are made from: the node that holds `metadata` and `spec`.
+    ///
+    /// Any kind counts whose template stands where the built-in kinds have it and has containers, so that rollouts and
+    /// the like of other projects are read too.
+    pub fn pod(self) -> Option<Node<'d>> {
+        const PLACES: [&[&str]; 4] =
+            [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"], &[]];
+        PLACES.iter().find_map(|place| {
+            let pod = self.at(place)?;
+            let named = !place.is_empty() || (self.kind() == "Pod" && self.group().is_empty());
+            (named && pod.at_path(&["spec", "containers"])?.is_sequence()).then_some(pod)
+        })
+    }
+}
+
+fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
+    let kind = node.str_at(&["kind"]).unwrap_or_default();
+    let api_version = node.str_at(&["apiVersion"]).unwrap_or_default();
+    if kind.is_empty() || api_version.is_empty() {
+        return;
+    }
+    if let Some(items) = node.get("items").filter(|items| kind.ends_with("List") && items.is_sequence()) {
+        for item in items.items() {
+            unpack(item, objects);
+        }
+        return;
+    }
+    if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") {
+        let Some(request) = node.get("request") else { return };
+        let operation = match request.str_at(&["operation"]) {
+            Some("CREATE") => Operation::Create,
+            Some("UPDATE") => Operation::Update,
+            _ => return,
+        };
+        let whole = |key| request.get(key).filter(|object| object.is_mapping());
+        if let Some(object) = whole("object") {
+            objects.push(Object { root: object, old: whole("oldObject"), operation });
+        }
+        return;
+    }
+    objects.push(Object { root: node, old: None, operation: Operation::Apply });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::limits::Limits;
+    use crate::manifest::{Document, File};
+
+    fn objects(text: &str) -> Vec<String> {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let trees = file.documents.iter().filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
+            _ => None,
+        });
+        let all = trees.flat_map(Object::all);
+        all.map(|object| format!("{} {} {:?}", object.api_version(), object.kind(), object.pod().is_some()))
+            .collect()
+    }
+
+    #[test]
+    fn lists_are_unpacked_and_reviews_unwrapped() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: {containers: []}}\n- {apiVersion: a/v1, kind: B}\n\
+                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}\n\
+                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}\n\
+                    ---\njust: a map\n";
+        assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false"]);
+    }
+
+    #[test]
+    fn pod_templates_are_found_in_any_kind() {
+        for (text, found) in [
+            (
+                "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, spec: {template: {spec: {containers: []}}}}",
+                true,
+            ),
+            (
+                "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {template: {spec: {containers: []}}}}}}",
+                true,
+            ),
+            ("{apiVersion: v1, kind: PodTemplate, template: {spec: {containers: []}}}", true),
+            (
+                "{apiVersion: karpenter.sh/v1, kind: NodePool, spec: {template: {spec: {requirements: []}}}}",
+                false,
+            ),
+            ("{apiVersion: x/v1, kind: Thing, spec: {containers: []}}", false),
+        ] {
+            assert!(objects(text)[0].ends_with(&found.to_string()), "{text}");
+        }
+    }
+}

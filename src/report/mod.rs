@@ -1,0 +1,316 @@
+//! Findings → what a door prints. The report is the JSON that every door shares; other formats are made from it.
+
+use serde::Serialize;
+
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::Object;
+use crate::settings::{Settings, Target};
+
+/// Where the documentation is published; a rule's page is below it.
+pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
+
+/// What a run found, as `--format json` prints it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The version of this shape.
+    pub schema: u8,
+    /// The version of this program.
+    pub version: &'static str,
+    /// The release or range that was checked against.
+    pub karpenter_version: String,
+    /// How much of what.
+    pub summary: Summary,
+    /// What is wrong, in document order.
+    pub findings: Vec<Finding>,
+    /// With a range: which releases accept each Karpenter document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Vec<Accepted>>,
+    /// What was not checked, and why.
+    pub skipped: Vec<Skipped>,
+    /// What could not be read.
+    pub unreadable: Vec<Unreadable>,
+    /// There were more findings than the bound.
+    #[serde(skip)]
+    pub truncated: bool,
+    #[serde(skip)]
+    target: Target,
+}
+
+/// Counts.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Documents in the input.
+    pub documents: usize,
+    /// Documents that rules read.
+    pub checked: usize,
+    /// Documents that no rule reads.
+    pub skipped: usize,
+    /// Findings of severity error.
+    pub errors: usize,
+    /// Findings of severity warning.
+    pub warnings: usize,
+    /// Findings of severity info.
+    pub infos: usize,
+    /// Findings that an exception covers.
+    pub suppressed: usize,
+}
+
+/// One finding. `line` to `end_offset` and `fix` are absent where there is no text.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the keys of the JSON report, described in the design of its schema")]
+pub struct Finding {
+    pub rule: &'static str,
+    pub family: Family,
+    pub severity: Severity,
+    pub caught_by: CaughtBy,
+    pub releases: String,
+    pub cluster: String,
+    pub file: String,
+    pub document: usize,
+    pub api_version: String,
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    pub path: String,
+    #[serde(flatten)]
+    pub position: Range,
+    pub message: String,
+    pub help: String,
+    pub url: String,
+    pub related: Vec<Related>,
+    pub fix: Option<Fix>,
+}
+
+/// A range of a text: lines and columns from 1 (columns in code points), offsets in UTF-16 code units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "see the sentence above")]
+pub struct Range {
+    pub line: Option<usize>,
+    pub column: Option<usize>,
+    pub end_line: Option<usize>,
+    pub end_column: Option<usize>,
+    pub offset: Option<usize>,
+    pub end_offset: Option<usize>,
+}
+
+/// Another place that has to do with a finding.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Related {
+    pub file: String,
+    pub document: usize,
+    pub path: String,
+    pub line: Option<usize>,
+    pub column: Option<usize>,
+    pub offset: Option<usize>,
+    pub end_offset: Option<usize>,
+    pub message: String,
+}
+
+/// A fix as edits of the text.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Fix {
+    pub title: String,
+    pub safe: bool,
+    pub edits: Vec<Edit>,
+}
+
+/// A range of a file, in UTF-16 code units, and what to write there.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Edit {
+    pub file: String,
+    pub offset: usize,
+    pub end_offset: usize,
+    pub text: String,
+}
+
+/// The releases that accept a document.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Accepted {
+    pub file: String,
+    pub document: usize,
+    pub releases: String,
+    #[serde(skip)]
+    set: Releases,
+}
+
+/// A document that was not checked.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Skipped {
+    pub file: String,
+    pub document: usize,
+    pub reason: String,
+}
+
+/// A document, or the rest of a file, that could not be read.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Unreadable {
+    pub file: String,
+    pub document: usize,
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+}
+
+/// Where a document stands among the inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place<'d> {
+    /// The cluster's name, where there are several.
+    pub cluster: &'d str,
+    /// The file's name.
+    pub file: &'d str,
+    /// The position of the document in its file.
+    pub document: usize,
+}
+
+impl Report {
+    /// A report without findings.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION"),
+            karpenter_version: settings.karpenter.to_string(),
+            summary: Summary::default(),
+            findings: Vec::new(),
+            accepted: settings.karpenter.is_range().then(Vec::new),
+            skipped: Vec::new(),
+            unreadable: Vec::new(),
+            truncated: false,
+            target: settings.karpenter,
+        }
+    }
+
+    /// The report as JSON on one line.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(crate) fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
+        let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
+        let (true, Some(accepted)) = (karpenter, self.accepted.as_mut()) else { return };
+        let mut set = self.target.releases().without(refused);
+        let same = |last: &&mut Accepted| last.file == place.file && last.document == place.document;
+        if let Some(last) = accepted.last_mut().filter(same) {
+            set = set.and(last.set);
+            last.set = set;
+            last.releases = minors(set);
+            return;
+        }
+        accepted.push(Accepted {
+            file: place.file.to_owned(),
+            document: place.document,
+            releases: minors(set),
+            set,
+        });
+    }
+
+    pub(crate) fn add<'d>(
+        &mut self,
+        draft: &Draft<'d>,
+        object: Object<'d>,
+        place: &Place<'d>,
+        find: impl Fn(Node<'d>) -> Option<(Place<'d>, Object<'d>)>,
+    ) {
+        match draft.severity {
+            Severity::Error => self.summary.errors += 1,
+            Severity::Warning => self.summary.warnings += 1,
+            Severity::Info => self.summary.infos += 1,
+        }
+        let related = draft.related.iter().filter_map(|(at, message)| {
+            let (place, object) = find(at.node())?;
+            let range = Range::of(at);
+            Some(Related {
+                file: place.file.to_owned(),
+                document: place.document,
+                path: at.path(object.root()),
+                line: range.line,
+                column: range.column,
+                offset: range.offset,
+                end_offset: range.end_offset,
+                message: message.clone(),
+            })
+        });
+        self.findings.push(Finding {
+            rule: draft.rule.name,
+            family: draft.rule.family,
+            severity: draft.severity,
+            caught_by: draft.caught_by,
+            releases: draft.releases.to_string(),
+            cluster: place.cluster.to_owned(),
+            file: place.file.to_owned(),
+            document: place.document,
+            api_version: object.api_version().to_owned(),
+            kind: object.kind().to_owned(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+            path: draft.place.path(object.root()),
+            position: Range::of(&draft.place),
+            message: draft.message.clone(),
+            help: draft.help.clone(),
+            url: url(draft.rule.name),
+            related: related.collect(),
+            fix: draft.fix.as_ref().and_then(|fix| Fix::of(fix, place.file)),
+        });
+    }
+}
+
+/// The newest patch stands for its minor: a set of targets reads as the range it was asked for.
+fn minors(set: Releases) -> String {
+    use crate::karpenter::release::Release;
+    let whole = Release::minors()
+        .filter(|release| set.contains(*release))
+        .fold(set, |all, release| all.or(release.minor_set()));
+    whole.to_string()
+}
+
+/// The page of a rule.
+pub fn url(rule: &str) -> String {
+    format!("{DOCUMENTATION}{rule}")
+}
+
+impl Range {
+    fn of(place: &crate::finding::Place<'_>) -> Self {
+        let (source, span) = (place.node().tree().source(), place.span());
+        let text = source.slice(span);
+        // A place is marked up to the last word of it.
+        let end = span.start + text.trim_end().len().max(text.len().min(1));
+        let (from, to) = (source.position(span.start), source.position(end));
+        Self {
+            line: Some(from.line),
+            column: Some(from.column),
+            end_line: Some(to.line),
+            end_column: Some(to.column),
+            offset: Some(from.offset),
+            end_offset: Some(to.offset),
+        }
+    }
+}
+
+impl Fix {
+    fn of(fix: &crate::fix::Fix<'_>, file: &str) -> Option<Self> {
+        let edits = fix.changes.iter().map(|change| {
+            let edit = change.edit()?;
+            let source = change.node().tree().source();
+            Some(Edit {
+                file: file.to_owned(),
+                offset: source.position(edit.span.start).offset,
+                end_offset: source.position(edit.span.end).offset,
+                text: edit.text,
+            })
+        });
+        Some(Self { title: fix.title.clone(), safe: fix.safe, edits: edits.collect::<Option<_>>()? })
+    }
+}

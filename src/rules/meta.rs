@@ -1,0 +1,113 @@
+//! What holds for every rule: its documentation is complete, its examples do what they claim, its fix is what it declares.
+
+use super::testing::{fixed, report};
+use super::{Fixes, Rule, all, documentation};
+use crate::settings::{Settings, Target, kubernetes_minor};
+
+/// The YAML blocks below a heading, with the words after ```` ```yaml ````.
+fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
+    let section = markdown.split("\n## ").map(|part| part.trim_start_matches("## "));
+    let Some(section) = section.into_iter().find(|part| part.starts_with(heading)) else { return Vec::new() };
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in section.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(words)) if words.starts_with("yaml") => {
+                open = Some((words.to_owned(), String::new()));
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some((_, text)), None) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
+/// Settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete ````.
+fn settings(words: &str) -> Settings {
+    let mut settings = Settings::default();
+    for word in words.split(',').skip(1) {
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("karpenter", value) => settings.karpenter = Target::parse(value).unwrap(),
+            ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
+            ("cluster", value) => settings.cluster_name = Some(value.to_owned()),
+            ("complete", _) => settings.complete_inventory = true,
+            other => panic!("unknown word {other:?}"),
+        }
+    }
+    settings
+}
+
+fn for_each(check: impl Fn(&'static Rule, &str)) {
+    for rule in all() {
+        check(rule, &documentation(rule));
+    }
+}
+
+#[test]
+fn every_rule_is_documented_under_the_same_headings() {
+    for_each(|rule, text| {
+        for heading in ["What it does", "Why it is bad", "Example", "Use instead", "References"] {
+            assert!(text.contains(&format!("## {heading}\n")), "{}: no heading `{heading}`", rule.name);
+        }
+        let safety = text.contains("## Fix safety\n");
+        assert_eq!(safety, rule.fix != Fixes::None, "{}: `Fix safety` goes with a fix", rule.name);
+        assert!(!rule.summary.ends_with('.') && !rule.summary.is_empty(), "{}", rule.name);
+    });
+}
+
+#[test]
+fn every_bad_example_is_found_and_every_good_one_is_not() {
+    for_each(|rule, text| {
+        let bad = blocks(text, "Example");
+        assert!(!bad.is_empty(), "{}: no example", rule.name);
+        for (words, example) in bad {
+            assert!(
+                !report(rule, &example, &settings(&words)).findings.is_empty(),
+                "{}:\n{example}",
+                rule.name
+            );
+        }
+        for (words, example) in blocks(text, "Use instead") {
+            let findings = report(rule, &example, &settings(&words)).findings;
+            assert!(findings.is_empty(), "{}: {findings:?}\n{example}", rule.name);
+        }
+    });
+}
+
+#[test]
+fn every_safe_fix_mends_the_example() {
+    for_each(|rule, text| {
+        for (words, example) in blocks(text, "Example") {
+            let before = report(rule, &example, &settings(&words)).findings;
+            assert!(
+                rule.fix != Fixes::None || before.iter().all(|finding| finding.fix.is_none()),
+                "{}",
+                rule.name
+            );
+            let safe = before.iter().any(|finding| finding.fix.as_ref().is_some_and(|fix| fix.safe));
+            assert!(rule.fix == Fixes::Safe || !safe, "{}: a safe fix that is not declared", rule.name);
+            if safe {
+                let mended = fixed(rule, &example);
+                let after = report(rule, &mended, &settings(&words)).findings;
+                assert!(after.len() < before.len(), "{}:\n{mended}", rule.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn names_are_kebab_case_and_unique() {
+    let mut names: Vec<_> = all().map(|rule| rule.name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    for name in names {
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{name}"
+        );
+    }
+}

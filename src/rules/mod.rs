@@ -1,0 +1,140 @@
+//! The rules, and their registry. One file a rule, in a folder for each thing that goes wrong.
+//!
+//! A rule's file holds its documentation (the doc comment of its `RULE`), its metadata, its check and its tests. The
+//! documentation is kept beside the registry, not in it, so that a build which never prints it does not carry it.
+
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+
+/// What is known of a rule besides its documentation.
+#[derive(Debug)]
+pub struct Rule {
+    /// The name: kebab-case, says what is wrong, never changes.
+    pub name: &'static str,
+    /// The thing that goes wrong.
+    pub family: Family,
+    /// The severity of its findings, where a finding says no other.
+    pub severity: Severity,
+    /// Who else would have told, where a finding says no other.
+    pub caught_by: CaughtBy,
+    /// The releases in which what it finds is wrong, where a finding says no others.
+    pub releases: Releases,
+    /// The strongest fix it offers.
+    pub fix: Fixes,
+    /// One line: what is wrong.
+    pub summary: &'static str,
+    /// The objects it reads.
+    pub on: &'static [On],
+    /// The kinds it looks up beside the object it checks.
+    pub inventory: &'static [Kind],
+    /// Looks at one object and adds what it finds.
+    pub check: for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>),
+}
+
+/// The objects that a rule reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// The objects of one kind, in the version given there.
+    Kind(Kind),
+    /// Every object of an API group, whatever its version.
+    Group(&'static str),
+    /// Pods, and whatever has a pod template.
+    Workload,
+    /// Every object.
+    Any,
+}
+
+impl Rule {
+    /// Whether the rule reads an object.
+    pub fn applies(&self, object: Object<'_>) -> bool {
+        self.on.iter().any(|on| match on {
+            On::Kind(kind) => object.is(*kind),
+            On::Group(group) => object.group() == *group,
+            On::Workload => object.pod().is_some(),
+            On::Any => true,
+        })
+    }
+
+    /// Whether the rule reads this kind of object in particular.
+    pub fn reads(&self, object: Object<'_>) -> bool {
+        !self.on.contains(&On::Any) && self.applies(object)
+    }
+}
+
+/// What kind of fix a rule offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixes {
+    /// None: advice only.
+    None,
+    /// Edits that mean what the author meant.
+    Safe,
+    /// Edits that have to be looked at first.
+    Unsafe,
+}
+
+impl Fixes {
+    /// `none`, `safe` or `unsafe`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+        }
+    }
+}
+
+/// Declares a rule: `RULE`, and its doc comment as text.
+macro_rules! rule {
+    ($(#[doc = $doc:literal])* RULE { $($field:ident: $value:expr),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule { $($field: $value),* };
+
+        /// The documentation of the rule: its doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+    };
+}
+
+/// Declares the rules of a family: a module each.
+macro_rules! family {
+    ($($rule:ident),* $(,)?) => {
+        $(pub(crate) mod $rule;)*
+
+        /// The rules of this family.
+        pub(super) const RULES: &[&$crate::rules::Rule] = &[$(&$rule::RULE),*];
+
+        /// Their documentation, in the same order.
+        pub(super) const DOCS: &[&str] = &[$($rule::DOC),*];
+    };
+}
+
+#[cfg(test)]
+mod meta;
+mod nodeclass;
+#[cfg(test)]
+pub(crate) mod testing;
+
+const RULES: [&[&Rule]; 1] = [nodeclass::RULES];
+
+const DOCS: [&[&str]; 1] = [nodeclass::DOCS];
+
+/// All rules.
+pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
+    RULES.into_iter().flatten().copied()
+}
+
+/// The rule of a name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.name == name)
+}
+
+/// A rule's documentation as Markdown, without its title.
+pub fn documentation(rule: &Rule) -> String {
+    let docs = DOCS.into_iter().flatten().copied();
+    let text = all().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, text)| text);
+    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
+    markdown.push('\n');
+    markdown
+}

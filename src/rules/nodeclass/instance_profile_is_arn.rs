@@ -1,0 +1,137 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::iam;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that `spec.instanceProfile` of an EC2NodeClass is the name of an instance profile, not its ARN or a path.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter passes the value to EC2 as the profile's *name*. EC2 refuses an ARN there with `Invalid IAM Instance
+    /// Profile name`, and Karpenter takes that refusal for a profile that does not exist yet and waits. The node class
+    /// says `InstanceProfileReady=True`, because the value is copied without being looked up; `ValidationSucceeded` and
+    /// `Ready` stay `Unknown`, and nothing is logged (1.3.1 and later; before, the node class is even `Ready` and every
+    /// launch fails).
+    ///
+    /// The pull request that is often named as the fix, aws/karpenter-provider-aws#8074, is about profiles in a cache;
+    /// no release up to 1.14 detects an ARN.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   instanceProfile: KarpenterNodeProfile-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// In Terraform this is the attribute `name` of the instance profile, not `arn`.
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: what follows the last slash of an instance profile's ARN is its name, which is unique in the account. The ARN
+    /// of a role is not replaced, because a role and its instance profile need not have the same name.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#8072, #8312: node classes that never become ready
+    /// - pkg/controllers/nodeclass/instanceprofile.go and validation.go at v1.14.1
+    RULE {
+        name: "instance-profile-is-arn",
+        family: Family::Nodeclass,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "the instance profile is given as an ARN or with a path instead of by its name",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
+    let Some(value) = node.as_str() else { return };
+    let draft = |what: &str| {
+        Draft::new(
+            &RULE,
+            Place::value(node),
+            format!("`spec.instanceProfile` is {what}; Karpenter takes the name, and this node class never becomes Ready"),
+        )
+    };
+    match iam::Reference::read(value) {
+        iam::Reference::Arn { kind: "instance-profile", name, .. } => {
+            let fix = Fix::safe("write the profile's name", vec![Change::Set(node, name.to_owned())]);
+            drafts.push(draft("an ARN").help(format!("write `{name}`")).fix(fix));
+        }
+        iam::Reference::Arn { kind, .. } => {
+            let help = "write the name of the instance profile that holds the role; the role itself goes into `spec.role`";
+            let article = if kind == "role" { "a role" } else { "something else" };
+            drafts.push(draft(&format!("the ARN of {article}")).help(help));
+        }
+        iam::Reference::Path { name } => {
+            drafts.push(draft("a path").help(format!("write the name alone, which would be `{name}`")));
+        }
+        iam::Reference::Name => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, fixed, silent};
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
+
+    #[test]
+    fn arns_of_every_partition_are_found_and_replaced_by_the_name() {
+        for partition in ["aws", "aws-cn", "aws-us-gov", "aws-iso-b"] {
+            let text = format!("{CLASS}'arn:{partition}:iam::111122223333:instance-profile/nodes/eu/prod'\n");
+            assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}'prod'\n"));
+        }
+    }
+
+    #[test]
+    fn the_place_is_the_value() {
+        let text = format!("{CLASS}arn:aws:iam::111122223333:role/prod\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          5 |   instanceProfile: arn:aws:iam::111122223333:role/prod
+            |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.instanceProfile [1.0-1.14]
+          `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+          help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+        ");
+    }
+
+    #[test]
+    fn names_are_left_alone() {
+        for name in ["KarpenterNodeProfile-prod", "eks.nodes@prod_1=a,b+c", "${PROFILE}", "arn-like"] {
+            silent(&super::RULE, &format!("{CLASS}'{name}'\n"));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Node classes that look healthy and never work.
+
+family! {
+    instance_profile_is_arn,
+}

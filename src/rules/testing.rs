@@ -1,0 +1,83 @@
+//! What the tests of rules share: text in, what one rule says of it out.
+
+use std::fmt::Write as _;
+
+use super::Rule;
+use crate::check::{Cluster, check};
+use crate::fix::{Edit, apply};
+use crate::manifest::File;
+use crate::manifest::limits::Limits;
+use crate::manifest::source::Span;
+use crate::report::Report;
+use crate::settings::{Selector, Settings};
+
+/// The report of one rule on a text.
+pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
+    let file = File::read("-", text, &Limits::DEFAULT);
+    let settings = Settings { select: vec![Selector::Rule(rule)], ..settings.clone() };
+    let report = check(&[Cluster { name: String::new(), files: vec![file] }], &settings);
+    assert!(report.unreadable.is_empty(), "{:?}\n{text}", report.unreadable);
+    report
+}
+
+/// What one rule says of a text with the settings as they are unless something else is said: the line with carets
+/// below the place, then severity, object, path, message, help and fix.
+pub(crate) fn findings(rule: &'static Rule, text: &str) -> String {
+    findings_with(rule, text, &Settings::default())
+}
+
+/// The same with settings.
+pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings) -> String {
+    let mut output = String::new();
+    for finding in report(rule, text, settings).findings {
+        let at = finding.position;
+        let line = text.lines().nth(at.line.unwrap_or(1) - 1).unwrap_or_default();
+        let column = at.column.unwrap_or(1) - 1;
+        let one_line = at.end_line == at.line;
+        let end = if one_line { at.end_column.unwrap_or(1) - 1 } else { line.chars().count() };
+        let _ = writeln!(output, "{:>3} | {line}", at.line.unwrap_or_default());
+        let _ =
+            writeln!(output, "    | {}{}", " ".repeat(column), "^".repeat(end.saturating_sub(column).max(1)));
+        let (severity, path) = (finding.severity, &finding.path);
+        let _ =
+            writeln!(output, "{severity} {}/{} {path} [{}]", finding.kind, finding.name, finding.releases);
+        let _ = writeln!(output, "  {}", finding.message);
+        let _ = writeln!(output, "  help: {}", finding.help);
+        for related in &finding.related {
+            let _ = writeln!(
+                output,
+                "  see line {} {}: {}",
+                related.line.unwrap_or_default(),
+                related.path,
+                related.message
+            );
+        }
+        if let Some(fix) = &finding.fix {
+            let safe = if fix.safe { "fix" } else { "fix to look at" };
+            let edits: Vec<_> = fix.edits.iter().map(|edit| format!("{:?}", edit.text)).collect();
+            let _ = writeln!(output, "  {safe}: {}: {}", fix.title, edits.join(", "));
+        }
+    }
+    output
+}
+
+/// The text with all safe fixes of a rule made.
+pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
+    let source = crate::manifest::source::Source::new("-", text);
+    let findings = report(rule, text, &Settings::default()).findings;
+    let safe = findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe);
+    let edits: Vec<Edit> = safe
+        .flat_map(|fix| &fix.edits)
+        .map(|edit| Edit {
+            span: Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset)),
+            text: edit.text.clone(),
+        })
+        .collect();
+    apply(text, &edits)
+}
+
+/// Asserts that a rule has nothing to say.
+pub(crate) fn silent(rule: &'static Rule, text: &str) {
+    let said = findings(rule, text);
+    assert!(said.is_empty(), "{said}\n{text}");
+}
