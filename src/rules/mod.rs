@@ -109,19 +109,34 @@ macro_rules! family {
     };
 }
 
+mod api_server;
+mod bootstrap;
+mod controller;
+mod document;
+mod identity;
+mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
+mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
 
-const RULES: [&[&Rule]; 1] = [nodeclass::RULES];
-
-const DOCS: [&[&str]; 1] = [nodeclass::DOCS];
+/// The families with their documentation, in the order in which their rules are listed.
+const FAMILIES: [(&[&Rule], &[&str]); 8] = [
+    (api_server::RULES, api_server::DOCS),
+    (bootstrap::RULES, bootstrap::DOCS),
+    (controller::RULES, controller::DOCS),
+    (document::RULES, document::DOCS),
+    (identity::RULES, identity::DOCS),
+    (labels::RULES, labels::DOCS),
+    (nodeclass::RULES, nodeclass::DOCS),
+    (storage::RULES, storage::DOCS),
+];
 
 /// All rules.
 pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
-    RULES.into_iter().flatten().copied()
+    FAMILIES.into_iter().flat_map(|(rules, _)| rules.iter().copied())
 }
 
 /// The rule of a name.
@@ -131,7 +146,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// A rule's documentation as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
-    let docs = DOCS.into_iter().flatten().copied();
+    let docs = FAMILIES.into_iter().flat_map(|(_, docs)| docs.iter().copied());
     let text = all().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, text)| text);
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();

@@ -1,0 +1,3 @@
+//! Nodes that never register.
+
+family! {}

@@ -1,0 +1,3 @@
+//! What the controller refuses later, though the API server accepts it.
+
+family! {}

@@ -1,0 +1,3 @@
+//! The text itself.
+
+family! {}

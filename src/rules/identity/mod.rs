@@ -1,0 +1,3 @@
+//! Clusters that fight.
+
+family! {}

@@ -1,0 +1,3 @@
+//! Labels that stop nodes.
+
+family! {}

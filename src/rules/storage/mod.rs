@@ -1,0 +1,3 @@
+//! Volumes that double nodes.
+
+family! {}
