@@ -291,6 +291,36 @@ impl<'d> Draft<'d> {
         }
     }
 
+    /// The rule that found it.
+    pub fn rule(&self) -> &'static Rule {
+        self.rule
+    }
+
+    /// Where it sits.
+    pub fn place(&self) -> &Place<'d> {
+        &self.place
+    }
+
+    /// How much it weighs.
+    pub fn weight(&self) -> Severity {
+        self.severity
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do; empty where nothing is said.
+    pub fn help_text(&self) -> &str {
+        &self.help
+    }
+
+    /// The edit that mends it.
+    pub fn fix_offered(&self) -> Option<&Fix<'d>> {
+        self.fix.as_ref()
+    }
+
     /// What to do, in one sentence or two.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();

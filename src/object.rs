@@ -51,6 +51,8 @@ pub struct Object<'d> {
     root: Node<'d>,
     old: Option<Node<'d>>,
     operation: Operation,
+    /// The kind, where the object itself need not say it, as in a list.
+    kind: Option<Kind>,
 }
 
 /// Equal when they are the same object of the same document.
@@ -72,7 +74,12 @@ impl<'d> Object<'d> {
 
     /// An object as it stands in an admission request.
     pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
-        Self { root: object, old, operation }
+        Self { root: object, old, operation, kind: None }
+    }
+
+    /// An item of a list that the cluster was asked for; such items need not say their kind.
+    pub fn of_kind(item: Node<'d>, kind: Kind) -> Self {
+        Self { root: item, old: None, operation: Operation::Apply, kind: Some(kind) }
     }
 
     /// The whole object.
@@ -97,18 +104,20 @@ impl<'d> Object<'d> {
 
     /// The API group; empty for the core group.
     pub fn group(self) -> &'d str {
-        self.api_version().split_once('/').map_or("", |(group, _)| group)
+        let written = || self.api_version().split_once('/').map_or("", |(group, _)| group);
+        self.kind.map_or_else(written, |kind| kind.group)
     }
 
     /// The version within the group.
     pub fn version(self) -> &'d str {
         let whole = self.api_version();
-        whole.split_once('/').map_or(whole, |(_, version)| version)
+        let written = || whole.split_once('/').map_or(whole, |(_, version)| version);
+        self.kind.map_or_else(written, |kind| kind.version)
     }
 
     /// `kind` as written.
     pub fn kind(self) -> &'d str {
-        self.root.str_at(&["kind"]).unwrap_or_default()
+        self.kind.map_or_else(|| self.root.str_at(&["kind"]).unwrap_or_default(), |kind| kind.name)
     }
 
     /// `metadata.name`, or `metadata.generateName`, or nothing.
@@ -178,11 +187,11 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
         };
         let whole = |key| request.get(key).filter(|object| object.is_mapping());
         if let Some(object) = whole("object") {
-            objects.push(Object { root: object, old: whole("oldObject"), operation });
+            objects.push(Object::in_request(object, whole("oldObject"), operation));
         }
         return;
     }
-    objects.push(Object { root: node, old: None, operation: Operation::Apply });
+    objects.push(Object { root: node, old: None, operation: Operation::Apply, kind: None });
 }
 
 #[cfg(test)]
