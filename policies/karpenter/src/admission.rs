@@ -97,7 +97,7 @@ impl Review<'_> {
         let inventories = [Inventory::new("", objects, self.settings.complete_inventory)];
         let [inventory] = &inventories;
         let context = Context { settings: self.settings, inventory, clusters: &inventories, is_text: false };
-        shown(run(object, &context), object, self.settings, &mut 0)
+        shown(run(object, &context), object, &context, &mut 0)
     }
 
     fn respond(&self, drafts: &[Draft<'_>], object: Object<'_>) -> Response {
