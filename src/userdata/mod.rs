@@ -11,6 +11,7 @@
 //! that was given, always on character boundaries. No reader expands a variable or guesses what a program
 //! prints; what only the booting node could tell is marked as such. Each reader takes one pass.
 
+pub mod bootstrap;
 pub mod kubelet;
 pub mod shell;
 pub mod taint_list;
