@@ -13,6 +13,7 @@
 
 pub mod bootstrap;
 pub mod kubelet;
+pub mod mime;
 pub mod shell;
 pub mod taint_list;
 pub mod word;
