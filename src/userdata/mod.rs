@@ -16,6 +16,7 @@ pub mod kubelet;
 pub mod mime;
 pub mod shell;
 pub mod taint_list;
+pub mod toml;
 pub mod word;
 
 
