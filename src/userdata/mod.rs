@@ -12,6 +12,7 @@
 //! prints; what only the booting node could tell is marked as such. Each reader takes one pass.
 
 pub mod bootstrap;
+pub mod kind;
 pub mod kubelet;
 pub mod mime;
 pub mod shell;
