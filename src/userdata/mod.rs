@@ -14,7 +14,10 @@
 pub mod bootstrap;
 pub mod kind;
 pub mod kubelet;
+pub mod kubelet_config;
 pub mod mime;
+pub mod powershell;
+pub mod registration;
 pub mod shell;
 pub mod taint_list;
 pub mod toml;
