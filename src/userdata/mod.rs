@@ -23,6 +23,12 @@ pub mod taint_list;
 pub mod toml;
 pub mod word;
 
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
 
 use core::ops::Range;
 
