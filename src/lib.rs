@@ -26,5 +26,6 @@ pub mod rules;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+pub mod userdata;
 
 pub use check::check;
