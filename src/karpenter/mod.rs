@@ -3,4 +3,5 @@
 //! Everything here is `const` data or a pure function on text; nothing knows of documents, rules or doors.
 
 pub mod iam;
+pub mod labels;
 pub mod release;
