@@ -173,7 +173,7 @@ fn is_of_instance_types(key: &str) -> bool {
 }
 
 /// The releases whose controller refuses a key that the API server would let through: a NodePool or NodeOverlay with it
-/// is never ready. NodeClaims are not validated again.
+/// is never ready. A NodeClaim is not validated again.
 pub fn refused_at_run_time(field: Field, key: &str) -> Releases {
     let refused = match field {
         // Labels are compared as they are written; only requirements are normalised first.
