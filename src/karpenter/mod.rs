@@ -5,5 +5,6 @@
 pub mod cron;
 pub mod duration;
 pub mod iam;
+pub mod labels;
 pub mod quantity;
 pub mod release;
