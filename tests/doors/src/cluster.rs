@@ -71,7 +71,7 @@ impl Cluster {
     }
 
     /// A cluster in which these objects exist. The policy sees the kinds that are [granted](Self::granting).
-    pub fn holding(objects: impl IntoIterator<Item = Value>) -> Self {
+    pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
         Self::of(World::Holding(Inventory::new(objects)))
     }
 

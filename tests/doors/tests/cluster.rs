@@ -166,7 +166,8 @@ fn one_object_is_got_by_name_whole_or_masked() {
 
 #[test]
 fn can_i_needs_no_grant_and_knows_who_may_do_what() {
-    let cluster = Cluster::holding([]).permitting("eve", "create", "karpenter.sh", "nodepools");
+    let cluster =
+        Cluster::holding(Vec::<Value>::new()).permitting("eve", "create", "karpenter.sh", "nodepools");
     let request = |verb: &str| {
         json!({"disable_cache": false, "subject_access_review": {"user": "eve", "groups": null,
             "resource_attributes": {"verb": verb, "group": "karpenter.sh", "resource": "nodepools"}}})

@@ -3,7 +3,7 @@
 //! Source: kubewarden/kubewarden-controller `crates/policy-evaluator/src/callback_handler/kubernetes/` (`client.rs`,
 //! `reflector.rs`).
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -18,14 +18,14 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    objects: Vec<Value>,
+    objects: Vec<Arc<Value>>,
     not_served: BTreeSet<(String, String)>,
     permitted: BTreeSet<[String; 4]>,
 }
 
 impl Inventory {
-    pub(super) fn new(objects: impl IntoIterator<Item = Value>) -> Self {
-        Self { objects: objects.into_iter().collect(), ..Self::default() }
+    pub(super) fn new(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
+        Self { objects: objects.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     pub(super) fn forget_kind(&mut self, api_version: &str, kind: &str) {
@@ -137,6 +137,7 @@ impl Inventory {
         let wanted = (api_version.to_owned(), kind.to_owned());
         self.objects
             .iter()
+            .map(Arc::as_ref)
             .filter(move |object| has(object, "apiVersion", &wanted.0) && has(object, "kind", &wanted.1))
     }
 
