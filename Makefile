@@ -5,6 +5,8 @@ SHELL := /bin/sh
 CARGO ?= cargo
 # What `make run` shows: files or folders.
 MANIFESTS ?= examples
+# What `make bench` builds its host with: `dev` is quick to build, `doors` gives the figures to publish.
+BENCH_PROFILE ?= dev
 
 policy_dir    := policies/karpenter
 policy        := $(policy_dir)/policy.wasm
@@ -105,7 +107,7 @@ e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, where kwctl and 
 
 .PHONY: bench
 bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench -- --module $(annotated) --floor $(floor)
+	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
 
 .PHONY: clean
 clean: ## Remove what was built
