@@ -1,5 +1,10 @@
 //! Findings → what a door prints. The report is the JSON that every door shares; other formats are made from it.
 
+pub mod catalog;
+pub mod docs;
+#[cfg(feature = "human")]
+pub mod human;
+
 use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
