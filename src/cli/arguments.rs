@@ -66,7 +66,7 @@ pub(crate) enum Command {
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Check {
     /// Files and folders; `-` is standard input.
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH|-")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// A folder with the manifests of one cluster; give it several times to compare clusters.

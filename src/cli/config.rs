@@ -11,7 +11,7 @@ use karpwarden::report::human;
 use karpwarden::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
 
 use super::arguments::{Check, Color};
-use super::terminal;
+use super::{input, terminal};
 
 /// The name under which a config file is looked for.
 const FILE: &str = "karpwarden.yaml";
@@ -55,7 +55,8 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            terminal::error(color, &format!("cannot read the config file `{name}`: {error}"));
+            let reason = input::unread(&error);
+            terminal::error(color, &format!("cannot read the config file `{name}`: {reason}"));
             return None;
         }
     };
@@ -72,9 +73,8 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
                 None
             }
         },
-        [Document::Unreadable { at, message }] if file.source.text().is_empty() => {
+        [Document::Unreadable { message, .. }] if file.source.text().is_empty() => {
             terminal::error(color, &format!("cannot read the config file `{name}`: {message}"));
-            let _ = at;
             None
         }
         [Document::Unreadable { at, message }] => {

@@ -124,7 +124,8 @@ fn name(path: &Path) -> String {
     }
 }
 
-fn unread(error: &io::Error) -> String {
+/// Why something cannot be read.
+pub(crate) fn unread(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         io::ErrorKind::PermissionDenied => "not readable: permission denied".to_owned(),

@@ -7,7 +7,7 @@ const HEADING: Style = AnsiColor::Green.on_default().bold();
 const CODE: Style = AnsiColor::Cyan.on_default();
 const BLOCK: Style = AnsiColor::Cyan.on_default();
 
-/// Renders Markdown, wrapped to a width; without colour the words and the layout are the same.
+/// Renders Markdown, wrapped to a width. Without colour the marks stay, as they tell what is a heading and what is code.
 pub(crate) fn render(markdown: &str, width: usize, color: bool) -> String {
     let mut page = Page { text: String::new(), width, color };
     let mut paragraph = Paragraph::default();
@@ -21,7 +21,8 @@ pub(crate) fn render(markdown: &str, width: usize, color: bool) -> String {
         } else if let Some(heading) = line.strip_prefix('#') {
             paragraph.end(&mut page);
             let style = if heading.starts_with('#') { HEADING } else { TITLE };
-            let heading = page.styled(style, heading.trim_start_matches('#').trim());
+            let words = heading.trim_start_matches('#').trim();
+            let heading = if page.color { page.styled(style, words) } else { line.to_owned() };
             page.line(&heading);
         } else if line.trim().is_empty() {
             paragraph.end(&mut page);
@@ -76,7 +77,8 @@ impl Paragraph {
         let mut columns = line.len();
         let mut is_fresh = true;
         for word in &words {
-            let length = word.chars().filter(|char| *char != '`').count();
+            // In colour, back-ticks are not shown.
+            let length = word.chars().filter(|char| !page.color || *char != '`').count();
             if !is_fresh && columns + 1 + length > page.width {
                 lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
                 columns = indent;
@@ -117,7 +119,7 @@ impl Page {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Code, strong and emphasised words in a text. Without colour the back-ticks stay, as they tell what is code.
+    /// Code, strong and emphasised words in a text.
     fn inline(&self, text: &str) -> String {
         if !self.color {
             return text.to_owned();

@@ -1,11 +1,16 @@
 //! The lines around a place, cut so that no file and no line is too long to show.
 
-use annotate_snippets::{Annotation, AnnotationKind, Patch, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Snippet};
 
+use super::words::printable;
 use crate::manifest::source::{Source, Span};
 
-/// Bytes of one line that are shown on either side of a place. A file may be one line of many megabytes.
+/// Bytes on either side of a place within which its line has to end to be shown whole. A file may be one line of many
+/// megabytes.
 const REACH: usize = 240;
+
+/// Bytes that are shown on either side of a place in a longer line.
+const NEAR: usize = 48;
 
 /// Lines from one place to the next that are still shown together.
 const TOGETHER: usize = 6;
@@ -27,6 +32,8 @@ struct Window<'s> {
     span: Span,
     /// The text goes on before it in the same line.
     is_cut: bool,
+    /// The text goes on after it in the same line.
+    goes_on: bool,
 }
 
 /// What stands for the part of a line that is left out.
@@ -37,27 +44,41 @@ impl<'s> Window<'s> {
     fn around(source: &'s Source, span: Span) -> Self {
         let text = source.text();
         let (start, is_cut) = line_start(text, span.start);
-        let mut end = line_end(text, span.end);
-        let mut window = Self { source, span: Span::new(start, end), is_cut };
+        let (end, goes_on) = line_end(text, span.end);
+        let mut window = Self { source, span: Span::new(start, end), is_cut, goes_on };
         if !is_cut && start > 0 {
-            let (before, cut) = line_start(text, start - 1);
-            if !cut && is_shown(source.slice(Span::new(before, start))) {
+            let (before, is_cut) = line_start(text, start - 1);
+            if !is_cut && is_shown(source.slice(Span::new(before, start))) {
                 window.span.start = before;
             }
         }
-        if text.as_bytes().get(end) == Some(&b'\n') {
-            let after = line_end(text, end + 1);
-            if is_shown(source.slice(Span::new(end + 1, after))) {
-                end = after;
+        if !goes_on && end < text.len() {
+            let (after, goes_on) = line_end(text, end + 1);
+            if !goes_on && is_shown(source.slice(Span::new(end + 1, after))) {
+                window.span.end = after;
             }
         }
-        window.span.end = end;
+        if source.slice(window.span).ends_with('\r') && window.span.end > span.end {
+            window.span.end -= 1;
+        }
         window
     }
 
     fn text(&self) -> String {
         let text = self.source.slice(self.span);
-        if self.is_cut { format!("{CUT}{text}") } else { text.to_owned() }
+        let before = if self.is_cut { CUT } else { "" };
+        let after = if self.goes_on { CUT } else { "" };
+        format!("{before}{text}{after}")
+    }
+
+    fn marked<'m>(&self, marks: impl Iterator<Item = &'m Mark>) -> Snippet<'static, Annotation<'static>> {
+        let annotations = marks.map(|mark| {
+            let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let label = (!mark.label.is_empty()).then(|| printable(&mark.label));
+            kind.span(self.range(mark.span)).label(label)
+        });
+        let annotations: Vec<_> = annotations.collect();
+        Snippet::source(self.text()).line_start(self.line()).fold(false).annotations(annotations)
     }
 
     fn line(&self) -> usize {
@@ -78,19 +99,25 @@ fn is_shown(line: &str) -> bool {
     !(line.is_empty() || line == "---")
 }
 
-/// Where the line of a byte starts, or a byte within reach of it where that is far; then the second is true.
+/// Where the line of a byte starts; where that is far, a byte near to it, and the second is true.
 fn line_start(text: &str, byte: usize) -> (usize, bool) {
     let reach = text.floor_char_boundary(byte.saturating_sub(REACH));
     match text.get(reach..byte).and_then(|before| before.rfind('\n')) {
         Some(at) => (reach + at + 1, false),
-        None => (reach, reach > 0 && text.as_bytes().get(reach - 1) != Some(&b'\n')),
+        None if reach == 0 || text.as_bytes().get(reach - 1) == Some(&b'\n') => (reach, false),
+        None => (text.floor_char_boundary(byte.saturating_sub(NEAR)), true),
     }
 }
 
-/// The byte of the line feed that ends the line of a byte, or a byte within reach of it.
-fn line_end(text: &str, byte: usize) -> usize {
+/// The byte of the line feed that ends the line of a byte, or the end of the text; where that is far, a byte near to it,
+/// and the second is true.
+fn line_end(text: &str, byte: usize) -> (usize, bool) {
     let reach = text.floor_char_boundary(byte.saturating_add(REACH));
-    text.get(byte..reach).and_then(|after| after.find('\n')).map_or(reach, |at| byte + at)
+    match text.get(byte..reach).and_then(|after| after.find('\n')) {
+        Some(at) => (byte + at, false),
+        None if reach == text.len() => (reach, false),
+        None => (text.floor_char_boundary(byte.saturating_add(NEAR)), true),
+    }
 }
 
 /// A span of many lines, or of a long one, as far as it is marked.
@@ -102,24 +129,35 @@ fn clipped(source: &Source, span: Span) -> Span {
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
 
-/// Marked lines, in the order of the text; places that are near to one another share theirs.
-pub(super) fn marked(source: &Source, marks: &[Mark]) -> Vec<Snippet<'static, Annotation<'static>>> {
+/// Adds marked lines to the last of some groups, in the order of the text; places that are near to one another share
+/// theirs.
+pub(super) fn mark<'g>(
+    mut groups: Vec<Group<'g>>,
+    level: &Level<'g>,
+    source: &Source,
+    marks: &[Mark],
+) -> Vec<Group<'g>> {
     let mut marks: Vec<Mark> =
         marks.iter().map(|mark| Mark { span: clipped(source, mark.span), ..mark.clone() }).collect();
     marks.sort_by_key(|mark| mark.span);
     let spans: Vec<Span> = marks.iter().map(|mark| mark.span).collect();
-    let snippet = |group: Span| {
-        let window = Window::around(source, group);
-        let inside = marks.iter().filter(|mark| group.start <= mark.span.start && mark.span.end <= group.end);
-        let annotations = inside.map(|mark| {
-            let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let label = (!mark.label.is_empty()).then(|| super::words::printable(&mark.label));
-            kind.span(window.range(mark.span)).label(label)
-        });
-        let annotations: Vec<_> = annotations.collect();
-        Snippet::source(window.text()).line_start(window.line()).fold(false).annotations(annotations)
-    };
-    together(source, &spans).into_iter().map(snippet).collect()
+    for lines in together(source, &spans) {
+        let window = Window::around(source, lines);
+        let inside = marks.iter().filter(|mark| lines.start <= mark.span.start && mark.span.end <= lines.end);
+        let snippet = window.marked(inside);
+        let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
+        let name = printable(source.name());
+        if window.is_cut {
+            // The excerpt does not know what was cut before it, so the place is told apart from it.
+            let position = source.position(lines.start);
+            let origin = Origin::path(name).line(position.line).char_column(position.column);
+            groups.push(group.element(origin));
+            groups.push(Group::with_level(level.clone()).element(snippet));
+        } else {
+            groups.push(group.element(snippet.path(name)));
+        }
+    }
+    groups
 }
 
 /// Lines as they would be with edits made.

@@ -57,7 +57,7 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
 pub fn problem(source: &Source, span: Span, message: &str, color: bool) -> String {
     let printer = Printer::new(&[], Options { color, quiet: false });
     let title = Level::ERROR.primary_title(printable(message));
-    printer.renderer.render(&[at(Group::with_title(title), source, span)])
+    printer.renderer.render(&at(Group::with_title(title), source, span))
 }
 
 struct Printer<'r> {
@@ -89,13 +89,11 @@ impl<'r> Printer<'r> {
             Severity::Warning => Level::WARNING,
             Severity::Info => Level::INFO,
         };
-        let title = level.primary_title(printable(&finding.message)).id(finding.rule).id_url(&finding.url);
-        let mut group = Group::with_title(title);
-        group = match (self.source(&finding.file), span(self.source(&finding.file), &finding.position)) {
-            (Some(source), Some(span)) => self.places(group, finding, source, span),
-            _ if finding.file.is_empty() => group,
-            _ => group.element(Origin::path(printable(&finding.file))),
-        };
+        let title =
+            level.clone().primary_title(printable(&finding.message)).id(finding.rule).id_url(&finding.url);
+        let groups = vec![Group::with_title(title)];
+        let mut groups = self.places(groups, &level, finding);
+        let mut group = groups.pop().unwrap_or_else(|| Group::with_level(level));
         group = group.element(Padding).element(note("object", words::object(finding)));
         if !finding.help.is_empty() {
             group = group.element(note("help", printable(&finding.help)));
@@ -104,32 +102,35 @@ impl<'r> Printer<'r> {
         if finding.releases != Releases::ALL.to_string() {
             group = group.element(note("holds for", format!("Karpenter {}", finding.releases)));
         }
-        group = group.element(note("docs", finding.url.clone()));
-        let mut groups = vec![group];
+        groups.push(group.element(note("docs", finding.url.clone())));
         groups.extend(self.fix(finding));
         self.renderer.render(&groups)
     }
 
     /// The lines of a finding with those of its related places, in whatever file they are.
-    fn places<'g>(&self, mut group: Group<'g>, finding: &Finding, source: &Source, span: Span) -> Group<'g> {
+    fn places<'g>(&self, mut groups: Vec<Group<'g>>, level: &Level<'g>, finding: &Finding) -> Vec<Group<'g>> {
+        let source = self.source(&finding.file);
+        let (Some(source), Some(span)) = (source, span(source, &finding.position)) else {
+            let group = groups.pop().filter(|_| !finding.file.is_empty());
+            groups.extend(group.map(|group| group.element(Origin::path(printable(&finding.file)))));
+            return groups;
+        };
         let primary = Mark { span, label: String::new(), is_primary: true };
         let (here, elsewhere): (Vec<_>, Vec<_>) =
             finding.related.iter().partition(|related| related.file == finding.file);
         let near = here.iter().filter_map(|related| self.mark(related));
         let marks: Vec<Mark> = std::iter::once(primary).chain(near).collect();
-        group = with_origin(group, source, span).elements(excerpt::marked(source, &marks));
+        groups = excerpt::mark(groups, level, source, &marks);
         for related in elsewhere {
-            group = match (self.source(&related.file), self.mark(related)) {
-                (Some(source), Some(mark)) => {
-                    with_origin(group, source, mark.span).elements(excerpt::marked(source, &[mark]))
-                }
-                _ => {
-                    let text = format!("{}: {}: {}", related.file, related.path, related.message);
-                    group.element(note("see", printable(&text)))
-                }
-            };
+            if let (Some(source), Some(mark)) = (self.source(&related.file), self.mark(related)) {
+                groups = excerpt::mark(groups, level, source, &[mark]);
+            } else {
+                let text = format!("{}: {}: {}", related.file, related.path, related.message);
+                let group = groups.pop().map(|group| group.element(note("see", printable(&text))));
+                groups.extend(group);
+            }
         }
-        group
+        groups
     }
 
     fn mark(&self, related: &Related) -> Option<Mark> {
@@ -143,7 +144,7 @@ impl<'r> Printer<'r> {
         let source = self.source(&finding.file)?;
         let name = if fix.safe { "fix" } else { "fix to look at" };
         let title = printable(&fix.title);
-        let title = if fix.safe { format!("{title} (`--fix` does)") } else { title };
+        let title = if fix.safe { format!("{title} (made by `--fix`)") } else { title };
         let edits = fix.edits.iter().map(|edit| {
             let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
             (span, edit.text.clone())
@@ -159,11 +160,11 @@ impl<'r> Printer<'r> {
         let source = self.source(&unreadable.file).filter(|source| !source.text().is_empty());
         let file = self.files.get(unreadable.file.as_str());
         let at_byte = file.and_then(|file| file.documents.get(unreadable.document)).map(|read| read.start());
-        let group = match (source, at_byte) {
+        let groups = match (source, at_byte) {
             (Some(source), Some(byte)) => at(group, source, mark_at(source, byte)),
-            _ => group.element(Origin::path(printable(&unreadable.file))),
+            _ => vec![group.element(Origin::path(printable(&unreadable.file)))],
         };
-        self.renderer.render(&[group])
+        self.renderer.render(&groups)
     }
 
     fn accepted(&self, out: &mut dyn Write, report: &Report) -> io::Result<()> {
@@ -229,16 +230,9 @@ fn mark_at(source: &Source, byte: usize) -> Span {
     Span::new(start, text.ceil_char_boundary(start + 1))
 }
 
-fn at<'g>(group: Group<'g>, source: &Source, span: Span) -> Group<'g> {
+fn at<'g>(group: Group<'g>, source: &Source, span: Span) -> Vec<Group<'g>> {
     let mark = Mark { span, label: String::new(), is_primary: true };
-    with_origin(group, source, span).elements(excerpt::marked(source, &[mark]))
-}
-
-/// `--> file.yaml:9:20`. Said here and not by the excerpt, which does not know what was cut from a long line.
-fn with_origin<'g>(group: Group<'g>, source: &Source, span: Span) -> Group<'g> {
-    let position = source.position(span.start);
-    let origin = Origin::path(printable(source.name())).line(position.line).char_column(position.column);
-    group.element(origin)
+    excerpt::mark(vec![group], &Level::ERROR, source, &[mark])
 }
 
 fn span(source: Option<&Source>, range: &Range) -> Option<Span> {

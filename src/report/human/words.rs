@@ -50,10 +50,19 @@ pub(super) fn summary(report: &Report) -> String {
     let release = printable(&report.karpenter_version);
     let against = format!("checked against Karpenter {release}");
     let found = found(&report.summary);
+    if found.is_empty() && report.summary.checked == 0 && report.unreadable.is_empty() {
+        let input = if documents == 0 { "the input is empty".to_owned() } else { nothing_in(documents) };
+        return format!("nothing to check: {input}{notes}");
+    }
     if found.is_empty() {
-        return format!("nothing to report in {}{notes}; {against}", count(documents, "document"));
+        let calm = if report.unreadable.is_empty() { "nothing to report" } else { "no finding" };
+        return format!("{calm} in {}{notes}; {against}", count(documents, "document"));
     }
     format!("{found} in {}{notes}; {against}", count(documents, "document"))
+}
+
+fn nothing_in(documents: usize) -> String {
+    format!("no Karpenter document, and none that concerns it, in {}", count(documents, "document"))
 }
 
 /// `2 errors, 1 warning`; empty where there is nothing.
