@@ -224,7 +224,7 @@ impl Pass<'_> {
             }
         }
         let mended: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
-        for finding in after.findings.iter() {
+        for finding in &after.findings {
             let group = group(finding);
             if !mended.contains(&group) {
                 continue;
@@ -258,7 +258,8 @@ mod tests {
     fn every_safe_fix_is_made() {
         let bad = format!("{CLASS}arn:aws:iam::111122223333:instance-profile/b\n");
         let (text, result) = mended(&[bad.as_str(); 3].join("---\n"));
-        assert_eq!(text, [format!("{CLASS}b\n"); 3].concat().replace("b\napi", "b\n---\napi"));
+        let good = format!("{CLASS}b\n");
+        assert_eq!(text, [good.as_str(); 3].join("---\n"));
         assert_eq!((result.applied, result.refused.len()), (3, 0));
     }
 

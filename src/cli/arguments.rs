@@ -176,6 +176,7 @@ impl FailOn {
 /// Bounds of what is read, so that no input costs unbounded work. Beyond the upper ends here, offsets would not fit.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Bounds")]
+#[expect(clippy::struct_field_names, reason = "the names of the flags")]
 pub(crate) struct Bounds {
     /// Bytes of one file.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.file_bytes, value_parser = up_to(u32::MAX as u64 - 1))]

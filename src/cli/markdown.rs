@@ -139,7 +139,7 @@ fn emphasis(text: &str) -> String {
     let toggled = |text: &str, mark: &str, style: Style| -> String {
         let parts: Vec<&str> = text.split(mark).collect();
         // A mark without its partner is a character as any other.
-        if parts.len() % 2 == 0 {
+        if parts.len().is_multiple_of(2) {
             return text.to_owned();
         }
         let styled = parts.iter().enumerate().map(|(index, part)| {
@@ -158,11 +158,23 @@ mod tests {
     fn paragraphs_are_wrapped_and_code_is_not() {
         let text = "# title\n\nSome words that are\nwrapped `as one`.\n\n- an item that is long enough\n  to go on\n- two\n\n\
                     ```yaml\na: a line that is longer than the width\n```\n";
-        insta::assert_snapshot!(render(text, 20, false), @"");
+        insta::assert_snapshot!(render(text, 20, false), @"
+        # title
+
+        Some words that are
+        wrapped `as one`.
+
+        - an item that is
+          long enough to go
+          on
+        - two
+
+            a: a line that is longer than the width
+        ");
     }
 
     #[test]
     fn colour_takes_the_place_of_the_marks() {
-        insta::assert_debug_snapshot!(render("## A\n\n`b` *c* **d** e*f\n", 40, true), @"");
+        insta::assert_debug_snapshot!(render("## A\n\n`b` *c* **d** e*f\n", 40, true), @r#""\u{1b}[1m\u{1b}[32mA\u{1b}[0m\n\n\u{1b}[36mb\u{1b}[0m *c* \u{1b}[1md\u{1b}[0m e*f\n""#);
     }
 }

@@ -2,5 +2,9 @@
 //!
 //! Everything here is `const` data or a pure function on text; nothing knows of documents, rules or doors.
 
+pub mod cron;
+pub mod duration;
 pub mod iam;
+pub mod labels;
+pub mod quantity;
 pub mod release;

@@ -105,7 +105,7 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
       = help: write `Nodes-prod`
       = caught by: nobody: it is accepted, and nothing says so
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (`--fix` does)
+    fix: write the profile's name (made by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -141,7 +141,7 @@ fn what_is_no_text_or_not_there_is_told() {
     unreadable: no such file or folder
     --> missing.yaml
 
-    nothing to report in 4 documents (3 unreadable); checked against Karpenter 1.14
+    no finding in 4 documents (3 unreadable); checked against Karpenter 1.14
     ");
 }
 
@@ -199,7 +199,7 @@ fn large_files_are_checked_and_larger_ones_are_told() {
     unreadable: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
     --> large.yaml
 
-    nothing to report in 2 documents (1 unreadable); checked against Karpenter 1.14
+    no finding in 2 documents (1 unreadable); checked against Karpenter 1.14
     ");
     let run = folder.check(&["--max-documents", "10", "large.yaml"]);
     assert!(run.stdout.contains("more than 10 documents"), "{}", run.stdout);

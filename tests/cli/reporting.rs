@@ -21,7 +21,7 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
       = help: write `Nodes-prod`
       = caught by: nobody: it is accepted, and nothing says so
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (`--fix` does)
+    fix: write the profile's name (made by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -137,7 +137,7 @@ fn carets_stand_below_the_right_letters() {
       = help: write `é`
       = caught by: nobody: it is accepted, and nothing says so
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (`--fix` does)
+    fix: write the profile's name (made by `--fix`)
       |
     6 -   instanceProfile:    'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀
     6 +   instanceProfile:    'é' # 😀
@@ -166,7 +166,7 @@ fn a_long_line_is_cut_around_the_place() {
       = help: write `a`
       = caught by: nobody: it is accepted, and nothing says so
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (`--fix` does)
+    fix: write the profile's name (made by `--fix`)
       |
     1 - …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     1 + …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…

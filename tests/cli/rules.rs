@@ -10,7 +10,7 @@ fn a_rule_is_explained() {
     assert_eq!(run.status, 0);
     let lines: Vec<_> = run.stdout.lines().take(16).collect();
     assert_snapshot!(lines.join("\n"), @"
-    instance-profile-is-arn
+    # instance-profile-is-arn
 
     The instance profile is given as an ARN or with a path instead of by its name.
 
@@ -20,12 +20,12 @@ fn a_rule_is_explained() {
     - Releases: all, 1.0-1.14
     - Fix: safe, made by `karpwarden check --fix`
 
-    What it does
+    ## What it does
 
-    Checks that `spec.instanceProfile` of an EC2NodeClass is the name of an instance profile, not its ARN
-    or a path.
+    Checks that `spec.instanceProfile` of an EC2NodeClass is the name of an instance profile, not its
+    ARN or a path.
 
-    Why it is bad
+    ## Why it is bad
     ");
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "wrapped");
 }

@@ -99,7 +99,7 @@ fn a_config_that_cannot_be_read_is_told() {
     3 | fix: false
       | ^
 
-    error: cannot read the config file `missing.yaml`: No such file or directory (os error 2)
+    error: cannot read the config file `missing.yaml`: no such file or folder
     ");
 }
 

@@ -14,8 +14,8 @@ use super::{Finding, Range, Related, Report, Skipped, Unreadable};
 use crate::check::Cluster;
 use crate::finding::Severity;
 use crate::karpenter::release::Releases;
-use crate::manifest::File;
 use crate::manifest::source::{Source, Span};
+use crate::manifest::{Document, File};
 use excerpt::Mark;
 pub use words::printable;
 
@@ -159,7 +159,7 @@ impl<'r> Printer<'r> {
         let group = Group::with_title(title);
         let source = self.source(&unreadable.file).filter(|source| !source.text().is_empty());
         let file = self.files.get(unreadable.file.as_str());
-        let at_byte = file.and_then(|file| file.documents.get(unreadable.document)).map(|read| read.start());
+        let at_byte = file.and_then(|file| file.documents.get(unreadable.document)).map(Document::start);
         let groups = match (source, at_byte) {
             (Some(source), Some(byte)) => at(group, source, mark_at(source, byte)),
             _ => vec![group.element(Origin::path(printable(&unreadable.file)))],
