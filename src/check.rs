@@ -46,6 +46,11 @@ struct Subject<'d> {
 
 /// Checks the manifests of one or several clusters.
 pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
+    check_within(clusters, settings, MAX_FINDINGS)
+}
+
+/// The same with a bound on the findings that are kept. Those beyond it are counted all the same.
+pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usize) -> Report {
     let mut report = Report::new(settings);
     let mut subjects: Vec<Subject<'_>> = Vec::new();
     let mut inventories = Vec::new();
@@ -71,9 +76,10 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
         }
         let shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
         for draft in shown {
-            if report.findings.len() >= MAX_FINDINGS {
+            report.count(draft.severity);
+            if report.findings.len() >= max_findings {
                 report.truncated = true;
-                return report;
+                continue;
             }
             report.add(&draft, subject.object, &places.of(subject), |node| places.find(node));
         }
@@ -241,7 +247,13 @@ fn address<T>(value: &T) -> usize {
     core::ptr::from_ref(value).addr()
 }
 
-/// Whether any finding is at least as grave.
+/// Whether any finding is at least as grave, those beyond the bound included.
 pub fn fails(report: &Report, level: Severity) -> bool {
-    report.findings.iter().any(|finding| finding.severity <= level)
+    let summary = &report.summary;
+    let counts = [
+        (Severity::Error, summary.errors),
+        (Severity::Warning, summary.warnings),
+        (Severity::Info, summary.infos),
+    ];
+    counts.into_iter().any(|(severity, count)| severity <= level && count > 0)
 }

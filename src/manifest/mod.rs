@@ -88,6 +88,11 @@ impl File {
         }
     }
 
+    /// A file that could not be read at all, with the reason.
+    pub fn unreadable(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::refused(name.into(), message.into())
+    }
+
     fn refused(name: String, message: String) -> Self {
         let source = Arc::new(Source::new(name, ""));
         Self { source, documents: vec![Document::Unreadable { at: 0, message }] }
@@ -125,7 +130,8 @@ impl File {
 }
 
 impl Document {
-    fn start(&self) -> usize {
+    /// The byte at which the document starts, or at which reading it stopped.
+    pub fn start(&self) -> usize {
         match self {
             Self::Read(tree) => tree.root().span().start,
             Self::Template(span) => span.start,
