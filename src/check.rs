@@ -25,6 +25,14 @@ pub struct Context<'c, 'd> {
     pub is_text: bool,
 }
 
+impl Context<'_, '_> {
+    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
+    pub fn asks(&self, rule: &Rule) -> bool {
+        let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
+        self.settings.speaks(rule) || accepts
+    }
+}
+
 /// The files of one cluster.
 #[derive(Debug, Default)]
 pub struct Cluster {
@@ -124,9 +132,7 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
 pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
     for rule in rules::all() {
-        let asked = context.settings.speaks(rule)
-            || (rule.family == Family::ApiServer && context.settings.karpenter.is_range());
-        if asked && rule.applies(object) {
+        if context.asks(rule) && rule.applies(object) {
             (rule.check)(object, context, &mut drafts);
         }
     }
