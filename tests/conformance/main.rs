@@ -76,7 +76,10 @@ fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
         assert_eq!(accepted.len(), part.len());
         for (of_text, accepted) in found.iter().zip(accepted) {
             let accepted = cases::releases(&accepted.releases);
-            for (release, found) in of_text {
+            // A minor stands for its newest patch.
+            for (release, found) in
+                of_text.iter().filter(|(release, _)| Release::minors().any(|minor| minor == **release))
+            {
                 let accepts = found.paths.is_empty() && found.unknown.is_empty();
                 assert_eq!(accepted.contains(*release), accepts, "{release} {found:?}");
             }

@@ -91,6 +91,13 @@ mod tests {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption:\n    consolidateAfter: 0s\n    \
                     budgets: [{nodes: '0', reasons: [Empty, Empty]}]\n  template:\n    spec:\n      nodeClassRef: {group: g, kind: k, name: a}\n      \
                     requirements: []\n";
-        insta::assert_snapshot!(findings(&super::RULE, text));
+        insta::assert_snapshot!(findings(&super::RULE, text), @r#"
+          7 |     budgets: [{nodes: '0', reasons: [Empty, Empty]}]
+            |                                             ^^^^^
+        error NodePool/a spec.disruption.budgets[0].reasons[1] [1.13-1.14]
+          `reasons` has `Empty` twice; the API server refuses the NodePool under Karpenter 1.13-1.14
+          help: remove the second one
+          fix to look at: remove the second one: ""
+        "#);
     }
 }

@@ -84,11 +84,10 @@ pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Re
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);
     if let Some(word) = words.iter().find(|word| word.text == text) {
-        let message = format!("`{name}` is `{text}`, which Karpenter {releases} does not know");
-        let help = format!("only Karpenter {} knows it; {}", word.releases, known(words, releases));
-        return Draft::new(&RULE, place, message).help(help);
+        let message = format!("`{name}` is `{text}`, which only Karpenter {} knows", word.releases);
+        return Draft::new(&RULE, place, message).help(format!("write another word: {}", known(words, releases)));
     }
-    let message = format!("`{name}` is {}, which is none of its words", super::shown(node));
+    let message = format!("`{name}` is {}, which is none of the words that it takes", super::shown(node));
     let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
     let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
         return Draft::new(&RULE, place, message).help(known(words, releases));
@@ -128,7 +127,19 @@ mod tests {
     fn each_release_has_its_own_words() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = pool("      - {key: a, operator: Gte, values: ['1']}\n      - {key: b, operator: in, values: ['1']}\n");
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range));
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @r#"
+          9 |       - {key: a, operator: Gte, values: ['1']}
+            |                            ^^^
+        error NodePool/a spec.template.spec.requirements[0].operator [1.0-1.8]
+          `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+          help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+         10 |       - {key: b, operator: in, values: ['1']}
+            |                            ^^
+        error NodePool/a spec.template.spec.requirements[1].operator [1.0-1.14]
+          `operator` is `in`, which is none of the words that it takes; the API server refuses the NodePool
+          help: write `In`; known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
+          fix to look at: write `In`: "In"
+        "#);
         silent(&super::RULE, &pool("      - {key: a, operator: Gte, values: ['1']}\n"));
     }
 }

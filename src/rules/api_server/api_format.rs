@@ -82,6 +82,12 @@ mod tests {
     fn the_place_is_the_date() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {group: g, kind: k, name: a}\n  \
                     requirements: []\n  taints: [{key: a, effect: NoExecute, timeAdded: now}]\n";
-        insta::assert_snapshot!(findings(&super::RULE, text));
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          7 |   taints: [{key: a, effect: NoExecute, timeAdded: now}]
+            |                                                   ^^^
+        error NodeClaim/a spec.taints[0].timeAdded [1.0-1.14]
+          `timeAdded` is `now`, which is no date with a time and a zone; the API server refuses the NodeClaim
+          help: remove `timeAdded`, or write one such as `2026-01-31T12:00:00Z`
+        ");
     }
 }

@@ -104,7 +104,13 @@ mod tests {
     #[test]
     fn a_pool_stays_static_or_dynamic() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
-        insta::assert_snapshot!(findings_with(&super::RULE, &review("weight: 1", "replicas: 3"), &range));
+        insta::assert_snapshot!(findings_with(&super::RULE, &review("weight: 1", "replicas: 3"), &range), @"
+          6 |   object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {replicas: 3, template: {spec: {requirements: [], nodeClassRef: {group: g, kind: k, name: a}}}}}
+            |                                                                                     ^^^^^^^^
+        error NodePool/a spec [1.8-1.14]
+          `spec.replicas` makes a static NodePool of one that scales with its pods; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: make another NodePool with `replicas`, and delete this one
+        ");
         silent(&super::RULE, &review("replicas: 1", "replicas: 3"));
     }
 

@@ -93,6 +93,12 @@ mod tests {
             )
         };
         assert_eq!(findings(&super::RULE, &pool(&"é".repeat(63))), "");
-        insta::assert_snapshot!(findings(&super::RULE, &pool(&"a".repeat(64))));
+        insta::assert_snapshot!(findings(&super::RULE, &pool(&"a".repeat(64))), @"
+          6 |     metadata: {labels: {team: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}}
+            |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels.team [1.0-1.14]
+          `team` has 64 letters; the API server refuses the NodePool
+          help: write at most 63 letters
+        ");
     }
 }

@@ -92,6 +92,22 @@ mod tests {
     fn replicas_are_judged_as_a_field_and_as_a_scale() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: -1\n  template:\n    spec:\n      \
                     nodeClassRef: {group: g, kind: k, name: a}\n      requirements: [{key: a, operator: In, values: [b], minValues: 51}]\n";
-        insta::assert_snapshot!(findings(&super::RULE, text));
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          5 |   replicas: -1
+            |             ^^
+        error NodePool/a spec.replicas [1.8-1.14]
+          `replicas` is the number -1, which is below 0; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: write a number of at least 0
+          5 |   replicas: -1
+            |             ^^
+        error NodePool/a .spec.replicas [1.8-1.14]
+          `replicas` is the number -1, which is no number of replicas; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: write a number from 0 to 2147483647
+          9 |       requirements: [{key: a, operator: In, values: [b], minValues: 51}]
+            |                                                                     ^^
+        error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
+          `minValues` is the number 51, which is above 50; the API server refuses the NodePool
+          help: write a number of at most 50
+        ");
     }
 }

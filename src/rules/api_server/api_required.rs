@@ -96,7 +96,23 @@ mod tests {
     fn absent_and_null_are_missing() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: {consolidationPolicy: WhenEmpty}\n  \
                     template:\n    spec:\n      nodeClassRef: {kind: EC2NodeClass, name: a}\n      requirements: null\n";
-        insta::assert_snapshot!(findings(&super::RULE, text));
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          5 |   disruption: {consolidationPolicy: WhenEmpty}
+            |   ^^^^^^^^^^
+        error NodePool/a spec.disruption.consolidateAfter [1.0-1.14]
+          `spec.disruption.consolidateAfter` is missing; the API server refuses the NodePool
+          help: write `consolidateAfter`, such as `1m`, or leave out `disruption` as a whole
+          8 |       nodeClassRef: {kind: EC2NodeClass, name: a}
+            |       ^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
+          `spec.template.spec.nodeClassRef.group` is missing; the API server refuses the NodePool
+          help: write `group: karpenter.k8s.aws`, without a version, in place of v1beta1's `apiVersion`
+          9 |       requirements: null
+            |       ^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+          `spec.template.spec.requirements` is missing; the API server refuses the NodePool
+          help: write `requirements`; `[]` asks for nothing in particular
+        ");
     }
 
     #[test]

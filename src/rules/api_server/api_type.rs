@@ -81,7 +81,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// A value that is none of a shape.
 pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
     let node = place.node();
-    let found = super::shown(node);
+    let found = match node.value() {
+        Value::String(_) => format!("the string {}", super::shown(node)),
+        Value::Bool(_) => format!("the truth value {}", super::shown(node)),
+        _ => super::shown(node),
+    };
     let name = super::name_of(node);
     let message = if node.parent().is_some_and(Node::is_sequence) {
         format!("an item of `{name}` is {found} and must be {}", wanted.name())
@@ -151,13 +155,41 @@ mod tests {
     #[test]
     fn the_message_names_the_field_and_what_it_takes() {
         let text = format!("{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n");
-        insta::assert_snapshot!(findings(&super::RULE, &text));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          9 |   detailedMonitoring: 'true'
+            |                       ^^^^^^
+        error EC2NodeClass/a spec.detailedMonitoring [1.0-1.14]
+          `detailedMonitoring` is the string `true` and must be `true` or `false`; the API server refuses the EC2NodeClass
+          help: write `true` or `false` without quotes, such as `true`
+         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
+            |                      ^^^^^
+        error EC2NodeClass/a spec.kubelet.maxPods [1.0-1.14]
+          `maxPods` is the string `110` and must be a whole number; the API server refuses the EC2NodeClass
+          help: write a whole number without quotes, such as `110`
+         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
+            |                                         ^^^^^^^^^
+        error EC2NodeClass/a spec.kubelet.clusterDNS [1.0-1.14]
+          `clusterDNS` is the string `10.0.0.10` and must be a list; the API server refuses the EC2NodeClass
+          help: write a list: put `- ` before each item
+         11 |   cpuOptions: []
+            |   ^^^^^^^^^^
+        error EC2NodeClass/a spec.cpuOptions [1.13-1.14]
+          `cpuOptions` is a list and must be an object; the API server refuses the EC2NodeClass under Karpenter 1.13-1.14
+          help: write an object with the fields `nestedVirtualization`
+        ");
     }
 
     #[test]
     fn metadata_is_decoded_as_a_whole() {
         let text = CLASS.replace("{name: a}", "{name: a, labels: {team: 7}, annotations: {note: null}}");
-        insta::assert_snapshot!(findings(&super::RULE, &text));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          3 | metadata: {name: a, labels: {team: 7}, annotations: {note: null}}
+            |                                    ^
+        error EC2NodeClass/a  [1.0-1.14]
+          `team` is the number 7 and must be a string; the API server refuses the EC2NodeClass
+          help: write it in quotes: `"7"`
+          fix: write it in quotes: "\"7\""
+        "#);
     }
 
     #[test]

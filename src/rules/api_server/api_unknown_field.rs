@@ -97,6 +97,9 @@ pub(super) fn explain<'d>(
     }
     let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
     let message = match holder {
+        Some(holder) if node.parent().and_then(Node::parent).is_some_and(Node::is_sequence) => {
+            format!("an item of `{holder}` has no field `{name}`")
+        }
         Some(holder) => format!("`{holder}` has no field `{name}`"),
         None => format!("there is no field `{name}`"),
     };
@@ -177,7 +180,40 @@ mod tests {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a, lables: {}}\nspec:\n  disruption: {consolidateAfter: 0s, expireAfter: 1h}\n  \
                     ttlSecondsUntilExpired: 10\n  template:\n    spec:\n      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}\n      \
                     kubelet: {maxPods: 10}\n      requirements: [{key: a, operator: In, value: [b]}]\n";
-        insta::assert_snapshot!(findings(&super::RULE, text));
+        insta::assert_snapshot!(findings(&super::RULE, text), @r#"
+          3 | metadata: {name: a, lables: {}}
+            |                     ^^^^^^
+        error NodePool/a metadata.lables [1.0-1.14]
+          `metadata` has no field `lables`; `kubectl apply` refuses the NodePool
+          help: write `labels`
+          fix to look at: write `labels`: "labels"
+          5 |   disruption: {consolidateAfter: 0s, expireAfter: 1h}
+            |                                      ^^^^^^^^^^^
+        error NodePool/a spec.disruption.expireAfter [1.0-1.14]
+          `disruption` has no field `expireAfter`; `kubectl apply` refuses the NodePool
+          help: it belongs to `spec.template.spec.expireAfter`
+          6 |   ttlSecondsUntilExpired: 10
+            |   ^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.ttlSecondsUntilExpired [1.0-1.14]
+          `spec` has no field `ttlSecondsUntilExpired`; `kubectl apply` refuses the NodePool
+          help: write `spec.template.spec.expireAfter`, such as `720h`
+          9 |       nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}
+            |                      ^^^^^^^^^^
+        error NodePool/a spec.template.spec.nodeClassRef.apiVersion [1.0-1.14]
+          `nodeClassRef` has no field `apiVersion`; `kubectl apply` refuses the NodePool
+          help: write `group: karpenter.k8s.aws`, without a version
+         10 |       kubelet: {maxPods: 10}
+            |       ^^^^^^^
+        error NodePool/a spec.template.spec.kubelet [1.0-1.14]
+          `spec` has no field `kubelet`; `kubectl apply` refuses the NodePool
+          help: it belongs to `spec.kubelet` of the EC2NodeClass
+         11 |       requirements: [{key: a, operator: In, value: [b]}]
+            |                                             ^^^^^
+        error NodePool/a spec.template.spec.requirements[0].value [1.0-1.14]
+          an item of `requirements` has no field `value`; `kubectl apply` refuses the NodePool
+          help: write `values`
+          fix to look at: write `values`: "values"
+        "#);
     }
 
     #[test]
@@ -185,6 +221,12 @@ mod tests {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template:\n    spec:\n      \
                     nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n";
-        insta::assert_snapshot!(findings_with(&super::RULE, text, &range));
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
+          5 |   replicas: 1
+            |   ^^^^^^^^
+        error NodePool/a spec.replicas [1.0-1.7]
+          `replicas` is a field of Karpenter 1.8-1.14 only; `kubectl apply` refuses the NodePool under Karpenter 1.0-1.7
+          help: remove `replicas`, or use a release that knows it
+        ");
     }
 }

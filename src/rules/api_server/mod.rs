@@ -21,6 +21,8 @@ family! {
 mod unknown;
 mod walk;
 
+use core::fmt::Write as _;
+
 use crate::check::Context;
 use crate::finding::{Draft, Place};
 use crate::karpenter::api::pattern::Pattern;
@@ -131,7 +133,8 @@ fn refusals<'d>(object: Object<'d>, is_text: bool) -> Vec<Refusal<'d>> {
 
 fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Draft<'d> {
     let Refusal { place, releases, what } = refusal;
-    let draft = match what {
+    let (strict, served) = (matches!(what, What::Unknown(..)), !matches!(what, What::NotServed));
+    let mut draft = match what {
         What::Type(wanted) => api_type::explain(place, wanted),
         What::ScaleType => api_type::explain_scale(place),
         What::Scale => api_range::explain_scale(place),
@@ -147,6 +150,13 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
         What::Change { message, help } => Draft::new(&api_immutable::RULE, place, message).help(help),
         What::NotServed => removed_api_version::explain(place, object, releases),
     };
+    if served {
+        let by = if strict { "`kubectl apply`" } else { "the API server" };
+        let _ = write!(draft.message, "; {by} refuses the {}", object.kind());
+        if served::releases_of(object).is_some_and(|served| served != releases) {
+            let _ = write!(draft.message, " under Karpenter {releases}");
+        }
+    }
     draft.releases(releases)
 }
 

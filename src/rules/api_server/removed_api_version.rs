@@ -78,7 +78,8 @@ fn help(object: Object<'_>, kind: &str) -> String {
                 format!("write `apiVersion: {api_version}`; some fields have moved, which a check of the result will tell")
             }
             Some((api_version, now)) => {
-                format!("write a {now} of `{api_version}`: the migration guide of v1 tells what became of each field")
+                let article = if now.starts_with('E') { "an" } else { "a" };
+                format!("write {article} {now} of `{api_version}`: the migration guide of v1 tells what became of each field")
             }
             None => format!("only Karpenter {} serves it: use such a release, or remove the object", served.releases),
         };
@@ -107,7 +108,33 @@ mod tests {
             ("karpenter.sh/v1alpha1", "NodeOverlay"),
         ];
         let text = kinds.map(|(version, kind)| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n")).join("---\n");
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range));
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a apiVersion [1.1-1.14]
+          Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+          help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+          5 | apiVersion: karpenter.k8s.aws/v1alpha1
+            |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error AWSNodeTemplate/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
+          help: write an EC2NodeClass of `karpenter.k8s.aws/v1`: the migration guide of v1 tells what became of each field
+          9 | apiVersion: karpenter.sh/v1
+            |             ^^^^^^^^^^^^^^^
+        error EC2NodeClass/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `EC2NodeClass` of `karpenter.sh/v1`
+          help: write `apiVersion: karpenter.k8s.aws/v1`
+         13 | apiVersion: karpenter.sh/v1
+            |             ^^^^^^^^^^^^^^^
+        error Nodepool/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `Nodepool` of `karpenter.sh/v1`
+          help: write `kind: NodePool`
+         17 | apiVersion: karpenter.sh/v1alpha1
+            |             ^^^^^^^^^^^^^^^^^^^^^
+        error NodeOverlay/a apiVersion [1.0-1.6]
+          Karpenter 1.0-1.6 does not serve `NodeOverlay` of `karpenter.sh/v1alpha1`
+          help: only Karpenter 1.7-1.14 serves it: use such a release, or remove the object
+        ");
         silent(&super::RULE, "apiVersion: v1\nkind: Provisioner\n");
     }
 }

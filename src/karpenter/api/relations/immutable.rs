@@ -1,13 +1,13 @@
 //! What may not change once it is stored. A value that stays the same is never asked, so these find every change.
 
-use super::nonempty::empty;
+use super::nonempty::identity;
 use super::{Breaches, Held, Relation, always, compared};
 
 /// A NodeClaim's `spec`.
 pub(in super::super) const NODE_CLAIM_SPEC: &[Relation] = &[compared(spec_changed)];
 
 /// An EC2NodeClass's `role`, which may change from 1.7 on.
-pub(in super::super) const ROLE: &[Relation] = &[always(empty), compared(role_changed).until(6)];
+pub(in super::super) const ROLE: &[Relation] = &[always(identity), compared(role_changed).until(6)];
 
 fn spec_changed<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     breaches.add(
@@ -21,7 +21,7 @@ fn role_changed<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     let old = held.old.and_then(super::Stored::as_str).unwrap_or_default();
     breaches.add(
         held.node,
-        format!("`spec.role` changes from `{old}`; up to 1.6 it never changes"),
+        format!("`spec.role` changes from `{old}`, and up to 1.6 it never changes"),
         "make another EC2NodeClass with the new role and refer to it in the NodePools",
     );
 }

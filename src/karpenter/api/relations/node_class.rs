@@ -36,7 +36,7 @@ fn keeps_role_or_profile<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
         let now = held.get("role").or_else(|| held.get("instanceProfile"));
         breaches.add(
             now.unwrap_or(held.node),
-            "the node class changes between `role` and `instanceProfile`; up to 1.6 the API server takes no such change",
+            "the node class changes between `role` and `instanceProfile`",
             "make another EC2NodeClass and refer to it in the NodePools",
         );
     }

@@ -21,12 +21,12 @@ fn stays_static_or_dynamic<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     match (held.get("replicas"), old.get("replicas")) {
         (Some(replicas), None) => breaches.add_key(
             replicas,
-            "`spec.replicas` makes a static NodePool of one that scales with its pods; the API server takes no such change",
+            "`spec.replicas` makes a static NodePool of one that scales with its pods",
             "make another NodePool with `replicas`, and delete this one",
         ),
         (None, Some(_)) => breaches.add(
             held.node,
-            "without `spec.replicas` a static NodePool would scale with its pods; the API server takes no such change",
+            "without `spec.replicas` a static NodePool would scale with its pods",
             "make another NodePool without `replicas`, and delete this one",
         ),
         _ => {}
@@ -83,7 +83,7 @@ fn same_node_class_kind<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
         breaches.add(
             now.unwrap_or(held.node),
             format!(
-                "`nodeClassRef.{field}` changes from `{}`; from 1.1 on it never changes",
+                "`nodeClassRef.{field}` changes from `{}`, and from 1.1 on it never changes",
                 was.unwrap_or_default()
             ),
             "make another NodePool that refers to the other kind of node class",

@@ -3,18 +3,30 @@
 use super::{Breaches, Held, Relation, always};
 
 /// From 1.1 on: the parts of `nodeClassRef`.
-pub(in super::super) const SINCE_1_1: &[Relation] = &[always(empty).since(1)];
+pub(in super::super) const SINCE_1_1: &[Relation] = &[always(reference).since(1)];
 
 /// In every release: `instanceProfile`.
-pub(in super::super) const ALWAYS: &[Relation] = &[always(empty)];
+pub(in super::super) const ALWAYS: &[Relation] = &[always(identity)];
 
-pub(super) fn empty<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn reference<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     if held.node.as_str() == Some("") {
         let name = held.node.key();
         breaches.add(
             held.node,
-            format!("`{name}` is empty"),
-            format!("write a value, or leave `{name}` out where it is optional"),
+            format!("`nodeClassRef.{name}` is empty"),
+            format!("write the {name} of the node class: all three of `group`, `kind` and `name` are needed"),
+        );
+    }
+}
+
+/// `role` or `instanceProfile`.
+pub(super) fn identity<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+    if held.node.as_str() == Some("") {
+        let name = held.node.key();
+        breaches.add(
+            held.node,
+            format!("`spec.{name}` is empty"),
+            format!("write a name, or remove `{name}` and use the other of `role` and `instanceProfile`"),
         );
     }
 }

@@ -51,6 +51,7 @@ pub(in super::super) const SECURITY_GROUP: &[Relation] = &[
 
 /// `spec.capacityReservationSelectorTerms`.
 pub(in super::super) const CAPACITY_RESERVATION: &[Relation] = &[
+    always(not_empty),
     always(|held, breaches| chooses(held, &["tags", "id"], breaches)).until(7),
     always(|held, breaches| chooses(held, &["tags", "id", "instanceMatchCriteria"], breaches)).since(8),
     always(|held, breaches| some_term_has_alone(held, "id", &["tags", "ownerID"], breaches)).until(7),
@@ -99,21 +100,13 @@ fn stands_alone<'d>(held: Held<'d>, field: &str, others: &[&str], breaches: &mut
     }
 }
 
-/// Not every term has a field beside some others. One that has it alone is enough for all; without any term there is none.
+/// Not every term has a field beside some others. One that has it alone is enough for all. Without any term there is none,
+/// which [`not_empty`] says.
 fn some_term_has_alone<'d>(held: Held<'d>, field: &str, others: &[&str], breaches: &mut Breaches<'d>) {
     let wrong = |term: &Node<'d>| present(*term, field).is_some() && has_any(*term, others);
-    if !held.node.is_sequence() || !held.node.items().all(|term| wrong(&term)) {
-        return;
+    if held.node.items().all(|term| wrong(&term)) {
+        stands_alone(held, field, others, breaches);
     }
-    if held.node.is_empty() {
-        let name = held.node.key();
-        breaches.add(
-            held.node,
-            format!("`{name}` has no term"),
-            format!("write a term, or remove `{name}` where it is optional"),
-        );
-    }
-    stands_alone(held, field, others, breaches);
 }
 
 fn alias_is_the_only_term<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
