@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 /// An object, and what the API server says of it.
 #[derive(Debug)]
-pub struct Case {
+pub(crate) struct Case {
     pub id: String,
     pub kind: String,
     object: Json,
@@ -20,7 +20,7 @@ pub struct Case {
 
 /// What the API server says of an object.
 #[derive(Debug)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     pub valid: bool,
     pub paths: BTreeSet<String>,
     pub unknown: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub struct Verdict {
 
 impl Case {
     /// The object as a manifest, or the two of an update as a review.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match &self.old {
             None => self.object.to_string(),
             Some(old) => serde_json::json!({
@@ -44,7 +44,7 @@ impl Case {
 }
 
 /// All cases.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     let packed: &[u8] = include_bytes!("cases.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
@@ -52,7 +52,7 @@ pub fn all() -> Vec<Case> {
 }
 
 /// The cases of a text, one a line.
-pub fn read(text: &str) -> Vec<Case> {
+pub(crate) fn read(text: &str) -> Vec<Case> {
     text.lines().map(|line| case(&serde_json::from_str(line).unwrap())).collect()
 }
 
@@ -90,7 +90,7 @@ fn verdict(json: &Json) -> Verdict {
 }
 
 /// The releases of a text such as `1.0.0-1.0.8, 1.2, 1.4-1.14`: of a minor its newest patch, of a patch itself.
-pub fn releases(text: &str) -> Releases {
+pub(crate) fn releases(text: &str) -> Releases {
     let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
     ranges.fold(Releases::NONE, |all, range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

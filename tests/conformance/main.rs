@@ -4,6 +4,12 @@
 //! release; `defaulting.jsonl` holds what it stores. A case is never edited, and none is looked up by its id: the objects go
 //! in as text, and the findings come out of `check`, all releases at once.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may fail where it stands, and says so"
+)]
+
 mod cases;
 mod defaulting;
 
@@ -114,14 +120,14 @@ impl Score {
             let _ = writeln!(self.differences, "{} {release} {what}: {verdict:?} {found:?}", case.id);
         };
         if verdict.valid == found.paths.is_empty() {
-            agreement.verdicts += 1
+            agreement.verdicts += 1;
         } else {
-            differ("verdict")
+            differ("verdict");
         }
         if verdict.unknown == found.unknown {
-            agreement.unknown += 1
+            agreement.unknown += 1;
         } else {
-            differ("unknown fields")
+            differ("unknown fields");
         }
         if !verdict.valid {
             agreement.rejected += 1;

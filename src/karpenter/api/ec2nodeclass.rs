@@ -1,4 +1,4 @@
-//! `karpenter.k8s.aws/v1` EC2NodeClass. Source: pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml, v1.0.0 to v1.14.1.
+//! `karpenter.k8s.aws/v1` EC2NodeClass. Source: `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml`, v1.0.0 to v1.14.1.
 
 use super::metadata::CONDITIONS;
 use super::pattern::{

@@ -2,8 +2,9 @@
 //!
 //! One table serves all releases; a release is a filter on it. Every fact holds in all releases in which its field exists,
 //! unless it says `since` or `until`. Kept by hand from the custom resource definitions at each tag of
-//! aws/karpenter-provider-aws: pkg/apis/crds/karpenter.sh_nodepools.yaml, karpenter.sh_nodeclaims.yaml,
-//! karpenter.sh_nodeoverlays.yaml (from 1.7) and karpenter.k8s.aws_ec2nodeclasses.yaml, v1.0.0 to v1.14.1.
+//! aws/karpenter-provider-aws, v1.0.0 to v1.14.1, in pkg/apis/crds: `karpenter.sh_nodepools.yaml`,
+//! `karpenter.sh_nodeclaims.yaml`, `karpenter.sh_nodeoverlays.yaml` (from 1.7) and
+//! `karpenter.k8s.aws_ec2nodeclasses.yaml`.
 
 mod ec2nodeclass;
 mod metadata;
@@ -299,7 +300,9 @@ mod tests {
         match schema.shape {
             Shape::Object(fields) => {
                 see(fields);
-                fields.iter().for_each(|field| for_each_object(&field.schema, see));
+                for field in fields {
+                    for_each_object(&field.schema, see);
+                }
             }
             Shape::Map(inner) | Shape::List(inner) => for_each_object(inner, see),
             _ => {}

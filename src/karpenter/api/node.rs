@@ -1,4 +1,4 @@
-//! What NodePools and NodeClaims say of nodes in the same words: requirements, taints, the node class, durations.
+//! What a NodePool and a NodeClaim say of nodes in the same words: requirements, taints, the node class, durations.
 
 use super::pattern::{DURATION, DURATION_OR_NEVER, LABEL_KEY, LOOSE_DURATION, NO_SLASH, QUANTITY};
 use super::relations::{keys, nonempty, requirements};

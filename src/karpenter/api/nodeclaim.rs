@@ -1,4 +1,4 @@
-//! `karpenter.sh/v1` NodeClaim. Source: pkg/apis/crds/karpenter.sh_nodeclaims.yaml, v1.0.0 to v1.14.1.
+//! `karpenter.sh/v1` NodeClaim. Source: `pkg/apis/crds/karpenter.sh_nodeclaims.yaml`, v1.0.0 to v1.14.1.
 
 use super::metadata::CONDITIONS;
 use super::node::{

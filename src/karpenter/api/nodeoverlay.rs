@@ -1,4 +1,4 @@
-//! `karpenter.sh/v1alpha1` NodeOverlay. Source: pkg/apis/crds/karpenter.sh_nodeoverlays.yaml, v1.7.0 to v1.14.1.
+//! `karpenter.sh/v1alpha1` NodeOverlay. Source: `pkg/apis/crds/karpenter.sh_nodeoverlays.yaml`, v1.7.0 to v1.14.1.
 
 use super::metadata::CONDITIONS;
 use super::node::{NODE_OVERLAY_REQUIREMENT, QUANTITY_OR_INT};

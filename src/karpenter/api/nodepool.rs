@@ -1,4 +1,4 @@
-//! `karpenter.sh/v1` NodePool. Source: pkg/apis/crds/karpenter.sh_nodepools.yaml, v1.0.0 to v1.14.1.
+//! `karpenter.sh/v1` NodePool. Source: `pkg/apis/crds/karpenter.sh_nodepools.yaml`, v1.0.0 to v1.14.1.
 
 use super::metadata::{CONDITIONS, STATUS_RESOURCES};
 use super::node::{

@@ -55,7 +55,7 @@ pub fn present<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
 }
 
 /// The members of an object that are stored: those that are not null.
-pub fn members<'d>(node: Node<'d>) -> impl Iterator<Item = (&'d str, Node<'d>)> {
+pub fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     node.members().filter(|(_, value)| !value.is_null())
 }
 

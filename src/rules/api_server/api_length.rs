@@ -68,7 +68,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// A value of another size than a limit allows.
 pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
-    let (unit, side, bound) = match limit {
+    let (things, least_or_most, bound) = match limit {
         Limit::LeastLetters(bound) => ("letters", "at least", bound),
         Limit::MostLetters(bound) => ("letters", "at most", bound),
         Limit::LeastItems(bound) => ("items", "at least", bound),
@@ -77,7 +77,7 @@ pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> 
         _ => ("parts", "at most", 0),
     };
     let name = super::name_of(place.node());
-    Draft::new(&RULE, place, format!("`{name}` has {size} {unit}")).help(format!("write {side} {bound} {unit}"))
+    Draft::new(&RULE, place, format!("`{name}` has {size} {things}")).help(format!("write {least_or_most} {bound} {things}"))
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn check<'d>(
     }
 }
 
-fn refusals<'d>(object: Object<'d>, is_text: bool) -> Vec<Refusal<'d>> {
+fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     let mut refusals = Vec::new();
     let Some(served) = served::releases_of(object) else { return refusals };
     if served != Releases::ALL {
@@ -161,7 +161,7 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
 }
 
 /// The name of what a node stands under: its key, or that of its list.
-fn name_of<'d>(node: Node<'d>) -> &'d str {
+fn name_of(node: Node<'_>) -> &str {
     let named = core::iter::successors(Some(node), |node| node.parent()).find(|node| !node.key().is_empty());
     named.map(Node::key).unwrap_or_default()
 }

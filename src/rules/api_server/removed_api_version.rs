@@ -9,8 +9,8 @@ use crate::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 is gone from 1.1 on, Provisioner, Machine and
-    /// AWSNodeTemplate before 1.0, and NodeOverlay comes with 1.7.
+    /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 is gone from 1.1 on, `Provisioner`, `Machine` and
+    /// `AWSNodeTemplate` before 1.0, and NodeOverlay comes with 1.7.
     ///
     /// ## Why it is bad
     ///

@@ -67,7 +67,7 @@ impl<'d> Search<'_, 'd> {
             match schema.map(|schema| schema.shape) {
                 Some(Shape::Object(fields)) => self.fields(node, fields, live),
                 Some(Shape::Map(values)) => {
-                    node.members().for_each(|(_, value)| self.value(value, Some(values), live))
+                    node.members().for_each(|(_, value)| self.value(value, Some(values), live));
                 }
                 _ => node.members().for_each(|(_, value)| self.refuse(value, &[], live)),
             }

@@ -176,10 +176,10 @@ impl<'d> Walk<'d> {
                 self.length(value, releases, fact.limit, count, count > bound as usize);
             }
             Limit::LeastItems(bound) => {
-                self.length(value, releases, fact.limit, node.len(), node.len() < bound as usize)
+                self.length(value, releases, fact.limit, node.len(), node.len() < bound as usize);
             }
             Limit::MostItems(bound) => {
-                self.length(value, releases, fact.limit, node.len(), node.len() > bound as usize)
+                self.length(value, releases, fact.limit, node.len(), node.len() > bound as usize);
             }
             Limit::MostMembers(bound) => {
                 let count = members(node).count();
@@ -238,7 +238,9 @@ impl<'d> Walk<'d> {
         let mut inner = Walk { refusals: Vec::new() };
         if node.is_mapping() {
             let scope = Scope { live: releases, kept: Releases::NONE };
-            METADATA.iter().for_each(|field| inner.field(field, node, None, scope));
+            for field in METADATA {
+                inner.field(field, node, None, scope);
+            }
         } else {
             inner.refuse(Place::value(node), releases, What::Type(Shape::Object(METADATA)));
         }

@@ -124,9 +124,9 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
         }
         let message = format!("a {what} may not have the key `{key}`: {why}");
         if label {
-            breaches.add_key(at, message, help)
+            breaches.add_key(at, message, help);
         } else {
-            breaches.add(at, message, help)
+            breaches.add(at, message, help);
         }
         breaches.only_in(releases);
     };

@@ -61,7 +61,7 @@ fn windows_2025_of_alias<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     family_is(held, "windows2025", "Windows2025", breaches);
 }
 
-fn aliases<'d>(held: Held<'d>) -> impl Iterator<Item = Node<'d>> {
+fn aliases(held: Held<'_>) -> impl Iterator<Item = Node<'_>> {
     let terms = held.get("amiSelectorTerms").into_iter().flat_map(Node::items);
     terms.filter_map(|term| present(term, "alias"))
 }

@@ -13,7 +13,7 @@ pub(in super::super) const SPEC: &[Relation] = &[
 /// `spec.disruption.budgets`.
 pub(in super::super) const BUDGETS: &[Relation] = &[always(schedule_with_duration)];
 
-/// `spec.template.spec.nodeClassRef`. NodeClaims do not have this one.
+/// `spec.template.spec.nodeClassRef`. That of a NodeClaim has no such relation.
 pub(in super::super) const NODE_CLASS_REF: &[Relation] = &[compared(same_node_class_kind).since(1)];
 
 fn stays_static_or_dynamic<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {

@@ -4,16 +4,16 @@ use super::super::stored::present;
 use super::{Breaches, Held, Relation, always};
 use crate::manifest::tree::{Node, Value};
 
-/// The requirements of NodePools and NodeClaims. `Gte` and `Lte` exist from 1.9 on; before, they are no operators at all.
+/// The requirements of a NodePool or a NodeClaim. `Gte` and `Lte` exist from 1.9 on; before, they are no operators at all.
 pub(in super::super) const OF_NODES: &[Relation] =
     &[always(in_has_values), always(bound_is_one_number), always(enough_values)];
 
-/// The requirements of NodeOverlays.
+/// The requirements of a NodeOverlay.
 pub(in super::super) const OF_NODE_OVERLAYS: &[Relation] =
     &[always(in_has_values), always(not_in_has_values), always(bound_is_one_number)];
 
 /// The items, each with its operator, the node of that and how many values it has.
-fn each<'d>(held: Held<'d>) -> impl Iterator<Item = (Node<'d>, &'d str, Node<'d>, Vec<Node<'d>>)> {
+fn each(held: Held<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>, Vec<Node<'_>>)> {
     held.node.items().filter_map(|item| {
         let operator = present(item, "operator")?;
         let values = present(item, "values").map(|values| values.items().collect()).unwrap_or_default();

@@ -19,7 +19,7 @@ pub(in super::super) const AMI: &[Relation] = &[
 pub(in super::super) const ALIAS: &[Relation] = &[
     always(alias_has_a_version),
     always(|held, breaches| {
-        alias_family(held, &["al2", "al2023", "bottlerocket", "windows2019", "windows2022"], breaches)
+        alias_family(held, &["al2", "al2023", "bottlerocket", "windows2019", "windows2022"], breaches);
     })
     .until(8),
     always(|held, breaches| {
@@ -56,7 +56,7 @@ pub(in super::super) const CAPACITY_RESERVATION: &[Relation] = &[
     always(|held, breaches| chooses(held, &["tags", "id", "instanceMatchCriteria"], breaches)).since(8),
     always(|held, breaches| some_term_has_alone(held, "id", &["tags", "ownerID"], breaches)).until(7),
     always(|held, breaches| {
-        some_term_has_alone(held, "id", &["tags", "ownerID", "instanceMatchCriteria"], breaches)
+        some_term_has_alone(held, "id", &["tags", "ownerID", "instanceMatchCriteria"], breaches);
     })
     .since(8),
 ];
