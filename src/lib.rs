@@ -23,6 +23,7 @@ pub mod manifest;
 pub mod object;
 pub mod report;
 pub mod rules;
+pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;

@@ -20,6 +20,9 @@ pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// What [`NODEPOOL`] was called until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 
+/// A label of old releases that no 1.x knows, though its documentation lists it (aws/karpenter-provider-aws#5055).
+pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";
+
 const CLOCK_SPEED: &str = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
@@ -218,6 +221,11 @@ pub fn restricted_domain(key: &str) -> Option<&'static str> {
     const DOMAINS: [&str; 4] = ["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"];
     let domain = key.split('/').next().unwrap_or_default();
     DOMAINS.into_iter().find(|name| domain.ends_with(name))
+}
+
+/// Whether a key is one that Karpenter used before 1.0 and has since renamed or dropped.
+pub fn is_of_old_releases(key: &str) -> bool {
+    matches!(key, PROVISIONER_NAME | INSTANCE_PODS)
 }
 
 /// A well-known key that somebody may have meant.

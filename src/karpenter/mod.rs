@@ -6,5 +6,6 @@ pub mod cron;
 pub mod duration;
 pub mod iam;
 pub mod labels;
+pub mod operator;
 pub mod quantity;
 pub mod release;

@@ -92,7 +92,7 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2586 (released with 1.9.0) lifted the domains of Kubernetes
     /// - aws/karpenter-provider-aws#6495, #6618, #5055: refused keys
-    /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and nodepool_validation.go of
+    /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and `nodepool_validation.go` of
     ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
     RULE {
         name: "restricted-label",

@@ -1,0 +1,3 @@
+//! What decides where a pod runs, read from documents.
+
+pub mod pod;
