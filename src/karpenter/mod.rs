@@ -9,3 +9,5 @@ pub mod labels;
 pub mod operator;
 pub mod quantity;
 pub mod release;
+pub mod requirements;
+pub mod taints;
