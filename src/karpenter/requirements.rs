@@ -83,8 +83,19 @@ impl<'t> Requirement<'t> {
 
     /// Whether any value will do for both.
     pub fn intersects(&self, other: &Self) -> bool {
-        let both = self.intersection(other);
-        both.complement || !both.values.is_empty()
+        let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
+        if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
+            return false;
+        }
+        match (self.complement, other.complement) {
+            (true, true) => true,
+            (false, true) => self.values.iter().any(|value| other.has(value)),
+            (true, false) => other.values.iter().any(|value| self.has(value)),
+            (false, false) if self.values.len() > other.values.len() => {
+                other.values.iter().any(|value| self.has(value))
+            }
+            (false, false) => self.values.iter().any(|value| other.has(value)),
+        }
     }
 }
 
@@ -123,6 +134,13 @@ impl<'t> Requirements<'t> {
         let key = labels::normalised(key);
         let both = self.0.get(key).map(|present| present.intersection(&requirement));
         self.0.insert(key, both.unwrap_or(requirement));
+    }
+
+    /// Adds several, each under its key.
+    pub fn extend(&mut self, all: impl IntoIterator<Item = (&'t str, Requirement<'t>)>) {
+        for (key, requirement) in all {
+            self.add(key, requirement);
+        }
     }
 
     /// The requirement on a key.
@@ -250,6 +268,8 @@ mod tests {
                 prop_assert!(one.intersects(&other));
             }
             prop_assert_eq!(one.intersects(&other), other.intersects(&one));
+            let both = one.intersection(&other);
+            prop_assert_eq!(one.intersects(&other), both.complement || !both.values.is_empty());
             // Without a complement on both sides the values are all there is to share.
             if (one.listed().is_some() || other.listed().is_some()) && one.intersects(&other) {
                 prop_assert!(VALUES.iter().any(|value| one.has(value) && other.has(value)));

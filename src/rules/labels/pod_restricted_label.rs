@@ -5,6 +5,7 @@ use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
 use crate::object::Object;
 use crate::rules::{Fixes, On};
+use crate::scheduling::elsewhere::is_control_plane;
 use crate::scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
@@ -198,11 +199,6 @@ fn severity(expression: Expression<'_>) -> Option<Severity> {
         (false, true) if is_mark(expression.key) => Some(Severity::Warning),
         _ => Some(Severity::Error),
     }
-}
-
-fn is_control_plane(key: &str) -> bool {
-    let role = key.strip_prefix("node-role.kubernetes.io/");
-    matches!(role, Some("control-plane" | "controlplane" | "master" | "etcd" | "api-server"))
 }
 
 /// Labels by which Karpenter marks each of its nodes.
