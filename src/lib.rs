@@ -27,5 +27,6 @@ pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+pub mod userdata;
 
 pub use check::check;
