@@ -37,8 +37,13 @@ pub enum Instead {
     Nothing,
 }
 
-/// What there is instead of a label of node groups; `None` for any other label.
-pub fn of_node_group(key: &str) -> Option<Instead> {
+/// What there is instead of a label of node groups that an expression mentions; `None` for any other label.
+pub fn of_node_group(expression: &Expression<'_>) -> Option<Instead> {
+    let key = expression.key;
+    // A name that is anybody's, unless the value is that of the Spot tutorials.
+    if key == "lifecycle" && !values(expression).any(|value| value == "Ec2Spot" || value == "OnDemand") {
+        return None;
+    }
     let known = OF_NODE_GROUPS.iter().find(|(name, _)| *name == key).map(|(_, instead)| *instead);
     let other = key.split_once('/').is_some_and(|(domain, _)| domain == "cloud.google.com");
     known.or(other.then_some(Instead::Nothing))
@@ -64,22 +69,27 @@ fn is_discovered(key: &str) -> bool {
     DOMAINS.iter().any(|other| is_within(domain, other))
 }
 
-/// Whether a label marks machines that no NodePool can stand for: Fargate, virtual and hybrid nodes.
-fn is_of_other_machines(key: &str) -> bool {
-    matches!(
-        key,
-        "eks.amazonaws.com/compute-type" | "type" | "kubernetes.io/role" | "kubernetes.azure.com/mode"
-    )
+/// Whether an expression asks for machines that no NodePool can stand for: Fargate, virtual and hybrid nodes.
+fn is_of_other_machines(expression: &Expression<'_>) -> bool {
+    match expression.key {
+        "eks.amazonaws.com/compute-type" | "kubernetes.io/role" => true,
+        "type" => values(expression).any(|value| value == "virtual-kubelet"),
+        _ => false,
+    }
+}
+
+fn values<'d>(expression: &Expression<'d>) -> impl Iterator<Item = &'d str> {
+    expression.values().filter_map(Node::as_str)
 }
 
 /// Whether an expression asks for nodes of another maker.
 fn asks(expression: &Expression<'_>) -> bool {
     let key = expression.key;
     let hard = !matches!(expression.origin, Origin::Preferred { .. });
-    let elsewhere = of_node_group(key).is_some()
+    let elsewhere = of_node_group(expression).is_some()
         || is_control_plane(key)
         || is_discovered(key)
-        || is_of_other_machines(key);
+        || is_of_other_machines(expression);
     hard && !expression.operator.is_negative() && elsewhere
 }
 

@@ -152,7 +152,7 @@ fn judge<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Dr
         }
         let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
         let draft = draft.help(help(expression));
-        let change = labels::meant(key).filter(|meant| meant.certain && labels::well_known(key).is_empty());
+        let change = labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| expression.rename(object, meant.key));
         drafts.push(match change {
             Some(change) => draft.fix(Fix::safe("write the well-known key", vec![change])),
@@ -219,7 +219,7 @@ fn help(expression: Expression<'_>) -> String {
         return format!("remove it, or use a release that knows it ({known})");
     }
     if let Some(meant) = labels::meant(key).filter(|meant| meant.key != labels::NODEPOOL) {
-        return format!("write `{}`, or a label of your own that the NodePool sets", meant.key);
+        return format!("{}; for a label of your own, use a domain of your own", meant.help());
     }
     if is_control_plane(key) {
         return "remove it: the taint of control-plane nodes keeps pods off them, and EKS has none; 1.9 and later accept it"
