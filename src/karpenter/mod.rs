@@ -7,5 +7,8 @@ pub mod cron;
 pub mod duration;
 pub mod iam;
 pub mod labels;
+pub mod operator;
 pub mod quantity;
 pub mod release;
+pub mod requirements;
+pub mod taints;
