@@ -1,7 +1,9 @@
 //! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
+use crate::karpenter::storage::Claims;
 use crate::object::{Kind, Object};
 
 /// The objects of one cluster.
@@ -11,6 +13,8 @@ pub struct Inventory<'d> {
     objects: Vec<Object<'d>>,
     by_kind: BTreeMap<(&'d str, &'d str), Vec<usize>>,
     complete: bool,
+    /// Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
+    claims: OnceLock<Claims<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -20,7 +24,7 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self { name: name.into(), objects, by_kind, complete }
+        Self { name: name.into(), objects, by_kind, complete, claims: OnceLock::new() }
     }
 
     /// The name of the cluster, where several are checked together; else empty.
@@ -38,6 +42,11 @@ impl<'d> Inventory<'d> {
         let indices = self.by_kind.get(&(kind.group, kind.name)).map_or(&[][..], Vec::as_slice);
         let objects = indices.iter().filter_map(|index| self.objects.get(*index).copied());
         objects.filter(move |object| object.version() == kind.version)
+    }
+
+    /// The claims on volumes, in objects of their own and within workloads.
+    pub fn claims(&self) -> &Claims<'d> {
+        self.claims.get_or_init(|| Claims::of(&self.objects))
     }
 
     /// Whether what is absent here is absent from the cluster.

@@ -1,6 +1,7 @@
 //! Facts about Karpenter and the vocabularies it reads: releases, schedules, quantities.
 //!
-//! Everything here is `const` data or a pure function on text; nothing knows of documents, rules or doors.
+//! Everything here is `const` data, a pure function on text, or a reading of one object; nothing knows of rules or doors.
 
 pub mod iam;
 pub mod release;
+pub mod storage;
