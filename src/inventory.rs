@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::karpenter::controller::{CLUSTER_NAME, Controller};
 use crate::karpenter::storage::Claims;
+use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 
 /// The objects of one cluster.
@@ -15,6 +17,7 @@ pub struct Inventory<'d> {
     complete: bool,
     /// Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
     claims: OnceLock<Claims<'d>>,
+    controllers: OnceLock<Vec<Controller<'d>>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -24,7 +27,14 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self { name: name.into(), objects, by_kind, complete, claims: OnceLock::new() }
+        Self {
+            name: name.into(),
+            objects,
+            by_kind,
+            complete,
+            claims: OnceLock::new(),
+            controllers: OnceLock::new(),
+        }
     }
 
     /// The name of the cluster, where several are checked together; else empty.
@@ -47,6 +57,19 @@ impl<'d> Inventory<'d> {
     /// The claims on volumes, in objects of their own and within workloads.
     pub fn claims(&self) -> &Claims<'d> {
         self.claims.get_or_init(|| Claims::of(&self.objects))
+    }
+
+    /// The Deployments of Karpenter's controller.
+    pub fn controllers(&self) -> &[Controller<'d>] {
+        self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
+    }
+
+    /// The name that the controller is started with, and the node that holds it; `None` where there is no controller, or
+    /// where several have different names.
+    pub fn cluster_name(&self) -> Option<(&'d str, Node<'d>)> {
+        let mut names = self.controllers().iter().filter_map(|one| one.setting(CLUSTER_NAME).text());
+        let first = names.next()?;
+        names.all(|(name, _)| name == first.0).then_some(first)
     }
 
     /// Whether what is absent here is absent from the cluster.

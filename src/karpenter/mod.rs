@@ -2,6 +2,8 @@
 //!
 //! Everything here is `const` data, a pure function on text, or a reading of one object; nothing knows of rules or doors.
 
+pub mod cluster_name;
+pub mod controller;
 pub mod iam;
 pub mod release;
 pub mod storage;

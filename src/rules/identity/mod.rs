@@ -1,3 +1,5 @@
 //! Clusters that fight.
 
-family! {}
+family! {
+    clustername_empty,
+}
