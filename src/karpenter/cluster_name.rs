@@ -92,6 +92,13 @@ pub fn related(one: &str, other: &str) -> bool {
     short.len() > 2 && long.contains(&short)
 }
 
+/// Whether a name is rather that of a network, which clusters may share.
+pub fn names_network(name: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["shared", "vpc", "network", "net", "common", "private", "public", "intra", "subnet", "subnets"];
+    name.split(['-', '_', '.', '/', ' ']).any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

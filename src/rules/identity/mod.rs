@@ -2,4 +2,5 @@
 
 family! {
     clustername_empty,
+    selector_cluster_mismatch,
 }
