@@ -9,6 +9,11 @@
 //! A door only translates: its input into documents and settings, the findings into its output. Modules point one way:
 //! [`manifest`] ← [`karpenter`] ← [`rules`] ← [`check`](mod@check) ← doors.
 
+#![allow(
+    rustdoc::invalid_codeblock_attributes,
+    reason = "the examples of rules name the settings they are for"
+)]
+
 pub mod check;
 pub mod finding;
 pub mod fix;
@@ -20,5 +25,6 @@ pub mod report;
 pub mod rules;
 pub mod settings;
 pub mod spelling;
+pub mod suppression;
 
 pub use check::check;

@@ -4,6 +4,9 @@
 
 pub mod cluster_name;
 pub mod controller;
+pub mod cron;
+pub mod duration;
 pub mod iam;
+pub mod quantity;
 pub mod release;
 pub mod storage;

@@ -125,7 +125,10 @@ impl Reader<'_> {
             }
             loop {
                 self.space();
-                let Some(&(id, mapping)) = open.last() else { return Ok(tree) };
+                let Some(&(id, mapping)) = open.last() else {
+                    tree.finish();
+                    return Ok(tree);
+                };
                 if self.eat(if mapping { b'}' } else { b']' }) {
                     tree.close(id, self.at);
                     if mapping {
@@ -350,7 +353,12 @@ mod tests {
         let tree = read_one(r#"{"a":1,"b":2,"a":3}"#).unwrap();
         assert_eq!(tree.root().get("a").unwrap().as_int(), Some(3));
         assert_eq!(tree.root().members().count(), 2);
-        let pairs: Vec<_> = tree.duplicates().map(|(one, two)| (one.spelling(), two.spelling())).collect();
+        let pairs: Vec<_> = tree
+            .duplicate_ids()
+            .iter()
+            .map(|(one, two)| (tree.node(*one), tree.node(*two)))
+            .map(|(one, two)| (one.spelling(), two.spelling()))
+            .collect();
         assert_eq!(pairs, [("1", "3")]);
     }
 

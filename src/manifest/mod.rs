@@ -335,8 +335,12 @@ mod tests {
     fn equal_keys_are_known_unless_a_merge_brought_one() {
         let file = File::read("-", "a: 1\nb: 2\na: 3\nm: &m {x: 1}\nn: {<<: *m, x: 2}\n", &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
-        let pairs: Vec<_> =
-            tree.duplicates().map(|(one, two)| (one.key(), one.spelling(), two.spelling())).collect();
+        let pairs: Vec<_> = tree
+            .duplicate_ids()
+            .iter()
+            .map(|(one, two)| (tree.node(*one), tree.node(*two)))
+            .map(|(one, two)| (one.key(), one.spelling(), two.spelling()))
+            .collect();
         assert_eq!(pairs, [("a", "1", "3")]);
     }
 
