@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::karpenter::controller::{CLUSTER_NAME, Controller};
+use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::storage::Claims;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -18,6 +19,8 @@ pub struct Inventory<'d> {
     /// Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
     claims: OnceLock<Claims<'d>>,
     controllers: OnceLock<Vec<Controller<'d>>>,
+    policies: OnceLock<Vec<Policy<'d>>>,
+    passed_roles: OnceLock<PassedRoles<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -34,6 +37,8 @@ impl<'d> Inventory<'d> {
             complete,
             claims: OnceLock::new(),
             controllers: OnceLock::new(),
+            policies: OnceLock::new(),
+            passed_roles: OnceLock::new(),
         }
     }
 
@@ -62,6 +67,16 @@ impl<'d> Inventory<'d> {
     /// The Deployments of Karpenter's controller.
     pub fn controllers(&self) -> &[Controller<'d>] {
         self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
+    }
+
+    /// The IAM policies.
+    pub fn policies(&self) -> &[Policy<'d>] {
+        self.policies.get_or_init(|| self.objects.iter().copied().flat_map(iam_policy::policies).collect())
+    }
+
+    /// The roles that the IAM policies let Karpenter's controller pass to instances.
+    pub fn passed_roles(&self) -> &PassedRoles<'d> {
+        self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
     }
 
     /// The name that the controller is started with, and the node that holds it; `None` where there is no controller, or

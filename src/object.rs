@@ -108,7 +108,15 @@ impl<'d> Object<'d> {
     }
 
     fn plain(root: Node<'d>) -> Self {
-        Self { root, form: Form::Api, old: None, operation: Operation::Apply, kind: None, comments: &[], duplicates: &[] }
+        Self {
+            root,
+            form: Form::Api,
+            old: None,
+            operation: Operation::Apply,
+            kind: None,
+            comments: &[],
+            duplicates: &[],
+        }
     }
 
     /// The comments in the object's stretch of the text that speak to this tool.
@@ -272,7 +280,8 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if !policies.is_empty() {
         return policies;
     }
-    let values = [Some(root), root.get("karpenter")].into_iter().flatten().find(|node| is_chart_values(*node));
+    let values =
+        [Some(root), root.get("karpenter")].into_iter().flatten().find(|node| is_chart_values(*node));
     values.into_iter().map(|node| of(node, Form::ChartValues)).collect()
 }
 
@@ -302,7 +311,8 @@ fn is_chart_values(node: Node<'_>) -> bool {
         "vmMemoryOverheadPercent",
         "reservedENIs",
     ];
-    const GLOBAL: [&str; 4] = ["clusterName", "clusterEndpoint", "interruptionQueueName", "defaultInstanceProfile"];
+    const GLOBAL: [&str; 4] =
+        ["clusterName", "clusterEndpoint", "interruptionQueueName", "defaultInstanceProfile"];
     let has = |path: &str, keys: &[&str]| {
         let settings = node.at_path(&path.split('.').collect::<Vec<_>>());
         settings.is_some_and(|settings| keys.iter().any(|key| settings.get(key).is_some()))

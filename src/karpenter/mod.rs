@@ -2,11 +2,13 @@
 //!
 //! Everything here is `const` data, a pure function on text, or a reading of one object; nothing knows of rules or doors.
 
+pub mod chart_values;
 pub mod cluster_name;
 pub mod controller;
 pub mod cron;
 pub mod duration;
 pub mod iam;
+pub mod iam_policy;
 pub mod quantity;
 pub mod release;
 pub mod storage;

@@ -2,5 +2,6 @@
 
 family! {
     clustername_empty,
+    iam_delete_unscoped,
     selector_cluster_mismatch,
 }
