@@ -50,6 +50,9 @@ pub const CLUSTER_ENDPOINT: Parameter = Parameter { flag: "cluster-endpoint", va
 /// The queue of interruption messages.
 pub const INTERRUPTION_QUEUE: Parameter =
     Parameter { flag: "interruption-queue", variable: "INTERRUPTION_QUEUE" };
+/// Whether replicas do without a leader.
+pub const LEADER_ELECTION_OFF: Parameter =
+    Parameter { flag: "disable-leader-election", variable: "DISABLE_LEADER_ELECTION" };
 /// The feature gates.
 pub const FEATURE_GATES: Parameter = Parameter { flag: "feature-gates", variable: "FEATURE_GATES" };
 

@@ -135,11 +135,12 @@ fn gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
         let name = part.split('=').next().unwrap_or_default();
         let span = Span::new(at, at + name.len());
         at += part.len() + 1;
-        let name = name.trim();
+        let (name, off) = (name.trim(), part.trim_end().ends_with("=false"));
         let known = GATES.iter().filter(|gate| gate.name == name);
         let known = known.fold(Releases::NONE, |all, gate| all.or(gate.releases));
         let releases = Releases::ALL.without(known);
-        if name.is_empty() || releases.is_empty() || name.contains('$') {
+        // A chart newer than the controller turns gates off that it does not know yet.
+        if name.is_empty() || releases.is_empty() || name.contains('$') || (off && !known.is_empty()) {
             continue;
         }
         let message = format!("the controller knows no feature gate `{name}`, and ignores it");

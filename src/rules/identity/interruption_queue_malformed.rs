@@ -21,9 +21,10 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter asks SQS for the queue of that *name*. With an ARN or an address the controller stops at its start with
-    /// `AWS.SimpleQueueService.NonExistentQueue` or `InvalidAddress`. The key `interruptionQueueName` of charts before
-    /// 0.33 is ignored: spot interruptions then end pods without notice.
+    /// Karpenter asks SQS for the queue of that *name*, which does not exist. Up to 1.3 the controller stops at its start;
+    /// from 1.4 on it runs, logs `failed to create valid sqs provider`, and handles no interruption: spot instances are
+    /// taken away without their pods being moved. So it is where the key `interruptionQueueName` of charts before 0.33 is
+    /// ignored.
     ///
     /// ## Example
     ///
@@ -49,7 +50,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#6024, #7124; kubernetes-sigs/karpenter#1799, #2490
-    /// - pkg/providers/sqs/sqs.go (GetQueueUrl) at v1.0.0 and v1.14.1
+    /// - pkg/controllers/controllers.go and pkg/controllers/interruption/controller.go at v1.3.8 and v1.4.0
     RULE {
         name: "interruption-queue-malformed",
         family: Family::Identity,
@@ -88,7 +89,7 @@ fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Dr
     } else {
         return unreplaced(object, text, place).or_else(|| no_name(text, node));
     };
-    let message = format!("the interruption queue is given as {what}; Karpenter takes its name, and stops at its start");
+    let message = format!("the interruption queue is given as {what}; Karpenter takes its name, finds none like this, and handles no interruption");
     let draft = Draft::new(&RULE, place, message);
     let Some(name) = name.filter(|name| is_name(name)) else { return Some(draft.help("write the queue's name")) };
     let change = if whole == text {
@@ -113,7 +114,7 @@ fn no_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
     if text.is_empty() || is_name(text) || text.contains("{{") {
         return None;
     }
-    let message = format!("`{text}` is no name that SQS takes for a queue, and the controller stops at its start");
+    let message = format!("`{text}` is no name that SQS takes for a queue, and no interruption is handled");
     let help = "a queue's name has letters, digits, `-` and `_` only, at most 80 of them";
     Some(Draft::new(&RULE, Place::value(node), message).help(help))
 }
@@ -159,7 +160,7 @@ mod tests {
           9 |         env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]
             |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
-          the interruption queue is given as an ARN; Karpenter takes its name, and stops at its start
+          the interruption queue is given as an ARN; Karpenter takes its name, finds none like this, and handles no interruption
           help: write `basalt`
           fix: write the queue's name: "'basalt'"
         "#);
@@ -169,7 +170,7 @@ mod tests {
           9 |         args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]
             |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
-          the interruption queue is given as an address; Karpenter takes its name, and stops at its start
+          the interruption queue is given as an address; Karpenter takes its name, finds none like this, and handles no interruption
           help: write `basalt`
           fix: write the queue's name: "basalt"
         "#);

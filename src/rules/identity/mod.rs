@@ -7,5 +7,7 @@ family! {
     iam_passrole_mismatch,
     iam_tag_condition_mismatch,
     interruption_queue_malformed,
+    karpenter_on_own_nodes,
     selector_cluster_mismatch,
+    two_controllers,
 }
