@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::karpenter::controller::{CLUSTER_NAME, Controller};
+use crate::karpenter::controller::Controller;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
+use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -19,6 +20,7 @@ pub struct Inventory<'d> {
     /// Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
     claims: OnceLock<Claims<'d>>,
     controllers: OnceLock<Vec<Controller<'d>>>,
+    identity: OnceLock<Identity<'d>>,
     policies: OnceLock<Vec<Policy<'d>>>,
     passed_roles: OnceLock<PassedRoles<'d>>,
 }
@@ -37,6 +39,7 @@ impl<'d> Inventory<'d> {
             complete,
             claims: OnceLock::new(),
             controllers: OnceLock::new(),
+            identity: OnceLock::new(),
             policies: OnceLock::new(),
             passed_roles: OnceLock::new(),
         }
@@ -79,12 +82,15 @@ impl<'d> Inventory<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
     }
 
-    /// The name that the controller is started with, and the node that holds it; `None` where there is no controller, or
-    /// where several have different names.
+    /// What tells this cluster from others.
+    pub fn identity(&self) -> &Identity<'d> {
+        self.identity.get_or_init(|| Identity::of(&self.objects, self.controllers()))
+    }
+
+    /// The name that the controller, or its chart, is given, and the node that holds it; `None` where nothing says it, or
+    /// where two objects say different ones.
     pub fn cluster_name(&self) -> Option<(&'d str, Node<'d>)> {
-        let mut names = self.controllers().iter().filter_map(|one| one.setting(CLUSTER_NAME).text());
-        let first = names.next()?;
-        names.all(|(name, _)| name == first.0).then_some(first)
+        self.identity().name.map(|mark| (mark.text, mark.node))
     }
 
     /// Whether what is absent here is absent from the cluster.

@@ -79,8 +79,28 @@ pub fn in_tag<'t>(key: &'t str, value: &'t str) -> Option<(Scheme, &'t str)> {
 ///
 /// Source: website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
 pub fn in_role(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterNodeRole-"])
+}
+
+/// The name of a cluster in the name of an instance profile. Source: the same file at v0.32.0.
+pub fn in_profile(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterNodeInstanceProfile-", "KarpenterNodeProfile-"])
+}
+
+/// The name of a cluster in the name of the controller's role. Source: the migration guide, and terraform-aws-modules/eks.
+pub fn in_controller_role(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterControllerRole-"])
+}
+
+/// The name of a cluster in the name of a queue. Source: modules/karpenter/main.tf of terraform-aws-modules/eks.
+pub fn in_queue(name: &str) -> Option<&str> {
+    behind(name, &["Karpenter-"])
+}
+
+fn behind<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
     let name = name.rsplit('/').next().unwrap_or_default();
-    name.strip_prefix("KarpenterNodeRole-").filter(|name| !name.is_empty())
+    let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+    rest.filter(|name| !name.is_empty())
 }
 
 /// Whether one name is the other with words before or after it, such as `prod` and `prod-eu-1`: such names often mean

@@ -9,6 +9,7 @@ pub mod cron;
 pub mod duration;
 pub mod iam;
 pub mod iam_policy;
+pub mod identity;
 pub mod quantity;
 pub mod release;
 pub mod storage;
