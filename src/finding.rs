@@ -5,6 +5,7 @@ use core::fmt::{self, Write as _};
 use serde::Serialize;
 
 use crate::fix::Fix;
+use crate::karpenter::iam_policy::At;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
 use crate::manifest::tree::Node;
@@ -169,6 +170,15 @@ impl<'d> Place<'d> {
     /// Some bytes of a string's value, such as a word of a script.
     pub fn within(node: Node<'d>, range: Span) -> Self {
         Self { node, part: Part::Within(range), path: PathOf::Node }
+    }
+
+    /// A part of an IAM policy.
+    pub fn of_policy(at: At<'d>) -> Self {
+        match at {
+            At::Value(node) => Self::value(node),
+            At::Key(node) => Self::key(node),
+            At::Within(node, range) => Self::within(node, range),
+        }
     }
 
     /// A comment: bytes of the source. The path is that of the object whose root is given.
