@@ -239,3 +239,67 @@ fn span(source: Option<&Source>, range: &Range) -> Option<Span> {
     let source = source?;
     Some(Span::new(source.byte_at(range.offset?), source.byte_at(range.end_offset?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::manifest::limits::Limits;
+    use crate::settings::{Selector, Settings};
+    use insta::assert_snapshot;
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
+                         instanceProfile: arn:aws:iam::111122223333:role/x\n";
+
+    fn clusters() -> [Cluster; 1] {
+        let read = |name: &str| File::read(name, CLASS, &Limits::DEFAULT);
+        [Cluster { name: "prod".to_owned(), files: vec![read("a.yaml"), read("b.yaml")] }]
+    }
+
+    /// The report of one rule, cut to its first finding.
+    fn report(clusters: &[Cluster]) -> Report {
+        let selector = Selector::parse("instance-profile-is-arn").unwrap();
+        let mut report = check(clusters, &Settings { select: vec![selector], ..Settings::default() });
+        report.findings.truncate(1);
+        report
+    }
+
+    fn shown(report: &Report, clusters: &[Cluster]) -> String {
+        let mut out = Vec::new();
+        write(&mut out, report, clusters, Options { color: false, quiet: true }).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn related_places_are_shown_in_whatever_file_they_are() {
+        let clusters = clusters();
+        let mut report = report(&clusters);
+        let related = |file: &str, line: usize, (offset, end): (usize, usize)| Related {
+            file: file.to_owned(),
+            document: 0,
+            path: "metadata.name".to_owned(),
+            line: Some(line),
+            column: Some(1),
+            offset: Some(offset),
+            end_offset: Some(end),
+            message: "the same name".to_owned(),
+        };
+        let name = CLASS.find("name: a").unwrap();
+        report.findings[0].related = vec![
+            related("a.yaml", 4, (name + 6, name + 7)),
+            related("b.yaml", 4, (name + 6, name + 7)),
+            related("cluster", 0, (0, 0)),
+        ];
+        assert_snapshot!(shown(&report, &clusters), @"");
+    }
+
+    #[test]
+    fn a_finding_without_a_text_shows_its_path() {
+        let clusters = clusters();
+        let mut report = report(&clusters);
+        report.findings[0].position = Range::default();
+        report.findings[0].file = String::new();
+        report.findings[0].releases = "1.0-1.8".to_owned();
+        assert_snapshot!(shown(&report, &clusters), @"");
+    }
+}
