@@ -261,7 +261,6 @@ fn pieces(text: &str) -> Vec<Span> {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::tree::{Node, Value};
     use super::*;
     use insta::assert_snapshot;
     use proptest::prelude::*;
@@ -270,7 +269,7 @@ mod tests {
     fn read(name: &str, text: &str) -> String {
         let file = File::read(name, text, &Limits::DEFAULT);
         let lines = file.documents.iter().map(|document| match document {
-            Document::Read(tree) => as_json(tree.root()).to_string(),
+            Document::Read(tree) => tree.root().to_json().to_string(),
             Document::Template(span) => format!("line {}: template", file.source.position(span.start).line),
             Document::Unreadable { at, message } => {
                 let position = file.source.position(*at);
@@ -278,20 +277,6 @@ mod tests {
             }
         });
         lines.collect::<Vec<_>>().join("\n")
-    }
-
-    fn as_json(node: Node<'_>) -> serde_json::Value {
-        match node.value() {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => value.into(),
-            Value::Int(value) => value.into(),
-            Value::Float(value) => value.into(),
-            Value::String(text) => text.into(),
-            Value::Sequence => node.items().map(as_json).collect(),
-            Value::Mapping => serde_json::Value::Object(
-                node.members().map(|(key, node)| (key.to_owned(), as_json(node))).collect(),
-            ),
-        }
     }
 
     #[test]
