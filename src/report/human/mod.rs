@@ -111,8 +111,10 @@ impl<'r> Printer<'r> {
     fn places<'g>(&self, mut groups: Vec<Group<'g>>, level: &Level<'g>, finding: &Finding) -> Vec<Group<'g>> {
         let source = self.source(&finding.file);
         let (Some(source), Some(span)) = (source, span(source, &finding.position)) else {
-            let group = groups.pop().filter(|_| !finding.file.is_empty());
-            groups.extend(group.map(|group| group.element(Origin::path(printable(&finding.file)))));
+            if !finding.file.is_empty() {
+                let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
+                groups.push(group.element(Origin::path(printable(&finding.file))));
+            }
             return groups;
         };
         let primary = Mark { span, label: String::new(), is_primary: true };
@@ -290,7 +292,32 @@ mod tests {
             related("b.yaml", 4, (name + 6, name + 7)),
             related("cluster", 0, (0, 0)),
         ];
-        assert_snapshot!(shown(&report, &clusters), @"");
+        assert_snapshot!(shown(&report, &clusters), @"
+        error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+         --> a.yaml:7:20
+          |
+        3 | metadata:
+        4 |   name: a
+          |         - the same name
+        5 |   namespace: b
+        6 | spec:
+        7 |   instanceProfile: arn:aws:iam::111122223333:role/x
+          |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          |
+         ::: b.yaml:4:9
+          |
+        3 | metadata:
+        4 |   name: a
+          |         - the same name
+        5 |   namespace: b
+          |
+          = see: cluster: metadata.name: the same name
+          |
+          = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+          = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+          = caught by: nobody: it is accepted, and nothing says so
+          = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+        ");
     }
 
     #[test]
@@ -300,6 +327,14 @@ mod tests {
         report.findings[0].position = Range::default();
         report.findings[0].file = String::new();
         report.findings[0].releases = "1.0-1.8".to_owned();
-        assert_snapshot!(shown(&report, &clusters), @"");
+        assert_snapshot!(shown(&report, &clusters), @"
+        error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+         |
+         = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+         = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+         = caught by: nobody: it is accepted, and nothing says so
+         = holds for: Karpenter 1.0-1.8
+         = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+        ");
     }
 }
