@@ -283,7 +283,7 @@ mod tests {
         let clusters = files(&bad);
         let before = check_within(&clusters, &settings, usize::MAX);
         let all = before.findings.iter();
-        let fixes: Vec<Candidate> =
+        let offered: Vec<Candidate> =
             all.filter_map(|finding| Candidate::of(finding, &slots(&clusters), &clusters)).collect();
         let pass = Pass {
             before: &before,
@@ -294,7 +294,7 @@ mod tests {
             made: Vec::new(),
             refused: Vec::new(),
         };
-        let judged = |text: &str| pass.judge(&check_within(&files(text), &settings, usize::MAX), &fixes);
+        let judged = |text: &str| pass.judge(&check_within(&files(text), &settings, usize::MAX), &offered);
         assert_eq!(judged(&good), Ok(()));
         assert_eq!(judged(&bad), Err("the finding would still be there"));
         assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("another error would be there"));
