@@ -6,7 +6,7 @@ use crate::karpenter::release::Releases;
 use crate::manifest::{Document, File};
 use crate::object::Object;
 use crate::report::{Place, Report, Skipped, Unreadable};
-use crate::rules;
+use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
 use crate::suppression::Suppression;
 
@@ -24,6 +24,14 @@ pub struct Context<'c, 'd> {
     pub clusters: &'c [Inventory<'d>],
     /// Whether the object was read from a text, rather than received from an API server that has pruned it.
     pub is_text: bool,
+}
+
+impl Context<'_, '_> {
+    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
+    pub fn asks(&self, rule: &Rule) -> bool {
+        let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
+        self.settings.speaks(rule) || accepts
+    }
 }
 
 /// The files of one cluster.
@@ -133,10 +141,8 @@ pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> 
     let mut drafts = Vec::new();
     let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        let asked = context.settings.speaks(rule)
-            || (rule.family == Family::ApiServer && context.settings.karpenter.is_range())
-            || suppressions.iter().any(|suppression| suppression.names(rule));
-        if asked && rule.applies(object) {
+        let named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if (context.asks(rule) || named()) && rule.applies(object) {
             (rule.check)(object, context, &mut drafts);
         }
     }

@@ -24,6 +24,7 @@ pub mod mend;
 pub mod object;
 pub mod report;
 pub mod rules;
+pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;

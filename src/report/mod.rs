@@ -211,13 +211,13 @@ impl Report {
         if let Some(last) = accepted.last_mut().filter(same) {
             set = set.and(last.set);
             last.set = set;
-            last.releases = minors(set);
+            last.releases = minors(set, self.target.releases());
             return;
         }
         accepted.push(Accepted {
             file: place.file.to_owned(),
             document: place.document,
-            releases: minors(set),
+            releases: minors(set, self.target.releases()),
             set,
         });
     }
@@ -275,11 +275,13 @@ impl Report {
     }
 }
 
-/// The newest patch stands for its minor: a set of targets reads as the range it was asked for.
-fn minors(set: Releases) -> String {
+/// The newest patch stands for its minor, so that a set of targets reads as the range it was asked for; not so where
+/// another patch was asked for and is not in the set.
+fn minors(set: Releases, targets: Releases) -> String {
     use crate::karpenter::release::Release;
     let whole = Release::minors()
         .filter(|release| set.contains(*release))
+        .filter(|release| targets.and(release.minor_set()).without(set).is_empty())
         .fold(set, |all, release| all.or(release.minor_set()));
     whole.to_string()
 }

@@ -191,14 +191,15 @@ fn colour_is_for_terminals_and_those_who_ask() {
 
 #[test]
 fn a_range_says_which_releases_accept_a_document() {
-    let folder = Folder::with(&[("class.yaml", BAD), ("other.yaml", OTHER)]);
+    const WHOLE: &str = include_str!("../../examples/nodeclass-bad.yaml");
+    let folder = Folder::with(&[("class.yaml", WHOLE), ("other.yaml", OTHER)]);
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "--format", "json", "."]);
     assert_eq!(
         run.json()["accepted"],
         serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0-1.14"}])
     );
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "."]);
-    assert!(run.stdout.contains("accepted by 1.0-1.14: class.yaml:1"), "{}", run.stdout);
+    assert!(run.stdout.contains("accepted by 1.0-1.14: class.yaml:2"), "{}", run.stdout);
     assert!(run.summary().ends_with("checked against Karpenter 1.0..1.14"), "{}", run.summary());
 }
 
