@@ -272,4 +272,32 @@ mod tests {
         assert!(text.contains("{instanceProfile: 'b'}") && text.contains("spec: *spec"), "{text}");
         assert_eq!(result.refused, []);
     }
+    #[test]
+    fn a_fix_that_mends_nothing_or_breaks_something_is_refused() {
+        let limits = Limits::DEFAULT;
+        let settings = Settings::default();
+        let files =
+            |text: &str| [Cluster { name: String::new(), files: vec![File::read("a.yaml", text, &limits)] }];
+        let bad = format!("{CLASS}arn:aws:iam::111122223333:instance-profile/b\n");
+        let good = format!("{CLASS}b\n");
+        let clusters = files(&bad);
+        let before = check_within(&clusters, &settings, usize::MAX);
+        let all = before.findings.iter();
+        let offered: Vec<Candidate> =
+            all.filter_map(|finding| Candidate::of(finding, &slots(&clusters), &clusters)).collect();
+        let pass = Pass {
+            before: &before,
+            texts: BTreeMap::new(),
+            settings: &settings,
+            limits: &limits,
+            trials: 0,
+            made: Vec::new(),
+            refused: Vec::new(),
+        };
+        let judged = |text: &str| pass.judge(&check_within(&files(text), &settings, usize::MAX), &offered);
+        assert_eq!(judged(&good), Ok(()));
+        assert_eq!(judged(&bad), Err("the finding would still be there"));
+        assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("another error would be there"));
+        assert_eq!(judged(&format!("{good}  a: [\n")), Err("the text would no longer parse"));
+    }
 }

@@ -116,7 +116,11 @@ fn with_inputs(
             terminal::note(color, &format!("fixed {findings} in {}", count(files, "file", "files")));
         }
     }
-    print(&after, &clusters, check, color, to)?;
+    match print(&after, &clusters, check, color, to) {
+        // `| head` has seen enough, and still wants to know how it went.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        result => result?,
+    }
     Ok(status(&after, check))
 }
 

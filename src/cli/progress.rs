@@ -29,6 +29,7 @@ impl Progress {
             let done = Arc::clone(&done);
             let thread = spawn(move || {
                 let mut wait = PATIENCE;
+                let mut shown = String::new();
                 while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = STEP;
                     let read = done.load(Ordering::Relaxed);
@@ -37,11 +38,13 @@ impl Progress {
                     } else {
                         "checking".to_owned()
                     };
-                    // Back to the start of the line and over what is there. A closed terminal needs no progress.
-                    let _ = write!(io::stderr(), "\r\x1b[K{text}");
+                    if text != shown {
+                        write_over(&text);
+                        shown = text;
+                    }
                 }
-                if wait == STEP {
-                    let _ = write!(io::stderr(), "\r\x1b[K");
+                if !shown.is_empty() {
+                    write_over("");
                 }
             });
             (stop, thread)
@@ -53,6 +56,12 @@ impl Progress {
     pub(crate) fn step(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Writes a text in the place of the line that is there.
+fn write_over(text: &str) {
+    // A terminal that is closed needs no progress.
+    let _ = write!(io::stderr(), "\r\x1b[K{text}");
 }
 
 impl Drop for Progress {

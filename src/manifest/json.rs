@@ -50,7 +50,7 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
 }
 
 impl Node<'_> {
-    /// The value as serde_json has it: of equal keys the last one, and without positions.
+    /// The value as `serde_json` has it: of equal keys the last one, and without positions.
     pub fn to_json(self) -> serde_json::Value {
         match self.value() {
             Value::Null => serde_json::Value::Null,

@@ -129,8 +129,8 @@ fn clipped(source: &Source, span: Span) -> Span {
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
 
-/// Adds marked lines to the last of some groups, in the order of the text; places that are near to one another share
-/// theirs.
+/// Adds marked lines to the last of some groups: those of the primary place first, as they give the place its line, then
+/// the others in the order of the text. Places that are near to one another share theirs.
 pub(super) fn mark<'g>(
     mut groups: Vec<Group<'g>>,
     level: &Level<'g>,
@@ -141,9 +141,12 @@ pub(super) fn mark<'g>(
         marks.iter().map(|mark| Mark { span: clipped(source, mark.span), ..mark.clone() }).collect();
     marks.sort_by_key(|mark| mark.span);
     let spans: Vec<Span> = marks.iter().map(|mark| mark.span).collect();
-    for lines in together(source, &spans) {
+    let mut stretches = together(source, &spans);
+    let holds = |lines: &Span, mark: &Mark| lines.start <= mark.span.start && mark.span.end <= lines.end;
+    stretches.sort_by_key(|lines| !marks.iter().any(|mark| mark.is_primary && holds(lines, mark)));
+    for lines in stretches {
         let window = Window::around(source, lines);
-        let inside = marks.iter().filter(|mark| lines.start <= mark.span.start && mark.span.end <= lines.end);
+        let inside = marks.iter().filter(|mark| holds(&lines, mark));
         let snippet = window.marked(inside);
         let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
         let name = printable(source.name());

@@ -111,8 +111,10 @@ impl<'r> Printer<'r> {
     fn places<'g>(&self, mut groups: Vec<Group<'g>>, level: &Level<'g>, finding: &Finding) -> Vec<Group<'g>> {
         let source = self.source(&finding.file);
         let (Some(source), Some(span)) = (source, span(source, &finding.position)) else {
-            let group = groups.pop().filter(|_| !finding.file.is_empty());
-            groups.extend(group.map(|group| group.element(Origin::path(printable(&finding.file)))));
+            if !finding.file.is_empty() {
+                let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
+                groups.push(group.element(Origin::path(printable(&finding.file))));
+            }
             return groups;
         };
         let primary = Mark { span, label: String::new(), is_primary: true };
@@ -238,4 +240,101 @@ fn at<'g>(group: Group<'g>, source: &Source, span: Span) -> Vec<Group<'g>> {
 fn span(source: Option<&Source>, range: &Range) -> Option<Span> {
     let source = source?;
     Some(Span::new(source.byte_at(range.offset?), source.byte_at(range.end_offset?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::manifest::limits::Limits;
+    use crate::settings::{Selector, Settings};
+    use insta::assert_snapshot;
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
+                         instanceProfile: arn:aws:iam::111122223333:role/x\n";
+
+    fn clusters() -> [Cluster; 1] {
+        let read = |name: &str| File::read(name, CLASS, &Limits::DEFAULT);
+        [Cluster { name: "prod".to_owned(), files: vec![read("a.yaml"), read("b.yaml")] }]
+    }
+
+    /// The report of one rule, cut to its first finding.
+    fn report(clusters: &[Cluster]) -> Report {
+        let selector = Selector::parse("instance-profile-is-arn").unwrap();
+        let mut report = check(clusters, &Settings { select: vec![selector], ..Settings::default() });
+        report.findings.truncate(1);
+        report
+    }
+
+    fn shown(report: &Report, clusters: &[Cluster]) -> String {
+        let mut out = Vec::new();
+        write(&mut out, report, clusters, Options { color: false, quiet: true }).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn related_places_are_shown_in_whatever_file_they_are() {
+        let clusters = clusters();
+        let mut report = report(&clusters);
+        let related = |file: &str, line: usize, (offset, end): (usize, usize)| Related {
+            file: file.to_owned(),
+            document: 0,
+            path: "metadata.name".to_owned(),
+            line: Some(line),
+            column: Some(1),
+            offset: Some(offset),
+            end_offset: Some(end),
+            message: "the same name".to_owned(),
+        };
+        let name = CLASS.find("name: a").unwrap();
+        report.findings[0].related = vec![
+            related("a.yaml", 4, (name + 6, name + 7)),
+            related("b.yaml", 4, (name + 6, name + 7)),
+            related("cluster", 0, (0, 0)),
+        ];
+        assert_snapshot!(shown(&report, &clusters), @"
+        error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+         --> a.yaml:7:20
+          |
+        3 | metadata:
+        4 |   name: a
+          |         - the same name
+        5 |   namespace: b
+        6 | spec:
+        7 |   instanceProfile: arn:aws:iam::111122223333:role/x
+          |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          |
+         ::: b.yaml:4:9
+          |
+        3 | metadata:
+        4 |   name: a
+          |         - the same name
+        5 |   namespace: b
+          |
+          = see: cluster: metadata.name: the same name
+          |
+          = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+          = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+          = caught by: nobody: it is accepted, and nothing says so
+          = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+        ");
+    }
+
+    #[test]
+    fn a_finding_without_a_text_shows_its_path() {
+        let clusters = clusters();
+        let mut report = report(&clusters);
+        report.findings[0].position = Range::default();
+        report.findings[0].file = String::new();
+        report.findings[0].releases = "1.0-1.8".to_owned();
+        assert_snapshot!(shown(&report, &clusters), @"
+        error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+         |
+         = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+         = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+         = caught by: nobody: it is accepted, and nothing says so
+         = holds for: Karpenter 1.0-1.8
+         = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+        ");
+    }
 }
