@@ -7,7 +7,8 @@ use crate::manifest::{Document, File};
 use crate::object::Object;
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rules::{self, Rule};
-use crate::settings::Settings;
+use crate::settings::{Exception, Settings};
+use crate::suppression::Suppression;
 
 /// The findings a run shows at most, unless something else is asked for.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -25,11 +26,20 @@ pub struct Context<'c, 'd> {
     pub is_text: bool,
 }
 
-impl Context<'_, '_> {
-    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
-    pub fn asks(&self, rule: &Rule) -> bool {
+impl<'d> Context<'_, 'd> {
+    /// Whether a rule is asked of an object at all.
+    ///
+    /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
+    /// and those that a suppression names: it may be of use with other settings.
+    pub fn asks(&self, rule: &Rule, object: Object<'d>) -> bool {
+        self.asks_beside(rule, || {
+            Suppression::all(object, self).iter().any(|suppression| suppression.names(rule))
+        })
+    }
+
+    fn asks_beside(&self, rule: &Rule, is_named: impl FnOnce() -> bool) -> bool {
         let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
-        self.settings.speaks(rule) || accepts
+        accepts || self.settings.speaks(rule) || is_named()
     }
 }
 
@@ -53,6 +63,11 @@ struct Subject<'d> {
 
 /// Checks the manifests of one or several clusters.
 pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
+    check_within(clusters, settings, MAX_FINDINGS)
+}
+
+/// The same with a bound on the findings that are kept. Those beyond it are counted all the same.
+pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usize) -> Report {
     let mut report = Report::new(settings);
     let mut subjects: Vec<Subject<'_>> = Vec::new();
     let mut inventories = Vec::new();
@@ -76,11 +91,12 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);
         }
-        let shown = shown(drafts, subject.object, settings, &mut report.summary.suppressed);
+        let shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
         for draft in shown {
-            if report.findings.len() >= MAX_FINDINGS {
+            report.count(draft.severity);
+            if report.findings.len() >= max_findings {
                 report.truncated = true;
-                return report;
+                continue;
             }
             report.add(&draft, subject.object, &places.of(subject), |node| places.find(node));
         }
@@ -126,13 +142,13 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
     }
 }
 
-/// Everything the rules say of an object, in the order of its places.
-///
-/// Rules that are off are not run, except those that tell what the API server refuses: a range of releases asks for it.
+/// Everything that the rules which are asked say of an object.
 pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
+    let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        if context.asks(rule) && rule.applies(object) {
+        let is_named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if rule.applies(object) && context.asks_beside(rule, is_named) {
             (rule.check)(object, context, &mut drafts);
         }
     }
@@ -147,36 +163,39 @@ fn refused(drafts: &[Draft<'_>]) -> Releases {
     refusals.fold(Releases::NONE, |all, draft| all.or(draft.releases))
 }
 
-/// The findings that the settings let through, each with the severity they give it.
+/// The findings that the settings and the author let through, each with the severity the settings give it, and what is
+/// wrong with the author's suppressions.
 pub fn shown<'d>(
     drafts: Vec<Draft<'d>>,
     object: Object<'d>,
-    settings: &Settings,
+    context: &Context<'_, 'd>,
     suppressed: &mut usize,
 ) -> Vec<Draft<'d>> {
+    let settings = context.settings;
     let target = settings.karpenter.releases();
+    let mut suppressions = Suppression::all(object, context);
     let mut shown: Vec<Draft<'d>> = Vec::new();
-    for mut draft in drafts {
+    for draft in drafts.into_iter().filter(|draft| draft.releases.meets(target)) {
+        // Each is asked, so that none of two for the same finding counts as unused.
+        let accepted =
+            suppressions.iter_mut().filter_map(|one| one.accepts(&draft).then_some(())).count() > 0;
         let Some(severity) = settings.severity(draft.rule, draft.severity) else { continue };
-        draft.severity = severity;
-        if !draft.releases.meets(target) {
-            continue;
-        }
-        if is_excepted(draft.rule, object, settings) {
+        let covers = |exception: &Exception| exception.covers(draft.rule, object, settings.today);
+        if accepted || settings.exceptions.iter().any(covers) {
             *suppressed += 1;
-            continue;
+        } else {
+            shown.push(Draft { severity, ..draft });
         }
-        shown.push(draft);
+    }
+    for draft in suppressions.iter().flat_map(Suppression::findings) {
+        if let Some(severity) = settings.severity(draft.rule, draft.severity) {
+            shown.push(Draft { severity, ..draft });
+        }
     }
     explain_once(&mut shown, target);
     shown
-}
-
-fn is_excepted(rule: &Rule, object: Object<'_>, settings: &Settings) -> bool {
-    settings.exceptions.iter().any(|exception| {
-        let holds = exception.until.is_none_or(|until| settings.today.is_none_or(|today| today <= until));
-        holds && exception.covers(rule, object.kind(), object.namespace(), object.name())
-    })
+        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    shown
 }
 
 /// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases.
@@ -240,7 +259,13 @@ fn address<T>(value: &T) -> usize {
     core::ptr::from_ref(value).addr()
 }
 
-/// Whether any finding is at least as grave.
+/// Whether any finding is at least as grave, those beyond the bound included.
 pub fn fails(report: &Report, level: Severity) -> bool {
-    report.findings.iter().any(|finding| finding.severity <= level)
+    let summary = &report.summary;
+    let counts = [
+        (Severity::Error, summary.errors),
+        (Severity::Warning, summary.warnings),
+        (Severity::Info, summary.infos),
+    ];
+    counts.into_iter().any(|(severity, count)| severity <= level && count > 0)
 }

@@ -131,6 +131,8 @@ enum Part {
     Value,
     Key,
     Within(Span),
+    /// Bytes of the source that belong to no value, such as a comment.
+    Source(Span),
 }
 
 #[derive(Clone, Debug)]
@@ -167,6 +169,11 @@ impl<'d> Place<'d> {
     /// Some bytes of a string's value, such as a word of a script.
     pub fn within(node: Node<'d>, range: Span) -> Self {
         Self { node, part: Part::Within(range), path: PathOf::Node }
+    }
+
+    /// A comment: bytes of the source. The path is that of the object whose root is given.
+    pub fn comment(root: Node<'d>, span: Span) -> Self {
+        Self { node: root, part: Part::Source(span), path: PathOf::Node }
     }
 
     /// A field that is not there, below a node: `field` may be a path such as `group` or `spec.group`.
@@ -213,6 +220,7 @@ impl<'d> Place<'d> {
     pub fn span(&self) -> Span {
         match self.part {
             Part::Within(range) => self.node.span_within(range),
+            Part::Source(span) => span,
             Part::Key => self.key_span(),
             Part::Value if self.node.is_mapping() || self.node.is_sequence() => self.key_span(),
             Part::Value => {
@@ -239,7 +247,7 @@ impl<'d> Place<'d> {
         match self.part {
             Part::Key => (self.node.order(), 0),
             Part::Value => (self.node.order(), 1),
-            Part::Within(range) => (self.node.order(), 2 + range.start),
+            Part::Within(range) | Part::Source(range) => (self.node.order(), 2 + range.start),
         }
     }
 
@@ -297,6 +305,36 @@ impl<'d> Draft<'d> {
             related: Vec::new(),
             fix: None,
         }
+    }
+
+    /// The rule that found it.
+    pub fn rule(&self) -> &'static Rule {
+        self.rule
+    }
+
+    /// Where it sits.
+    pub fn place(&self) -> &Place<'d> {
+        &self.place
+    }
+
+    /// How much it weighs.
+    pub fn weight(&self) -> Severity {
+        self.severity
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do; empty where nothing is said.
+    pub fn help_text(&self) -> &str {
+        &self.help
+    }
+
+    /// The edit that mends it.
+    pub fn fix_offered(&self) -> Option<&Fix<'d>> {
+        self.fix.as_ref()
     }
 
     /// What to do, in one sentence or two.

@@ -9,16 +9,24 @@
 //! A door only translates: its input into documents and settings, the findings into its output. Modules point one way:
 //! [`manifest`] ← [`karpenter`] ← [`rules`] ← [`check`](mod@check) ← doors.
 
+#![allow(
+    rustdoc::invalid_codeblock_attributes,
+    reason = "the examples of rules name the settings they are for"
+)]
+
 pub mod check;
 pub mod finding;
 pub mod fix;
 pub mod inventory;
 pub mod karpenter;
 pub mod manifest;
+pub mod mend;
 pub mod object;
 pub mod report;
 pub mod rules;
 pub mod settings;
 pub mod spelling;
+pub mod suppression;
+pub mod userdata;
 
 pub use check::check;

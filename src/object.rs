@@ -1,5 +1,6 @@
 //! Kubernetes objects within documents: `kind: List` is unpacked, an AdmissionReview is unwrapped.
 
+use crate::manifest::source::Span;
 use crate::manifest::tree::{Node, Tree};
 
 /// A kind of the API, in the version whose shape the rules read.
@@ -51,6 +52,10 @@ pub struct Object<'d> {
     root: Node<'d>,
     old: Option<Node<'d>>,
     operation: Operation,
+    /// The kind, where the object itself need not say it, as in a list.
+    kind: Option<Kind>,
+    comments: &'d [Span],
+    duplicates: &'d [(u32, u32)],
 }
 
 /// Equal when they are the same object of the same document.
@@ -67,12 +72,43 @@ impl<'d> Object<'d> {
     pub fn all(tree: &'d Tree) -> Vec<Self> {
         let mut objects = Vec::new();
         unpack(tree.root(), &mut objects);
+        // Comments and duplicates go to the object whose stretch of the text they are in.
+        let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
+        let next: Vec<_> =
+            objects.iter().skip(1).map(|next| (next.root.span().start, next.root.order())).collect();
+        for (index, object) in objects.iter_mut().enumerate() {
+            let (byte, order) = next.get(index).copied().unwrap_or((usize::MAX, usize::MAX));
+            let split = comments.partition_point(|comment| comment.start < byte);
+            (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
+            let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);
+            (object.duplicates, duplicates) = duplicates.split_at_checked(split).unwrap_or_default();
+        }
         objects
+    }
+
+    fn plain(root: Node<'d>) -> Self {
+        Self { root, old: None, operation: Operation::Apply, kind: None, comments: &[], duplicates: &[] }
+    }
+
+    /// The comments in the object's stretch of the text that speak to this tool.
+    pub fn comments(self) -> &'d [Span] {
+        self.comments
+    }
+
+    /// Keys that stand twice in one mapping of the object: the first place and the one that counts.
+    pub fn duplicates(self) -> impl Iterator<Item = (Node<'d>, Node<'d>)> {
+        let tree = self.root.tree();
+        self.duplicates.iter().map(|(first, again)| (tree.node(*first), tree.node(*again)))
     }
 
     /// An object as it stands in an admission request.
     pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
-        Self { root: object, old, operation }
+        Self { old, operation, ..Self::plain(object) }
+    }
+
+    /// An item of a list that the cluster was asked for; such items need not say their kind.
+    pub fn of_kind(item: Node<'d>, kind: Kind) -> Self {
+        Self { kind: Some(kind), ..Self::plain(item) }
     }
 
     /// The whole object.
@@ -97,18 +133,20 @@ impl<'d> Object<'d> {
 
     /// The API group; empty for the core group.
     pub fn group(self) -> &'d str {
-        self.api_version().split_once('/').map_or("", |(group, _)| group)
+        let written = || self.api_version().split_once('/').map_or("", |(group, _)| group);
+        self.kind.map_or_else(written, |kind| kind.group)
     }
 
     /// The version within the group.
     pub fn version(self) -> &'d str {
         let whole = self.api_version();
-        whole.split_once('/').map_or(whole, |(_, version)| version)
+        let written = || whole.split_once('/').map_or(whole, |(_, version)| version);
+        self.kind.map_or_else(written, |kind| kind.version)
     }
 
     /// `kind` as written.
     pub fn kind(self) -> &'d str {
-        self.root.str_at(&["kind"]).unwrap_or_default()
+        self.kind.map_or_else(|| self.root.str_at(&["kind"]).unwrap_or_default(), |kind| kind.name)
     }
 
     /// `metadata.name`, or `metadata.generateName`, or nothing.
@@ -178,11 +216,11 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
         };
         let whole = |key| request.get(key).filter(|object| object.is_mapping());
         if let Some(object) = whole("object") {
-            objects.push(Object { root: object, old: whole("oldObject"), operation });
+            objects.push(Object::in_request(object, whole("oldObject"), operation));
         }
         return;
     }
-    objects.push(Object { root: node, old: None, operation: Operation::Apply });
+    objects.push(Object::plain(node));
 }
 
 #[cfg(test)]

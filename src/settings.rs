@@ -8,6 +8,7 @@ use crate::finding::{Family, Severity, path_of};
 use crate::karpenter::release::{Release, Releases};
 use crate::manifest::source::Span;
 use crate::manifest::tree::{Node, Value};
+use crate::object::Object;
 use crate::rules::{self, Rule};
 use crate::spelling::did_you_mean;
 
@@ -143,7 +144,8 @@ impl Selector {
         }
     }
 
-    fn takes(self, rule: &Rule) -> bool {
+    /// Whether a rule is the one, or of the family.
+    pub fn takes(self, rule: &Rule) -> bool {
         match self {
             Self::Rule(one) => one.name == rule.name,
             Self::Family(family) => rule.family == family,
@@ -197,14 +199,19 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// Whether the exception is about this rule and object.
-    pub fn covers(&self, rule: &Rule, kind: &str, namespace: &str, name: &str) -> bool {
+    /// Whether the exception is about this object.
+    pub fn is_about(&self, object: Object<'_>) -> bool {
         let fits =
             |pattern: &Option<String>, text| pattern.as_deref().is_none_or(|pattern| glob(pattern, text));
-        self.rule.takes(rule)
-            && self.kind.as_deref().is_none_or(|wanted| wanted == kind)
-            && fits(&self.namespace, namespace)
-            && fits(&self.name, name)
+        self.kind.as_deref().is_none_or(|wanted| wanted == object.kind())
+            && fits(&self.namespace, object.namespace())
+            && fits(&self.name, object.name())
+    }
+
+    /// Whether the exception covers findings of this rule on this object today.
+    pub fn covers(&self, rule: &Rule, object: Object<'_>, today: Option<Date>) -> bool {
+        let holds = self.until.is_none_or(|until| today.is_none_or(|today| today <= until));
+        holds && self.rule.takes(rule) && self.is_about(object)
     }
 }
 

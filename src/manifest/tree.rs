@@ -330,11 +330,19 @@ impl Tree {
         }
     }
 
-    /// Keys that stand twice in one object: the first place and the one that counts.
-    pub fn duplicates(&self) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
-        self.duplicates
-            .iter()
-            .map(|&(first, again)| (Node { tree: self, id: first }, Node { tree: self, id: again }))
+    /// Keys that stand twice in one object, as numbers of nodes in order: the first place and the one that counts.
+    pub(crate) fn duplicate_ids(&self) -> &[(u32, u32)] {
+        &self.duplicates
+    }
+
+    /// The node of a number.
+    pub(crate) fn node(&self, id: u32) -> Node<'_> {
+        Node { tree: self, id }
+    }
+
+    /// Ends the tree: what was collected on the way is put in order.
+    pub(super) fn finish(&mut self) {
+        self.duplicates.sort_unstable();
     }
 
     pub(super) fn is_mapping(&self, id: u32) -> bool {

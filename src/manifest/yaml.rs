@@ -99,6 +99,7 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
                 return documents;
             }
         }
+        loader.tree.finish();
         documents.push(Ok(loader.tree));
     }
 }

@@ -1,5 +1,10 @@
 //! Findings → what a door prints. The report is the JSON that every door shares; other formats are made from it.
 
+pub mod catalog;
+pub mod docs;
+#[cfg(feature = "human")]
+pub mod human;
+
 use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
@@ -32,7 +37,7 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// What could not be read.
     pub unreadable: Vec<Unreadable>,
-    /// There were more findings than the bound.
+    /// There were more findings than the bound; the summary counts them all.
     #[serde(skip)]
     pub truncated: bool,
     #[serde(skip)]
@@ -217,6 +222,14 @@ impl Report {
         });
     }
 
+    pub(crate) fn count(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.summary.errors += 1,
+            Severity::Warning => self.summary.warnings += 1,
+            Severity::Info => self.summary.infos += 1,
+        }
+    }
+
     pub(crate) fn add<'d>(
         &mut self,
         draft: &Draft<'d>,
@@ -224,11 +237,6 @@ impl Report {
         place: &Place<'d>,
         find: impl Fn(Node<'d>) -> Option<(Place<'d>, Object<'d>)>,
     ) {
-        match draft.severity {
-            Severity::Error => self.summary.errors += 1,
-            Severity::Warning => self.summary.warnings += 1,
-            Severity::Info => self.summary.infos += 1,
-        }
         let related = draft.related.iter().filter_map(|(at, message)| {
             let (place, object) = find(at.node())?;
             let range = Range::of(at);

@@ -2,7 +2,7 @@
 
 use super::testing::{fixed, report};
 use super::{Fixes, Rule, all, documentation};
-use crate::settings::{Settings, Target, kubernetes_minor};
+use crate::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// The YAML blocks below a heading, with the words after ```` ```yaml ````.
 fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
@@ -26,7 +26,7 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// Settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete ````.
+/// Settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete,today=2027-04-01 ````.
 fn settings(words: &str) -> Settings {
     let mut settings = Settings::default();
     for word in words.split(',').skip(1) {
@@ -35,6 +35,18 @@ fn settings(words: &str) -> Settings {
             ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
             ("cluster", value) => settings.cluster_name = Some(value.to_owned()),
             ("complete", _) => settings.complete_inventory = true,
+            ("today", value) => settings.today = Date::parse(value),
+            ("except", value) => {
+                let (rule, until) = value.split_once(" until ").unwrap_or((value, ""));
+                settings.exceptions.push(Exception {
+                    rule: Selector::parse(rule).unwrap(),
+                    kind: None,
+                    namespace: None,
+                    name: None,
+                    reason: "accepted for now".to_owned(),
+                    until: Date::parse(until),
+                });
+            }
             other => panic!("unknown word {other:?}"),
         }
     }

@@ -112,7 +112,7 @@ macro_rules! family {
 mod api_server;
 mod bootstrap;
 mod controller;
-mod document;
+pub(crate) mod document;
 mod identity;
 mod labels;
 #[cfg(test)]

@@ -1,3 +1,5 @@
-//! Labels that stop nodes.
+//! Labels, selectors and taints that stop nodes or keep pods from them.
 
-family! {}
+family! {
+    restricted_label,
+}

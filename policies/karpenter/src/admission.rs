@@ -1,0 +1,137 @@
+//! Request in, response out.
+
+use std::sync::Arc;
+
+use karpwarden::check::{Context, run, shown};
+use karpwarden::finding::Draft;
+use karpwarden::inventory::Inventory;
+use karpwarden::manifest::json;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::{Source, Span};
+use karpwarden::manifest::tree::{Node, Tree};
+use karpwarden::object::{Object, Operation};
+use karpwarden::rules;
+use karpwarden::settings::Settings;
+use kubewarden_policy_sdk::settings::SettingsValidationResponse;
+use serde_json::Value as Json;
+
+use crate::host::Host;
+use crate::inventory::Lists;
+use crate::response::Response;
+
+/// Answers `validate`: the payload holds a `request` and the `settings`.
+///
+/// Whatever the payload, there is an answer. What cannot be understood is let through with a warning; a policy that
+/// fails on it would stand in the way of objects it knows nothing of.
+pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
+    let tree = match read(payload) {
+        Ok(tree) => tree,
+        Err(reason) => return Response::accepted(vec![format!("the request was not checked: {reason}")]),
+    };
+    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), Settings::read) {
+        Ok(settings) => settings,
+        Err(problems) => {
+            return Response::refused(format!("the policy's settings are not valid: {}", listed(&problems)));
+        }
+    };
+    let Some(object) = tree.root().get("request").and_then(reviewed) else {
+        return Response::accepted(Vec::new());
+    };
+    if !rules::all().any(|rule| rule.reads(object)) {
+        return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
+    }
+    let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
+    let drafts = review.drafts(object);
+    if settings.fix
+        && let Some(fixed) = fixed(&drafts, object)
+    {
+        return review.mutated(fixed, object).unwrap_or_else(|| review.respond(&drafts, object));
+    }
+    review.respond(&drafts, object)
+}
+
+/// Answers `validate_settings`: the payload is the settings alone. All mistakes come at once.
+pub fn validate_settings(payload: &[u8]) -> SettingsValidationResponse {
+    let message = match read(payload) {
+        Err(reason) => Some(reason),
+        Ok(tree) => Settings::read(tree.root()).err().map(|problems| listed(&problems)),
+    };
+    SettingsValidationResponse { valid: message.is_none(), message }
+}
+
+fn listed(problems: &[karpwarden::settings::Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn read(payload: &[u8]) -> Result<Tree, String> {
+    let text = core::str::from_utf8(payload).map_err(|_| "it is not UTF-8".to_owned())?;
+    let source = Arc::new(Source::new("", text));
+    let whole = Span::new(0, text.len());
+    match json::read(&source, whole, &Limits::DEFAULT) {
+        Ok(Some((tree, _))) => Ok(tree),
+        Ok(None) => Err("it is empty".to_owned()),
+        Err(error) => Err(error.problem.to_string()),
+    }
+}
+
+/// The object of a request that creates or changes one.
+fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
+    let operation = match request.str_at(&["operation"]) {
+        Some("CREATE") => Operation::Create,
+        Some("UPDATE") => Operation::Update,
+        _ => return None,
+    };
+    let whole = |key| request.get(key).filter(|node| node.is_mapping());
+    Some(Object::in_request(whole("object")?, whole("oldObject"), operation))
+}
+
+/// What stays the same while one request is answered.
+struct Review<'r> {
+    settings: &'r Settings,
+    lists: Lists,
+}
+
+impl Review<'_> {
+    fn drafts<'d>(&'d self, object: Object<'d>) -> Vec<Draft<'d>> {
+        let objects = self.lists.objects(object);
+        let inventories = [Inventory::new("", objects, self.settings.complete_inventory)];
+        let [inventory] = &inventories;
+        let context = Context { settings: self.settings, inventory, clusters: &inventories, is_text: false };
+        shown(run(object, &context), object, &context, &mut 0)
+    }
+
+    fn respond(&self, drafts: &[Draft<'_>], object: Object<'_>) -> Response {
+        Response::of(drafts, object, self.settings, self.lists.refusals.clone())
+    }
+
+    /// The answer with the fixed object, as far as that has fewer findings than the one that was sent.
+    fn mutated(&self, fixed: Json, sent: Object<'_>) -> Option<Response> {
+        let tree = read(fixed.to_string().as_bytes()).ok()?;
+        let object = Object::in_request(tree.root(), sent.old(), sent.operation());
+        let before = self.drafts(sent).len();
+        let drafts = self.drafts(object);
+        if drafts.len() >= before {
+            return None;
+        }
+        let mut response = self.respond(&drafts, object);
+        response.mutated_object = response.accepted.then_some(fixed);
+        Some(response)
+    }
+}
+
+/// The whole object with the safe fixes made; `None` where there is none to make.
+fn fixed(drafts: &[Draft<'_>], object: Object<'_>) -> Option<Json> {
+    let safe: Vec<_> = drafts.iter().filter_map(Draft::fix_offered).filter(|fix| fix.safe).collect();
+    if safe.is_empty() {
+        return None;
+    }
+    // The text between the object's braces, so that every number stays as it was sent.
+    let mut fixed: Json = serde_json::from_str(object.root().spelling()).ok()?;
+    // From the end on, so that an item that is removed moves none that is still to change.
+    let mut changes: Vec<_> = safe.iter().flat_map(|fix| &fix.changes).collect();
+    changes.sort_by_key(|change| core::cmp::Reverse(change.node().order()));
+    for change in changes {
+        change.apply(object.root(), &mut fixed);
+    }
+    Some(fixed)
+}

@@ -1,0 +1,86 @@
+//! What else there is in the cluster, looked up through the host.
+
+use std::sync::Arc;
+
+use karpwarden::manifest::json;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::{Source, Span};
+use karpwarden::manifest::tree::{Node, Tree};
+use karpwarden::object::{Kind, Object};
+use karpwarden::rules::{self, Rule};
+use karpwarden::settings::Settings;
+
+use crate::host::{Host, api_version, list};
+
+/// The kinds that are looked up, each with the fields that rules read. A host keeps one watch for each set of fields, so
+/// there is one set a kind. `metadata` always comes.
+pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
+    (Kind::NODE_POOL, &["spec.template", "spec.weight", "spec.replicas", "spec.limits"]),
+    (
+        Kind::NODE_CLASS,
+        &[
+            "spec.role",
+            "spec.instanceProfile",
+            "spec.amiFamily",
+            "spec.amiSelectorTerms",
+            "spec.subnetSelectorTerms",
+        ],
+    ),
+    (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
+];
+
+/// The lists that the host gave, and what it did not give.
+#[derive(Debug, Default)]
+pub struct Lists {
+    trees: Vec<(Kind, Tree)>,
+    /// One sentence for each kind that could not be looked up.
+    pub refusals: Vec<String>,
+}
+
+impl Lists {
+    /// Looks up the kinds that the rules want which read this object and speak.
+    pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
+        let mut lists = Self::default();
+        let wanting: Vec<&Rule> =
+            rules::all().filter(|rule| settings.speaks(rule) && rule.applies(object)).collect();
+        for (kind, fields) in LOOKED_UP {
+            if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
+                continue;
+            }
+            let read = list(host, kind, fields).and_then(|bytes| read(&bytes));
+            match read {
+                Ok(tree) => lists.trees.push((kind, tree)),
+                Err(reason) => lists.refusals.push(format!(
+                    "{} {} objects could not be looked up, so nothing was compared with them: {reason}",
+                    api_version(kind),
+                    kind.name,
+                )),
+            }
+        }
+        lists
+    }
+
+    /// The objects of the lists, the reviewed one in the place of its stored state.
+    pub fn objects<'d>(&'d self, reviewed: Object<'d>) -> Vec<Object<'d>> {
+        let same = |object: &Object<'_>| {
+            object.kind() == reviewed.kind()
+                && object.group() == reviewed.group()
+                && object.namespace() == reviewed.namespace()
+                && object.name() == reviewed.name()
+        };
+        let listed = self.trees.iter().flat_map(|(kind, tree)| {
+            let items = tree.root().get("items");
+            items.into_iter().flat_map(Node::items).map(|item| Object::of_kind(item, *kind))
+        });
+        core::iter::once(reviewed).chain(listed.filter(|object| !same(object))).collect()
+    }
+}
+
+/// A list as the host sends it: its items need not say their kind.
+fn read(bytes: &[u8]) -> Result<Tree, String> {
+    let text = core::str::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
+    let source = Arc::new(Source::new("list", text));
+    let whole = Span::new(0, text.len());
+    let read = json::read(&source, whole, &Limits::DEFAULT).map_err(|error| error.problem.to_string())?;
+    read.map(|(tree, _)| tree).ok_or_else(|| "the answer is empty".to_owned())
+}

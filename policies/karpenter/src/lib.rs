@@ -1,0 +1,28 @@
+//! The cluster door: Karpwarden as a Kubewarden policy.
+//!
+//! [`admission::validate`] turns a request into documents and settings and the findings into a response; the functions
+//! here only register it with the host. The library can be used natively too, with any [`host::Host`].
+
+pub mod admission;
+pub mod host;
+pub mod inventory;
+pub mod response;
+
+use wapc_guest::CallResult;
+
+/// Registers the three functions that a Kubewarden host calls.
+#[unsafe(no_mangle)]
+#[expect(unsafe_code, reason = "the host finds the entry point by its name")]
+pub extern "C" fn wapc_init() {
+    wapc_guest::register_function("validate", validate);
+    wapc_guest::register_function("validate_settings", validate_settings);
+    wapc_guest::register_function("protocol_version", kubewarden_policy_sdk::protocol_version_guest);
+}
+
+fn validate(payload: &[u8]) -> CallResult {
+    Ok(serde_json::to_vec(&admission::validate(payload, &host::Wapc))?)
+}
+
+fn validate_settings(payload: &[u8]) -> CallResult {
+    Ok(serde_json::to_vec(&admission::validate_settings(payload))?)
+}

@@ -1,0 +1,145 @@
+//! What the policy answers, in the words of a person who reads it in a terminal.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use karpwarden::finding::{Draft, Severity};
+use karpwarden::object::Object;
+use karpwarden::report::url;
+use karpwarden::settings::Settings;
+use serde::Serialize;
+
+/// The answer to `validate`, as kubewarden-policy-sdk 0.17 reads it (`ValidationResponse`); with its maps in order, so
+/// that the same request always gives the same bytes.
+#[derive(Debug, Default, Serialize)]
+pub struct Response {
+    /// Whether the request goes through.
+    pub accepted: bool,
+    /// Why not.
+    pub message: Option<String>,
+    /// The status code of a refusal; the API server chooses one where there is none.
+    pub code: Option<u16>,
+    /// The object to store in the place of the one that was sent.
+    pub mutated_object: Option<serde_json::Value>,
+    /// What the audit log keeps.
+    pub audit_annotations: Option<BTreeMap<&'static str, String>>,
+    /// What the person sees who sent the request.
+    pub warnings: Option<Vec<String>>,
+}
+
+/// The API server cuts a warning at 256 bytes, and all of them at 4096 (k8s.io/apiserver warning headers).
+const WARNING_BYTES: usize = 256;
+const WARNINGS: usize = 12;
+/// A refusal names so many findings one by one.
+const REFUSALS: usize = 20;
+
+impl Response {
+    /// An answer that lets the request through, with warnings.
+    pub fn accepted(warnings: Vec<String>) -> Self {
+        Self { accepted: true, warnings: headers(warnings), ..Self::default() }
+    }
+
+    /// An answer that refuses the request for a reason that is no finding.
+    pub fn refused(message: String) -> Self {
+        Self { message: Some(message), ..Self::default() }
+    }
+
+    /// The answer that findings give: an error refuses, a warning warns, an info goes to the audit log.
+    pub fn of(drafts: &[Draft<'_>], object: Object<'_>, settings: &Settings, notes: Vec<String>) -> Self {
+        let of = |severity| drafts.iter().filter(move |draft| draft.weight() == severity);
+        let errors: Vec<_> = of(Severity::Error).collect();
+        let message = (!errors.is_empty()).then(|| refusal(&errors, object, settings));
+        let warnings = of(Severity::Warning).map(|draft| warning(draft, object)).chain(notes).collect();
+        let mut annotations = BTreeMap::new();
+        for (key, severity) in
+            [("errors", Severity::Error), ("warnings", Severity::Warning), ("infos", Severity::Info)]
+        {
+            let names: Vec<_> = of(severity).map(|draft| name(draft, object)).collect();
+            if !names.is_empty() {
+                annotations.insert(key, names.join(", "));
+            }
+        }
+        Self {
+            accepted: message.is_none(),
+            message,
+            code: None,
+            mutated_object: None,
+            audit_annotations: (!annotations.is_empty()).then_some(annotations),
+            warnings: headers(warnings),
+        }
+    }
+}
+
+/// `rule at path`
+fn name(draft: &Draft<'_>, object: Object<'_>) -> String {
+    let path = draft.place().path(object.root());
+    if path.is_empty() { draft.rule().name.to_owned() } else { format!("{} at {path}", draft.rule().name) }
+}
+
+/// All errors in one text: rule and place, what is wrong, what to do, where to read on.
+fn refusal(errors: &[&Draft<'_>], object: Object<'_>, settings: &Settings) -> String {
+    let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
+    let mut text =
+        format!("{count} in {}/{} (Karpenter {})", object.kind(), object.name(), settings.karpenter);
+    for (index, draft) in errors.iter().take(REFUSALS).enumerate() {
+        let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(draft, object), draft.message());
+        if !draft.help_text().is_empty() {
+            let _ = write!(text, "\n   help: {}", draft.help_text());
+        }
+        let _ = write!(text, "\n   see {}", url(draft.rule().name));
+    }
+    if errors.len() > REFUSALS {
+        let _ = write!(text, "\nand {} more", errors.len() - REFUSALS);
+    }
+    text
+}
+
+fn warning(draft: &Draft<'_>, object: Object<'_>) -> String {
+    let help = draft.help_text();
+    let separator = if help.is_empty() { "" } else { "; " };
+    format!("{}: {}{separator}{help}", name(draft, object), draft.message())
+}
+
+/// Warnings as they fit into HTTP headers: printable ASCII, bounded in length and number.
+fn headers(mut warnings: Vec<String>) -> Option<Vec<String>> {
+    let more = warnings.len().saturating_sub(WARNINGS);
+    warnings.truncate(WARNINGS);
+    let mut headers: Vec<String> = warnings.iter().map(|warning| header(warning)).collect();
+    if more > 0 {
+        headers.push(format!("and {more} more warnings; check the manifest with karpwarden to see them all"));
+    }
+    (!headers.is_empty()).then_some(headers)
+}
+
+fn header(warning: &str) -> String {
+    let mut text = String::new();
+    for char in warning.chars() {
+        if char.is_ascii_graphic() || char == ' ' {
+            text.push(char);
+        } else {
+            text.extend(char.escape_default());
+        }
+        if text.len() > WARNING_BYTES {
+            text.truncate(WARNING_BYTES - 3);
+            text.push_str("...");
+            break;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_fit_into_headers() {
+        let all: Vec<_> = (0..20).map(|index| format!("{index}: é\n{}", "x".repeat(300))).collect();
+        let headers = headers(all).unwrap();
+        assert_eq!(headers.len(), WARNINGS + 1);
+        assert!(headers.iter().all(|text| text.len() <= WARNING_BYTES));
+        assert!(headers.iter().all(|text| text.bytes().all(|byte| (0x20..0x7f).contains(&byte))));
+        assert!(headers.iter().map(String::len).sum::<usize>() <= 4096);
+        assert!(headers[0].starts_with("0: \\u{e9}\\nxxx") && headers[0].ends_with("..."));
+    }
+}

@@ -1,0 +1,72 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that no exception of the settings that is about this object has passed its `until` date.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The risk was accepted for a time. After the last day the findings are shown again; this finding says that they are
+    /// not new.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,today=2027-04-01,except=instance-profile-is-arn until 2027-03-31
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,today=2027-03-31,except=instance-profile-is-arn until 2027-03-31
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
+    /// ```
+    ///
+    /// Mend the object, or decide anew and move the date.
+    ///
+    /// ## References
+    ///
+    /// - the settings' `exceptions`
+    RULE {
+        name: "exception-expired",
+        family: Family::Document,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "an exception of the settings has passed its date",
+        on: &[On::Any],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for exception in context.settings.exceptions.iter().filter(|exception| exception.is_about(object)) {
+        let (Some(until), Some(today)) = (exception.until, context.settings.today) else { continue };
+        if today > until {
+            drafts.push(
+                Draft::new(
+                    &RULE,
+                    Place::value(object.root()),
+                    format!("the exception for `{}` ended on {until}: {}", exception.rule.name(), exception.reason),
+                )
+                .help("mend what it was for, or decide anew and give it another date"),
+            );
+        }
+    }
+}
