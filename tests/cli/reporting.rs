@@ -191,14 +191,22 @@ fn colour_is_for_terminals_and_those_who_ask() {
 
 #[test]
 fn a_range_says_which_releases_accept_a_document() {
-    let folder = Folder::with(&[("class.yaml", BAD), ("other.yaml", OTHER)]);
+    // What no release refuses may be wrong all the same.
+    let whole = format!(
+        "{BAD}  ipPrefixCount: 1\n  amiSelectorTerms: [{{alias: al2023@latest}}]\n  subnetSelectorTerms: [{{id: subnet-1}}]\n  \
+         securityGroupSelectorTerms: [{{id: sg-1}}]\n"
+    );
+    let folder = Folder::with(&[("class.yaml", &whole), ("other.yaml", OTHER), ("part.yaml", BAD)]);
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "--format", "json", "."]);
     assert_eq!(
         run.json()["accepted"],
-        serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0-1.14"}])
+        serde_json::json!([
+            {"file": "class.yaml", "document": 0, "releases": "1.8-1.14"},
+            {"file": "part.yaml", "document": 0, "releases": ""},
+        ])
     );
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "."]);
-    assert!(run.stdout.contains("accepted by 1.0-1.14: class.yaml:1"), "{}", run.stdout);
+    assert!(run.stdout.contains("accepted by 1.8-1.14: class.yaml:1"), "{}", run.stdout);
     assert!(run.summary().ends_with("checked against Karpenter 1.0..1.14"), "{}", run.summary());
 }
 
