@@ -116,6 +116,11 @@ impl<'d> Pools<'d> {
         self.by_name.contains_key(name)
     }
 
+    /// The first pool of the input.
+    pub fn first(&self) -> Option<Object<'d>> {
+        self.classes.first()?.pools.first().copied()
+    }
+
     /// All classes.
     pub fn classes(&self) -> &[Class<'d>] {
         &self.classes
