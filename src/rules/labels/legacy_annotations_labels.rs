@@ -116,10 +116,7 @@ fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
     let Some(annotations) = annotations else { return };
     let present = annotations.get(DO_NOT_DISRUPT).is_some();
     if let Some(old) = annotations.get("karpenter.sh/do-not-evict") {
-        let message = "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved";
-        let change = if present { Change::Remove(old) } else { Change::Rename(old, DO_NOT_DISRUPT.to_owned()) };
-        let fix = Fix::safe(if present { "remove it" } else { "write the present name" }, vec![change]);
-        drafts.push(annotation(old, message).fix(fix));
+        drafts.push(do_not_evict(old, present));
     }
     let cluster_autoscaler = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict");
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
@@ -127,6 +124,19 @@ fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
         let add = Change::Add(annotations, DO_NOT_DISRUPT.to_owned(), "true".to_owned());
         drafts.push(annotation(old, message).fix(Fix::to_look_at("keep the pod from being moved", vec![add])));
     }
+}
+
+fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
+    let (remove, rename) = (Change::Remove(old), Change::Rename(old, DO_NOT_DISRUPT.to_owned()));
+    if old.as_str() != Some("true") {
+        let message = "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read";
+        let draft = annotation(old, message).severity(Severity::Info).help("remove it");
+        return draft.fix(Fix::safe("remove it", vec![remove]));
+    }
+    let message =
+        "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved";
+    let fix = if present { Fix::safe("remove it", vec![remove]) } else { Fix::safe("write the present name", vec![rename]) };
+    annotation(old, message).fix(fix)
 }
 
 /// Annotations of nodes.
@@ -230,6 +240,8 @@ mod tests {
         assert_eq!(fixed(&super::RULE, &text), text.replace("evict", "disrupt"));
         let both = pod("karpenter.sh/do-not-evict: 'true', karpenter.sh/do-not-disrupt: 'true'", "");
         assert_eq!(fixed(&super::RULE, &both), pod("karpenter.sh/do-not-disrupt: 'true'", ""));
+        let idle = pod("a: b, karpenter.sh/do-not-evict: 'false'", "");
+        assert_eq!(fixed(&super::RULE, &idle), pod("a: b", ""));
     }
 
     #[test]
