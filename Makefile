@@ -76,7 +76,12 @@ verify: annotated-policy.wasm ## Look at the annotated module, with kwctl too wh
 run: annotated-policy.wasm ## Send manifests through the policy, as the cluster would: make run MANIFESTS=path
 	@printf '%s\n' '==> admit: the WebAssembly host is compiled once, which takes minutes the first time'
 	@$(CARGO) build --quiet --locked --package karpwarden-doors --bin admit
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin admit -- --module $(annotated) $(MANIFESTS)
+	@printf '%s\n' '==> karpwarden: the command line'
+	@$(CARGO) build --quiet --locked --package karpwarden --bin karpwarden
+	@printf '\n%s\n\n' 'What the cluster answers:'
+	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@printf '\n%s\n\n' 'What the terminal shows:'
+	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
 
 .PHONY: fmt
 fmt: ## Format every crate

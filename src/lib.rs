@@ -20,6 +20,7 @@ pub mod fix;
 pub mod inventory;
 pub mod karpenter;
 pub mod manifest;
+pub mod mend;
 pub mod object;
 pub mod report;
 pub mod rules;
