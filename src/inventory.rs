@@ -7,8 +7,12 @@ use crate::karpenter::controller::Controller;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
+use crate::karpenter::zones::ServedZones;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
+
+/// The group, kind, namespace and name of an object.
+type Name<'d> = (&'d str, &'d str, &'d str, &'d str);
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -21,7 +25,9 @@ pub struct Inventory<'d> {
     claims: OnceLock<Claims<'d>>,
     controllers: OnceLock<Vec<Controller<'d>>>,
     identity: OnceLock<Identity<'d>>,
+    by_name: OnceLock<BTreeMap<Name<'d>, Object<'d>>>,
     policies: OnceLock<Vec<Policy<'d>>>,
+    served_zones: OnceLock<ServedZones<'d>>,
     passed_roles: OnceLock<PassedRoles<'d>>,
 }
 
@@ -40,7 +46,9 @@ impl<'d> Inventory<'d> {
             claims: OnceLock::new(),
             controllers: OnceLock::new(),
             identity: OnceLock::new(),
+            by_name: OnceLock::new(),
             policies: OnceLock::new(),
+            served_zones: OnceLock::new(),
             passed_roles: OnceLock::new(),
         }
     }
@@ -80,6 +88,26 @@ impl<'d> Inventory<'d> {
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// The object of a group, kind, namespace and name, in whatever version; the last one where the input has several.
+    pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Object<'d>> {
+        let by_name = self.by_name.get_or_init(|| {
+            let key =
+                |object: &Object<'d>| (object.group(), object.kind(), object.namespace(), object.name());
+            self.objects.iter().map(|object| (key(object), *object)).collect()
+        });
+        by_name.get(&(group, kind, namespace, name)).copied()
+    }
+
+    /// How many objects there are of a group and kind, in whatever version.
+    pub fn count(&self, group: &str, kind: &str) -> usize {
+        self.by_kind.get(&(group, kind)).map_or(0, Vec::len)
+    }
+
+    /// The zones that the NodePools serve.
+    pub fn served_zones(&self) -> &ServedZones<'d> {
+        self.served_zones.get_or_init(|| ServedZones::of(self.of(Kind::NODE_POOL)))
     }
 
     /// What tells this cluster from others.

@@ -13,3 +13,4 @@ pub mod identity;
 pub mod quantity;
 pub mod release;
 pub mod storage;
+pub mod zones;
