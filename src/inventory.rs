@@ -11,8 +11,8 @@ use crate::karpenter::zones::ServedZones;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 
-/// The group, kind, namespace and name of an object.
-type Name<'d> = (&'d str, &'d str, &'d str, &'d str);
+/// The group, kind and name of an object.
+type Name<'d> = (&'d str, &'d str, &'d str);
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -90,14 +90,14 @@ impl<'d> Inventory<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
     }
 
-    /// The object of a group, kind, namespace and name, in whatever version; the last one where the input has several.
-    pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Object<'d>> {
+    /// The object of a name and of a kind that knows no namespaces, in whatever version; the last one where the input has
+    /// several. A namespace that is written all the same is ignored, as the API server does.
+    pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
         let by_name = self.by_name.get_or_init(|| {
-            let key =
-                |object: &Object<'d>| (object.group(), object.kind(), object.namespace(), object.name());
+            let key = |object: &Object<'d>| (object.group(), object.kind(), object.name());
             self.objects.iter().map(|object| (key(object), *object)).collect()
         });
-        by_name.get(&(group, kind, namespace, name)).copied()
+        by_name.get(&(group, kind, name)).copied()
     }
 
     /// How many objects there are of a group and kind, in whatever version.

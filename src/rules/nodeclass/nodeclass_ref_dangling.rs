@@ -1,6 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
 use crate::object::{Kind, Object, Operation};
 use crate::rules::{Fixes, On};
 use crate::spelling::nearest;
@@ -105,7 +106,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     // Without a single node class in the input, it is about pools only.
     let looked_for = classes > 0 || inventory.is_complete();
     let open = name.is_empty() || name.contains(['$', '{', '<']);
-    if group != GROUP || !looked_for || open || inventory.find(GROUP, KIND, "", name).is_some() {
+    if group != GROUP || !looked_for || open || inventory.find(GROUP, KIND, name).is_some() {
         return;
     }
     // In an admission request the node class may be on its way.
@@ -123,9 +124,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// A group and a kind that do not belong together. The kinds of other groups are not known here.
 fn mixed_up<'d>(
-    group_node: crate::manifest::tree::Node<'d>,
+    group_node: Node<'d>,
     group: &str,
-    kind_node: crate::manifest::tree::Node<'d>,
+    kind_node: Node<'d>,
     kind: &str,
 ) -> Option<Draft<'d>> {
     if group.contains(['$', '{', '<']) || kind.contains(['$', '{', '<']) {
@@ -187,6 +188,7 @@ mod tests {
     fn what_is_there_or_may_be_elsewhere_is_left_alone() {
         silent(&super::RULE, &(pool(DEFAULT) + &class("default")));
         silent(&super::RULE, &pool(DEFAULT));
+        silent(&super::RULE, &(pool(DEFAULT) + &class("default, namespace: karpenter")));
         silent(&super::RULE, &(pool("group: eks.amazonaws.com, kind: NodeClass, name: default") + &class("a")));
         silent(&super::RULE, &(pool("group: karpenter.azure.com, kind: AKSNodeClass, name: default") + &class("a")));
         silent(&super::RULE, &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")));

@@ -199,6 +199,7 @@ fn profile<'d>(object: Object<'d>) -> Option<Draft<'d>> {
     let asked = object.at(&["spec", "instanceProfile"]);
     let arn = matches!(iam::Reference::read(used), iam::Reference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
+        Some((_, name)) if name.contains(['$', '<', '{']) => None,
         Some((asked, name)) if name != used => {
             let message = format!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
             let help = "see whether the controller runs and what it logs; the profile is copied within seconds";

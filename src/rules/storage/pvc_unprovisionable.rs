@@ -87,7 +87,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let class = match claim.class() {
             // A volume made by hand.
             Some("") => continue,
-            Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", "", name),
+            Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", name),
             None => context.inventory.claims().default_class(),
         };
         match class {

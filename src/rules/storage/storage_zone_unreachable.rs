@@ -156,11 +156,11 @@ fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Co
     let names: Vec<_> = zones.iter().filter_map(|zone| zone.as_str()).map(|name| format!("`{name}`")).collect();
     let names = names.join(", ");
     let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever");
-    let named = context.inventory.served_zones().named();
-    let help = if named.is_empty() {
+    let served = context.inventory.served_zones().named();
+    let help = if served.is_empty() {
         format!("let a NodePool serve {names}")
     } else {
-        format!("the NodePools serve {named}; let one of them serve {names}, or use one of theirs")
+        format!("the NodePools serve {served}; let one of them serve {names}, or use one of theirs")
     };
     Draft::new(&RULE, Place::value(first), message).severity(severity).help(help)
 }
