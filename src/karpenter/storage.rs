@@ -76,7 +76,7 @@ pub fn reach(provisioner: &str) -> Reach {
 
 /// The keys by which a volume's topology names a zone. Karpenter takes all of them for the first one.
 ///
-/// Source: NormalizedLabels in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of the provider at v1.14.1.
+/// Source: `NormalizedLabels` in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of the provider at v1.14.1.
 pub const ZONE_KEYS: [&str; 3] = [
     "topology.kubernetes.io/zone",
     "topology.ebs.csi.aws.com/zone",
@@ -104,7 +104,7 @@ pub enum Binding<'d> {
 }
 
 impl<'d> Binding<'d> {
-    /// Reads `volumeBindingMode`. Source: SetDefaults_StorageClass of Kubernetes' storage.k8s.io/v1.
+    /// Reads `volumeBindingMode`. Source: `SetDefaults_StorageClass` of Kubernetes' storage.k8s.io/v1.
     pub fn of(class: Object<'d>) -> Self {
         match class.at(&["volumeBindingMode"]) {
             None => Self::Default,

@@ -52,7 +52,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml at v1.0.0 to v1.14.1
+    /// - `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.0.0 to v1.14.1
     /// - pkg/controllers/nodeclass/validation.go at v1.2.0 and v1.14.1
     RULE {
         name: "restricted-tags",

@@ -61,8 +61,8 @@ rule! {
     ///
     /// ## References
     ///
-    /// - pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml at v1.0.0 to v1.14.1
-    /// - getFilterSets in pkg/providers/securitygroup/securitygroup.go and pkg/providers/subnet/subnet.go at v1.14.1
+    /// - `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.0.0 to v1.14.1
+    /// - `getFilterSets` in pkg/providers/securitygroup/securitygroup.go and pkg/providers/subnet/subnet.go at v1.14.1
     RULE {
         name: "selector-term-id-mixed",
         family: Family::Nodeclass,

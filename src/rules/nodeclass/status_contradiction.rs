@@ -193,7 +193,7 @@ fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draf
 }
 
 /// The profile that nodes get is not that of the spec.
-fn profile<'d>(object: Object<'d>) -> Option<Draft<'d>> {
+fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     let node = object.at(&["status", "instanceProfile"])?;
     let used = node.as_str()?;
     let asked = object.at(&["spec", "instanceProfile"]);

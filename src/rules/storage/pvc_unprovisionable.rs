@@ -65,7 +65,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - ValidatePersistentVolumeClaims in pkg/controllers/provisioning/scheduling/volumetopology.go of
+    /// - `ValidatePersistentVolumeClaims` in pkg/controllers/provisioning/scheduling/volumetopology.go of
     ///   kubernetes-sigs/karpenter at v1.0.0, v1.7.0 and v1.14.0
     /// - aws/karpenter-provider-aws#5560
     RULE {
