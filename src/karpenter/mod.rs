@@ -18,3 +18,4 @@ pub mod release;
 pub mod requirements;
 pub mod storage;
 pub mod taints;
+pub mod zones;
