@@ -92,15 +92,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     for shell in data.scripts() {
-        for command in &shell.script.commands {
+        for command in &shell.commands {
             let Some(call) = command.invocation().and_then(|invocation| Bootstrap::read(&invocation)) else {
                 continue;
             };
+            if !data.is_eks(&call) {
+                continue;
+            }
             let within = |problem: &&Problem| {
                 problem.kind == ProblemKind::BrokenContinuation
                     && (command.span.start..=command.span.end).contains(&problem.span.start)
             };
-            Call { data, read: &call, broken: shell.script.problems.iter().find(within) }.check(drafts);
+            Call { data, read: &call, broken: shell.problems.iter().find(within) }.check(drafts);
         }
     }
 }
@@ -454,6 +457,7 @@ mod tests {
         ] {
             silent(&super::RULE, &call(arguments));
         }
+        silent(&super::RULE, &script("/opt/agent/bootstrap.sh --cluster-id=demo"));
         silent(&super::RULE, &script("# /etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'"));
         silent(&super::RULE, &script("echo /etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'"));
         silent(&super::RULE, &script("cat > /x <<'EOF'\n/etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'\nEOF"));

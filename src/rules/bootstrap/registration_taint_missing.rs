@@ -87,6 +87,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
     let found = data.registration();
     let Some(join) = found.joins.first() else { return };
+    // A program of the image may register the taint by itself.
+    if found.bootstraps().any(|call| !data.is_eks(call)) {
+        return;
+    }
     let said = |key: &str| found.taints.iter().any(|taint| taint.taint.matches(key, TAINT_EFFECT));
     let other = found.taints.iter().any(|found| is_wrong(&found.taint));
     if said(TAINT_KEY) || other || found.is_dynamic() {
@@ -234,6 +238,7 @@ mod tests {
     #[test]
     fn an_image_that_joins_by_itself_may_register_it_by_itself() {
         silent(&super::RULE, &custom("#!/bin/bash\nyum install -y jq\n"));
+        silent(&super::RULE, &custom("#!/bin/bash\n/opt/bootstrap.sh demo\n"));
         silent(&super::RULE, &custom("#cloud-config\npackages: [jq]\n"));
         silent(&super::RULE, &custom("machine:\n  type: worker\n"));
     }

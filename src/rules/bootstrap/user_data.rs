@@ -4,9 +4,10 @@ use crate::finding::Place;
 use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span as Bytes;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, Style};
 use crate::object::Object;
 use crate::userdata::Span;
+use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kind::{Family, Kind};
 use crate::userdata::mime::{Archive, Part};
 use crate::userdata::node_config;
@@ -37,14 +38,6 @@ pub(super) struct UserData<'d> {
     pub(super) family: Family,
 }
 
-/// A text that a shell runs.
-pub(super) struct ShellText {
-    /// Where it stands.
-    pub(super) span: Span,
-    /// What it says.
-    pub(super) script: Script,
-}
-
 impl<'d> UserData<'d> {
     /// The user data of a node class, where it has some and its family is known.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
@@ -68,14 +61,30 @@ impl<'d> UserData<'d> {
         Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
     }
 
+    /// A part of the text taken away. In a block scalar the indentation after its last line break stays, for it is that of
+    /// the line that moves up.
+    pub(super) fn remove(self, span: Span) -> Change<'d> {
+        if !matches!(self.node.style(), Style::Literal | Style::Folded) {
+            return self.replace(span, "");
+        }
+        let source = self.node.tree().source();
+        let written = self.node.span_within(Bytes::new(span.start, span.end));
+        let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
+        let indent = after_break(source.slice(written));
+        let column = after_break(source.slice(Bytes::new(0, written.start)));
+        let breaks = source.slice(written).contains('\n');
+        let kept = if breaks { indent.saturating_sub(column) } else { 0 };
+        self.replace(span, " ".repeat(kept))
+    }
+
     /// What the text says of registration.
     pub(super) fn registration(self) -> Registration {
         Registration::read_with(self.text, &node_config::taints)
     }
 
     /// Every part of the text that a shell runs.
-    pub(super) fn scripts(self) -> Vec<ShellText> {
-        let read = |span| ShellText { span, script: Script::read(self.text, span) };
+    pub(super) fn scripts(self) -> Vec<Script> {
+        let read = |span| Script::read(self.text, span);
         match Kind::of(self.text) {
             Kind::Mime => Archive::read(self.text)
                 .parts
@@ -89,6 +98,12 @@ impl<'d> UserData<'d> {
             Kind::Script | Kind::Unmarked => vec![read(Span::whole(self.text))],
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
+    /// somebody's own.
+    pub(super) fn is_eks(self, call: &Bootstrap) -> bool {
+        call.program.text(self.text).trim_matches(['"', '\'']) == "/etc/eks/bootstrap.sh"
     }
 
     fn shell_part(self, part: &Part) -> Option<Span> {
