@@ -115,6 +115,7 @@ macro_rules! family {
     };
 }
 
+mod ami_family;
 mod api_server;
 mod bootstrap;
 mod controller;
@@ -124,6 +125,8 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
+mod placeholder;
+mod requirements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
