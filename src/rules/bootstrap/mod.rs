@@ -1,3 +1,6 @@
 //! Nodes that never register.
 
-family! {}
+family! {
+    startup_taint_never_removed,
+    taint_should_be_startup_taint,
+}
