@@ -119,6 +119,7 @@ mod ami_family;
 mod api_server;
 mod bootstrap;
 mod controller;
+mod disruption;
 pub(crate) mod document;
 mod identity;
 mod labels;
@@ -132,10 +133,11 @@ mod storage;
 pub(crate) mod testing;
 
 /// The families with their documentation, in the order in which their rules are listed.
-const FAMILIES: [(&[&Rule], &[&str]); 8] = [
+const FAMILIES: [(&[&Rule], &[&str]); 9] = [
     (api_server::RULES, api_server::DOCS),
     (bootstrap::RULES, bootstrap::DOCS),
     (controller::RULES, controller::DOCS),
+    (disruption::RULES, disruption::DOCS),
     (document::RULES, document::DOCS),
     (identity::RULES, identity::DOCS),
     (labels::RULES, labels::DOCS),
