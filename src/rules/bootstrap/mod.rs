@@ -20,4 +20,7 @@ family! {
     userdata_template_residue,
     userdata_toml_invalid,
     userdata_too_large,
+family! {
+    startup_taint_never_removed,
+    taint_should_be_startup_taint,
 }
