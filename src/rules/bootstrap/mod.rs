@@ -10,6 +10,8 @@ family! {
     bootstrap_quoting_fragile,
     registration_taint_missing,
     registration_taint_wrong,
+    startup_taint_never_removed,
+    taint_should_be_startup_taint,
     userdata_already_encoded,
     userdata_family_mismatch,
     userdata_mime_malformed,
@@ -20,7 +22,4 @@ family! {
     userdata_template_residue,
     userdata_toml_invalid,
     userdata_too_large,
-family! {
-    startup_taint_never_removed,
-    taint_should_be_startup_taint,
 }
