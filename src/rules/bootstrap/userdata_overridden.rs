@@ -1,4 +1,4 @@
-use super::user_data::UserData;
+use super::user_data::{TAINT_KEY, UserData};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
@@ -220,7 +220,13 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
         let flags = root.at_path(&["spec", "kubelet", "flags"]);
         let taints = |node: &Node<'_>| node.as_str().is_some_and(|flag| flag.starts_with("--register-with-taints"));
         if let Some(flag) = flags.and_then(|flags| flags.items().find(taints)) {
-            let message = "the kubelet prefers this flag to the list that Karpenter writes, and the node registers without the taint `karpenter.sh/unregistered`";
+            let right = flag.as_str().is_some_and(|flag| flag.contains(TAINT_KEY));
+            let lost = if right {
+                "the NodePool's taints in it do not reach the node"
+            } else {
+                "the node registers without the taint `karpenter.sh/unregistered`"
+            };
+            let message = format!("the kubelet prefers this flag to the list that Karpenter writes, and {lost}");
             let draft = Draft::new(&RULE, place(yaml.value(flag)), message);
             drafts.push(draft.help("write the taints into `spec.template.spec.taints` of the NodePool"));
         }
