@@ -1,5 +1,7 @@
 //! Fixes: edits of the user's own text, and the same edits of an object that has no text.
 
+mod append;
+
 use serde_json::Value as Json;
 
 use crate::manifest::scalar::{Scalar, resolve};
@@ -42,6 +44,9 @@ pub enum Change<'d> {
     Remove(Node<'d>),
     /// Adds a member with a string to an object, after its last one.
     Add(Node<'d>, String, String),
+    /// Copies items of a list to the end of another, the member of an object under a key; where there is none it is
+    /// made, before the list that the items stand in.
+    Append(Node<'d>, &'static str, Vec<Node<'d>>),
 }
 
 /// A range of bytes of a source and what to write there.
@@ -60,7 +65,7 @@ impl<'d> Change<'d> {
             Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
                 *node
             }
-            Self::Add(node, ..) => *node,
+            Self::Add(node, ..) | Self::Append(node, ..) => *node,
         }
     }
 
@@ -94,12 +99,19 @@ impl<'d> Change<'d> {
             }
             Self::Remove(_) => removal(node, source),
             Self::Add(_, key, value) => addition(node, source, key, value),
+            Self::Append(_, key, items) => append::edit(node, source, key, items),
         }
     }
 
     /// Makes the change in an object that came without a text.
     pub fn apply(&self, root: Node<'d>, object: &mut Json) {
         let node = self.node();
+        let copies: Vec<Json> = match self {
+            Self::Append(_, _, items) => {
+                items.iter().filter_map(|item| find(*item, root, object).cloned()).collect()
+            }
+            _ => Vec::new(),
+        };
         let Some(target) = find(node, root, object) else { return };
         match self {
             Self::Set(_, value) => *target = Json::String(value.clone()),
@@ -113,6 +125,14 @@ impl<'d> Change<'d> {
             Self::Add(_, key, value) => {
                 if let Json::Object(members) = target {
                     members.insert(key.clone(), Json::String(value.clone()));
+                }
+            }
+            Self::Append(_, key, _) => {
+                if let Json::Object(members) = target {
+                    let list = members.entry(*key).or_insert_with(|| Json::Array(Vec::new()));
+                    if let Json::Array(list) = list {
+                        list.extend(copies);
+                    }
                 }
             }
             Self::Rename(_, key) => {
@@ -224,9 +244,12 @@ fn addition(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<E
     let line = source.text().get(..last.key_span().start)?.rfind('\n').map_or(0, |at| at + 1);
     let column = last.key_span().start - line;
     let rest = source.text().get(end..)?;
-    let at = end + rest.find('\n').unwrap_or(rest.len());
+    let line = rest.split('\n').next().unwrap_or_default();
+    // The new line ends as the one before it does.
+    let (line, newline) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
+    let at = end + line.len();
     let at = if matches!(last.style(), Style::Literal | Style::Folded) { end.saturating_sub(1) } else { at };
-    Some(Edit { span: Span::new(at, at), text: format!("\n{}{key}: {value}", " ".repeat(column)) })
+    Some(Edit { span: Span::new(at, at), text: format!("{newline}{}{key}: {value}", " ".repeat(column)) })
 }
 
 /// The text with the edits made, the later ones first; an edit that overlaps one before it is left out.
@@ -244,4 +267,25 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     }
     result.push_str(text.get(at..).unwrap_or_default());
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::limits::Limits;
+    use crate::manifest::{Document, File};
+
+    #[test]
+    fn a_new_line_ends_as_the_one_before_it() {
+        for (before, after) in [
+            ("a:\r\n  b: c # why\r\nd: e\r\n", "a:\r\n  b: c # why\r\n  k: v\r\nd: e\r\n"),
+            ("a:\n  b: c", "a:\n  b: c\n  k: v"),
+            ("a: {b: c}", "a: {b: c, k: v}"),
+        ] {
+            let file = File::read("-", before, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
+            let change = Change::Add(tree.root().get("a").unwrap(), "k".to_owned(), "v".to_owned());
+            assert_eq!(apply(before, &[change.edit().unwrap()]), after);
+        }
+    }
 }

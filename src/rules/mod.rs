@@ -5,7 +5,7 @@
 
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
+use crate::karpenter::{chart_values, iam_policy, release::Releases};
 use crate::object::{Kind, Object};
 
 /// What is known of a rule besides its documentation.
@@ -42,6 +42,10 @@ pub enum On {
     Group(&'static str),
     /// Pods, and whatever has a pod template.
     Workload,
+    /// Whatever holds IAM policies: a document of its own, a resource of a stack, an operator's object.
+    IamPolicy,
+    /// Values of Karpenter's Helm chart, in a document of their own or in an object that installs the chart.
+    ChartValues,
     /// Every object.
     Any,
 }
@@ -53,6 +57,8 @@ impl Rule {
             On::Kind(kind) => object.is(*kind),
             On::Group(group) => object.group() == *group,
             On::Workload => object.pod().is_some(),
+            On::IamPolicy => iam_policy::holds(object),
+            On::ChartValues => chart_values::of(object).is_some(),
             On::Any => true,
         })
     }
@@ -109,24 +115,29 @@ macro_rules! family {
     };
 }
 
+mod ami_family;
 mod api_server;
 mod bootstrap;
 mod controller;
+mod disruption;
 pub(crate) mod document;
 mod identity;
 mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
+mod placeholder;
+mod requirements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
 
 /// The families with their documentation, in the order in which their rules are listed.
-const FAMILIES: [(&[&Rule], &[&str]); 8] = [
+const FAMILIES: [(&[&Rule], &[&str]); 9] = [
     (api_server::RULES, api_server::DOCS),
     (bootstrap::RULES, bootstrap::DOCS),
     (controller::RULES, controller::DOCS),
+    (disruption::RULES, disruption::DOCS),
     (document::RULES, document::DOCS),
     (identity::RULES, identity::DOCS),
     (labels::RULES, labels::DOCS),

@@ -12,6 +12,8 @@ family! {
     bootstrap_quoting_fragile,
     registration_taint_missing,
     registration_taint_wrong,
+    startup_taint_never_removed,
+    taint_should_be_startup_taint,
     userdata_already_encoded,
     userdata_family_mismatch,
     userdata_mime_malformed,
