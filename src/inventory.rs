@@ -40,13 +40,7 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self {
-            name: name.into(),
-            objects,
-            by_kind,
-            complete,
-            ..Self::default()
-        }
+        Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
 
     /// The name of the cluster, where several are checked together; else empty.

@@ -3,7 +3,7 @@
 //! Two of them are judged otherwise than they commonly are. E28: nodeadm on an AL2023 image decodes Base64
 //! (nodeadm/internal/configprovider/encoding.go), so that for `Custom` it is no certain mistake. E29: Karpenter takes
 //! carriage returns away for AL2 and AL2023, and cloud-init does it for scripts whose first line has one
-//! (cloudinit/handlers/shell_script.py), so that for `Custom` they are an info and otherwise nothing.
+//! (`cloudinit/handlers/shell_script.py`), so that for `Custom` they are an info and otherwise nothing.
 
 use super::examples::{class, custom, script};
 use crate::check::{Cluster, check};

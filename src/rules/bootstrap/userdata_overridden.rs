@@ -7,7 +7,7 @@ use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::spelling::did_you_mean;
 use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format};
+use crate::userdata::kind::Family as Image;
 use crate::userdata::node_config::Yaml;
 use crate::userdata::toml::{Document, Entry, Value};
 
@@ -182,7 +182,7 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
                 drafts.push(draft(entry, message).help(help).releases(Releases::until(since - 1)));
             }
             None => {
-                let near = did_you_mean(key, KNOWN.iter().chain(&[]).map(|(known, _)| *known));
+                let near = did_you_mean(key, KNOWN.iter().map(|(known, _)| *known));
                 let message = format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
                 drafts.push(draft(entry, message).help("take it out, or write the key as Karpenter knows it"));
             }
@@ -229,22 +229,6 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
             let message = format!("the kubelet prefers this flag to the list that Karpenter writes, and {lost}");
             let draft = Draft::new(&RULE, place(yaml.value(flag)), message);
             drafts.push(draft.help("write the taints into `spec.template.spec.taints` of the NodePool"));
-        }
-    }
-}
-
-impl UserData<'_> {
-    /// The NodeConfigs that nodeadm reads from the user data itself; not those that a script writes to a file.
-    pub(super) fn node_configs(self) -> Vec<Span> {
-        match Format::of(self.text) {
-            Format::NodeConfig => vec![Span::whole(self.text)],
-            Format::Mime => {
-                let archive = crate::userdata::mime::Archive::read(self.text);
-                let named = archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
-                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
-                plain.map(|part| part.body).collect()
-            }
-            _ => Vec::new(),
         }
     }
 }
