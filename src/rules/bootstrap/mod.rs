@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod labelled;
 mod user_data;
 
 family! {
