@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 mod examples;
-#[cfg(test)]
 mod labelled;
 mod user_data;
 
