@@ -124,7 +124,7 @@ impl Family {
 pub struct Place<'d> {
     node: Node<'d>,
     part: Part,
-    path: PathOf,
+    path: PathOf<'d>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,9 +137,10 @@ enum Part {
 }
 
 #[derive(Clone, Debug)]
-enum PathOf {
+enum PathOf<'d> {
     Node,
     Parent,
+    Holder(Node<'d>),
     Below(String),
     /// The API server's own spelling, where it is no path of the object.
     Verbatim(&'static str),
@@ -196,6 +197,12 @@ impl<'d> Place<'d> {
         self
     }
 
+    /// The same place under the path of something that holds it, as the API server does for rules over several fields.
+    pub fn under(mut self, holder: Node<'d>) -> Self {
+        self.path = PathOf::Holder(holder);
+        self
+    }
+
     /// The node that the place belongs to.
     pub fn node(&self) -> Node<'d> {
         self.node
@@ -206,6 +213,7 @@ impl<'d> Place<'d> {
         match &self.path {
             PathOf::Node => path_of(self.node, root),
             PathOf::Parent => self.node.parent().map(|parent| path_of(parent, root)).unwrap_or_default(),
+            PathOf::Holder(holder) => path_of(*holder, root),
             PathOf::Verbatim(path) => (*path).to_owned(),
             PathOf::Below(field) => {
                 let mut path = path_of(self.node, root);

@@ -1,7 +1,7 @@
 //! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use crate::karpenter::controller::Controller;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
@@ -10,6 +10,7 @@ use crate::karpenter::storage::Claims;
 use crate::karpenter::zones::ServedZones;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
+use crate::scheduling::pools::Pools;
 
 /// The group, kind and name of an object.
 type Name<'d> = (&'d str, &'d str, &'d str);
@@ -21,14 +22,15 @@ pub struct Inventory<'d> {
     objects: Vec<Object<'d>>,
     by_kind: BTreeMap<(&'d str, &'d str), Vec<usize>>,
     complete: bool,
-    /// Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
-    claims: OnceLock<Claims<'d>>,
-    controllers: OnceLock<Vec<Controller<'d>>>,
-    identity: OnceLock<Identity<'d>>,
-    by_name: OnceLock<BTreeMap<Name<'d>, Object<'d>>>,
-    policies: OnceLock<Vec<Policy<'d>>>,
-    served_zones: OnceLock<ServedZones<'d>>,
-    passed_roles: OnceLock<PassedRoles<'d>>,
+    // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
+    pools: OnceCell<Pools<'d>>,
+    claims: OnceCell<Claims<'d>>,
+    controllers: OnceCell<Vec<Controller<'d>>>,
+    identity: OnceCell<Identity<'d>>,
+    by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
+    policies: OnceCell<Vec<Policy<'d>>>,
+    served_zones: OnceCell<ServedZones<'d>>,
+    passed_roles: OnceCell<PassedRoles<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -43,13 +45,14 @@ impl<'d> Inventory<'d> {
             objects,
             by_kind,
             complete,
-            claims: OnceLock::new(),
-            controllers: OnceLock::new(),
-            identity: OnceLock::new(),
-            by_name: OnceLock::new(),
-            policies: OnceLock::new(),
-            served_zones: OnceLock::new(),
-            passed_roles: OnceLock::new(),
+            pools: OnceCell::new(),
+            claims: OnceCell::new(),
+            controllers: OnceCell::new(),
+            identity: OnceCell::new(),
+            by_name: OnceCell::new(),
+            policies: OnceCell::new(),
+            served_zones: OnceCell::new(),
+            passed_roles: OnceCell::new(),
         }
     }
 
@@ -68,6 +71,12 @@ impl<'d> Inventory<'d> {
         let indices = self.by_kind.get(&(kind.group, kind.name)).map_or(&[][..], Vec::as_slice);
         let objects = indices.iter().filter_map(|index| self.objects.get(*index).copied());
         objects.filter(move |object| object.version() == kind.version)
+    }
+
+    /// The NodePools as the scheduler sees them, those of the API version before included.
+    pub fn pools(&self) -> &Pools<'d> {
+        const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
+        self.pools.get_or_init(|| Pools::read(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
     }
 
     /// The claims on volumes, in objects of their own and within workloads.

@@ -20,11 +20,14 @@ pub mod fix;
 pub mod inventory;
 pub mod karpenter;
 pub mod manifest;
+pub mod mend;
 pub mod object;
 pub mod report;
 pub mod rules;
+pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+pub mod userdata;
 
 pub use check::check;

@@ -1,0 +1,120 @@
+# Every task of this repository; `make help` lists them. The names are those that Kubewarden's tools expect.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+# What `make run` shows: files or folders.
+MANIFESTS ?= examples
+# What `make bench` builds its host with: `dev` is quick to build, `doors` gives the figures to publish.
+BENCH_PROFILE ?= dev
+
+policy_dir    := policies/karpenter
+policy        := $(policy_dir)/policy.wasm
+annotated     := $(policy_dir)/annotated-policy.wasm
+metadata      := $(policy_dir)/metadata.yml
+floor_dir     := tests/doors/floor
+floor         := $(floor_dir)/floor.wasm
+wasm_target   := wasm32-wasip1
+targets       := wasm32-wasip1 wasm32-unknown-unknown
+
+# The one setting of the release profile that differs between a module and the command line: a module is small first.
+# Both modules, the policy and the floor it is measured against, are built with it.
+wasm_profile  := --config 'profile.release.opt-level="s"'
+
+# $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
+#
+# Panic messages name source files. Cargo already names the workspace's own relative to it; what remains are the paths of
+# the dependencies, which are remapped, so that the same sources give the same bytes in any folder of any machine.
+define build-wasm
+	@printf '%s\n' '==> $(2): release build for $(wasm_target)'
+	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
+	@cd $(1) && home="$${CARGO_HOME:-$$HOME/.cargo}" && flags= && for source in "$$home"/registry/src/*; do \
+		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
+		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
+		$(CARGO) build --locked --release --target $(wasm_target) $(wasm_profile) --package $(2)
+	@mkdir -p $(dir $(3))
+	@cp "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
+		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$(wasm_target)/release/$(subst -,_,$(2)).wasm" $(3)
+endef
+
+.PHONY: help
+help: ## List the tasks
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: targets
+targets: ## Add the compiler's WebAssembly targets, if they are missing
+	@root=$$(rustc --print sysroot); for target in $(targets); do \
+		if [ -d "$$root/lib/rustlib/$$target/lib" ]; then printf '%s\n' "$$target: installed"; else \
+		printf '%s\n' "==> rustup target add $$target" && rustup target add "$$target" || exit 1; fi; done
+
+# Cargo knows better than make whether a module is up to date.
+.PHONY: policy.wasm
+policy.wasm: targets-quietly ## Build the policy module
+	$(call build-wasm,.,karpwarden-policy,$(policy))
+
+.PHONY: annotated-policy.wasm
+annotated-policy.wasm: policy.wasm ## Build the policy module and write its metadata into it
+	@printf '%s\n' '==> annotate'
+	@usage=$(policy_dir)/README.md; $(CARGO) xtask annotate --metadata $(metadata) \
+		$$(test ! -f $$usage || printf -- '--usage %s' $$usage) $(policy) $(annotated)
+
+.PHONY: floor.wasm
+floor.wasm: targets-quietly ## Build the accept-all module that the policy is measured against
+	$(call build-wasm,$(floor_dir),karpwarden-floor,$(floor))
+
+.PHONY: targets-quietly
+targets-quietly:
+	@$(MAKE) --silent --no-print-directory targets | sed '/: installed$$/d'
+
+.PHONY: verify
+verify: annotated-policy.wasm ## Look at the annotated module, with kwctl too where it is installed
+	@$(CARGO) xtask inspect $(annotated)
+	@if command -v kwctl >/dev/null; then kwctl inspect $(annotated); else \
+		printf '%s\n' 'kwctl is not installed; only our own look was taken'; fi
+
+.PHONY: run
+run: annotated-policy.wasm ## Send manifests through the policy, as the cluster would: make run MANIFESTS=path
+	@printf '%s\n' '==> admit: the WebAssembly host is compiled once, which takes minutes the first time'
+	@$(CARGO) build --quiet --locked --package karpwarden-doors --bin admit
+	@printf '%s\n' '==> karpwarden: the command line'
+	@$(CARGO) build --quiet --locked --package karpwarden --bin karpwarden
+	@printf '\n%s\n\n' 'What the cluster answers:'
+	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@printf '\n%s\n\n' 'What the terminal shows:'
+	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
+
+.PHONY: fmt
+fmt: ## Format every crate
+	$(CARGO) fmt --all
+	cd $(floor_dir) && $(CARGO) fmt
+
+.PHONY: fmt-check
+fmt-check:
+	$(CARGO) fmt --all --check
+	cd $(floor_dir) && $(CARGO) fmt --check
+
+.PHONY: lint
+lint: ## Run the linter; a warning is an error
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: test
+test: ## Run every test
+	$(CARGO) test --locked --workspace
+
+.PHONY: ready
+ready: fmt-check lint test ## Everything that must pass before a commit
+
+.PHONY: e2e-tests
+e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, where kwctl and bats are installed
+	@if command -v kwctl >/dev/null && command -v bats >/dev/null; then cd $(policy_dir) && bats e2e.bats; else \
+		printf '%s\n' 'skipped: the end-to-end tests need kwctl and bats'; fi
+
+.PHONY: bench
+bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
+	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
+
+.PHONY: clean
+clean: ## Remove what was built
+	$(CARGO) clean
+	cd $(floor_dir) && $(CARGO) clean
+	rm -f $(policy) $(annotated) $(floor)

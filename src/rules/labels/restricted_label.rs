@@ -1,0 +1,315 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::labels::{self, Field};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks the labels of a NodePool's template and the requirement keys of NodePools, NodeClaims and NodeOverlays
+    /// against the domains and keys that Karpenter keeps for itself:
+    ///
+    /// | key | refused by | releases |
+    /// |---|---|---|
+    /// | `karpenter.sh/…` except `capacity-type` (and, in NodeClaims and NodeOverlays, `nodepool`) | API server | all |
+    /// | `karpenter.k8s.aws/…` beyond the list of the release | API server | all |
+    /// | `kubernetes.io/hostname` | API server | all |
+    /// | `…kubernetes.io/…` except the well-known ones, `node.kubernetes.io` and `node-restriction.kubernetes.io` | API server | 1.0-1.8 |
+    /// | `…k8s.io/…` except `kops.k8s.io` | API server | 1.0-1.8 |
+    /// | `karpenter.k8s.aws/ec2nodeclass` | controller | 1.1-1.14 |
+    /// | template labels `beta.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…` | controller | 1.0-1.8 |
+    ///
+    /// The API server compares the ends of domains without a dot: `notkarpenter.sh/x` is refused as well, and up to 1.8
+    /// `mykubernetes.io/x` too.
+    ///
+    /// ## Why it is bad
+    ///
+    /// What the API server refuses is not applied, and the pool stays as it was: `label domain "karpenter.sh" is
+    /// restricted`. What only the controller refuses is applied, says `ValidationSucceeded=False` in its status, and is
+    /// never used: pods stay pending although the pool is there.
+    ///
+    /// The labels `app.kubernetes.io/…` that deployment tools add to everything trip it up to 1.8 where they reach
+    /// `spec.template.metadata.labels`; on the NodePool itself they are harmless.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: karpenter.sh/instance-family, operator: In, values: [m7i, m7a]}
+    /// ```
+    ///
+    /// ```yaml,karpenter=1.8
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         node-role.kubernetes.io/worker: ""
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,karpenter=1.8
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     metadata:
+    ///       labels:
+    ///         example.com/role: worker
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m7i, m7a]}
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where a requirement names a well-known thing in the wrong domain or with a slip of the pen, and nothing else
+    /// can have been meant. Labels are not renamed: workloads may select them.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#2586 (released with 1.9.0) lifted the domains of Kubernetes
+    /// - aws/karpenter-provider-aws#6495, #6618, #5055: refused keys
+    /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and `nodepool_validation.go` of
+    ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
+    RULE {
+        name: "restricted-label",
+        family: Family::Labels,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a label or requirement key that Karpenter keeps for itself",
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let (requirements, field) = if object.is(Kind::NODE_POOL) {
+        let labels = object.at(&["spec", "template", "metadata", "labels"]);
+        for (key, member) in labels.into_iter().flat_map(Node::members) {
+            judge(object, Field::PoolLabel, key, member, drafts);
+        }
+        (object.at(&["spec", "template", "spec", "requirements"]), Field::PoolRequirement)
+    } else if object.is(Kind::NODE_CLAIM) {
+        (object.at(&["spec", "requirements"]), Field::ClaimRequirement)
+    } else {
+        (object.at(&["spec", "requirements"]), Field::OverlayRequirement)
+    };
+    for requirement in requirements.into_iter().flat_map(Node::items) {
+        let node = requirement.get("key");
+        if let Some((node, key)) = node.and_then(|node| Some((node, node.as_str()?))) {
+            judge(object, field, key, node, drafts);
+        }
+    }
+}
+
+/// One finding for each judge that refuses the key.
+fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let kind = object.kind();
+    let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
+    let mut refuse = |releases: Releases, caught_by, message: String| {
+        if releases.is_empty() {
+            return;
+        }
+        let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
+        let draft = Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
+        drafts.push(match fix(object, field, key, node) {
+            Some(fix) => draft.fix(fix),
+            None => draft,
+        });
+    };
+    let at_apply = labels::refused_at_apply(field, key);
+    let message = format!("{what} `{key}` is refused by the API server: {} ({at_apply})", reason(field, key));
+    refuse(at_apply, CaughtBy::ApiServer, message);
+    let at_run_time = labels::refused_at_run_time(field, key);
+    let message = format!(
+        "{what} `{key}` is accepted at apply and refused by the controller: the {kind} is not used at all ({at_run_time})"
+    );
+    refuse(at_run_time, CaughtBy::Controller, message);
+}
+
+/// Why the API server refuses a key.
+fn reason(field: Field, key: &str) -> String {
+    match key {
+        labels::HOSTNAME => "a node has its name only once it exists".to_owned(),
+        labels::NODEPOOL => "Karpenter writes it itself".to_owned(),
+        _ if field == Field::OverlayRequirement && !labels::well_known(key).is_empty() => {
+            "an overlay cannot depend on it".to_owned()
+        }
+        _ if !labels::well_known(key).is_empty() => "it does not know the key yet".to_owned(),
+        _ => format!("the domain `{}` is restricted", labels::restricted_domain(key).unwrap_or_default()),
+    }
+}
+
+fn help(field: Field, key: &str) -> String {
+    let known = labels::well_known(key);
+    if matches!(key, labels::NODEPOOL | labels::NODE_CLASS | "karpenter.sh/registered" | "karpenter.sh/initialized") {
+        return "remove it: Karpenter sets this label on every node it makes".to_owned();
+    }
+    if key == labels::HOSTNAME {
+        return "remove it; to choose among nodes, use a label in a domain of your own".to_owned();
+    }
+    if labels::normalised(key) != key {
+        return format!("write `{}`", labels::normalised(key));
+    }
+    if field == Field::OverlayRequirement && !known.is_empty() {
+        return "remove it: an overlay is matched against instance types, and this is decided at launch".to_owned();
+    }
+    if !known.is_empty() {
+        return format!("remove it, or use a release that knows it ({known})");
+    }
+    if let Some(meant) = labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty()) {
+        return format!("{}; for a label of your own, use a domain of your own", meant.help());
+    }
+    let name = key.rsplit('/').next().unwrap_or_default();
+    let later = if labels::refused_at_apply(field, key).without(Releases::until(8)).is_empty() {
+        "; 1.9 and later accept the key as it is"
+    } else {
+        ""
+    };
+    format!("use a label in a domain of your own, such as `example.com/{name}`{later}")
+}
+
+fn fix<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Option<Fix<'d>> {
+    // The specification of a NodeClaim cannot be changed.
+    let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
+    if field == Field::PoolLabel || is_fixed || !labels::well_known(key).is_empty() {
+        return None;
+    }
+    let meant = labels::meant(key).filter(|meant| meant.is_certain())?;
+    let accepted = labels::refused_at_apply(field, meant.key).is_empty();
+    accepted.then(|| Fix::safe("write the well-known key", vec![Change::Set(node, meant.key.to_owned())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::settings::{Settings, Target};
+
+    /// A NodePool with a label and a requirement key.
+    fn pool(label: &str, key: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata:\n      \
+             labels:\n        {label}: x\n    spec:\n      requirements:\n        - key: {key}\n          operator: Exists\n"
+        )
+    }
+
+    fn at(release: &str, text: &str) -> String {
+        let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+        findings_with(&super::RULE, text, &settings)
+    }
+
+    #[test]
+    fn the_path_is_that_of_the_api_server_and_the_place_is_the_key() {
+        insta::assert_snapshot!(at("1.8", &pool("kubernetes.io/role", "x-k8s.io/a")), @"
+          8 |         kubernetes.io/role: x
+            |         ^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels [1.0-1.8]
+          the label `kubernetes.io/role` is refused by the API server: the domain `kubernetes.io` is restricted (1.0-1.8)
+          help: use a label in a domain of your own, such as `example.com/role`; 1.9 and later accept the key as it is
+         11 |         - key: x-k8s.io/a
+            |                ^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.8]
+          the requirement key `x-k8s.io/a` is refused by the API server: the domain `k8s.io` is restricted (1.0-1.8)
+          help: use a label in a domain of your own, such as `example.com/a`; 1.9 and later accept the key as it is
+        ");
+    }
+
+    #[test]
+    fn from_1_9_on_the_domains_of_kubernetes_are_open() {
+        silent(&super::RULE, &pool("kubernetes.io/role", "x-k8s.io/a"));
+        silent(&super::RULE, &pool("app.kubernetes.io/managed-by", "node-role.kubernetes.io/x"));
+    }
+
+    #[test]
+    fn what_only_the_controller_refuses_says_so() {
+        insta::assert_snapshot!(findings(&super::RULE, &pool("a/b", "karpenter.k8s.aws/ec2nodeclass")), @"
+         11 |         - key: karpenter.k8s.aws/ec2nodeclass
+            |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
+          the requirement key `karpenter.k8s.aws/ec2nodeclass` is accepted at apply and refused by the controller: the NodePool is not used at all (1.1-1.14)
+          help: remove it: Karpenter sets this label on every node it makes
+        ");
+        insta::assert_snapshot!(at("1.8", &pool("beta.kubernetes.io/arch", "beta.kubernetes.io/os")), @"
+          8 |         beta.kubernetes.io/arch: x
+            |         ^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels [1.0-1.8]
+          the label `beta.kubernetes.io/arch` is accepted at apply and refused by the controller: the NodePool is not used at all (1.0-1.8)
+          help: write `kubernetes.io/arch`
+        ");
+    }
+
+    #[test]
+    fn a_range_of_releases_gives_each_judge_its_own() {
+        insta::assert_snapshot!(at("1.0..1.14", &pool("a/b", "karpenter.k8s.aws/ec2nodeclass")), @"
+         11 |         - key: karpenter.k8s.aws/ec2nodeclass
+            |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.0]
+          the requirement key `karpenter.k8s.aws/ec2nodeclass` is refused by the API server: the domain `karpenter.k8s.aws` is restricted (1.0)
+          help: remove it: Karpenter sets this label on every node it makes
+         11 |         - key: karpenter.k8s.aws/ec2nodeclass
+            |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
+          the requirement key `karpenter.k8s.aws/ec2nodeclass` is accepted at apply and refused by the controller: the NodePool is not used at all (1.1-1.14)
+          help: remove it: Karpenter sets this label on every node it makes
+        ");
+    }
+
+    #[test]
+    fn a_known_name_in_the_wrong_domain_is_written_right() {
+        let fixed = |key| fixed(&super::RULE, &pool("a/b", key));
+        assert_eq!(fixed("karpenter.sh/instance-size"), pool("a/b", "karpenter.k8s.aws/instance-size"));
+        assert_eq!(fixed("karpenter.k8s.aws/capacity-type"), pool("a/b", "karpenter.sh/capacity-type"));
+        assert_eq!(fixed("karpenter.k8s.aws/instance-gpu"), pool("a/b", "karpenter.k8s.aws/instance-gpu"));
+        assert_eq!(fixed("karpenter.sh/provisioner-name"), pool("a/b", "karpenter.sh/provisioner-name"));
+    }
+
+    #[test]
+    fn a_claim_may_name_its_pool_and_an_overlay_may_not_name_what_a_launch_decides() {
+        let of = |kind: &str, key: &str| format!("apiVersion: {kind}\nmetadata: {{name: a, labels: {{karpenter.sh/x: y}}}}\nspec:\n  requirements:\n  - {{key: {key}, operator: Exists}}\n");
+        let claim = "karpenter.sh/v1\nkind: NodeClaim";
+        let overlay = "karpenter.sh/v1alpha1\nkind: NodeOverlay";
+        silent(&super::RULE, &of(claim, "karpenter.sh/nodepool"));
+        silent(&super::RULE, &of(overlay, "karpenter.sh/nodepool"));
+        silent(&super::RULE, &of(claim, "karpenter.k8s.aws/ec2nodeclass"));
+        insta::assert_snapshot!(at("1.0.8", &of(claim, "karpenter.k8s.aws/ec2nodeclass")), @"
+          6 |   - {key: karpenter.k8s.aws/ec2nodeclass, operator: Exists}
+            |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodeClaim/a spec.requirements[0].key [1.0.0-1.0.8]
+          the requirement key `karpenter.k8s.aws/ec2nodeclass` is refused by the API server: the domain `karpenter.k8s.aws` is restricted (1.0.0-1.0.8)
+          help: remove it: Karpenter sets this label on every node it makes
+        ");
+        insta::assert_snapshot!(findings(&super::RULE, &of(overlay, "karpenter.k8s.aws/instance-tenancy")), @"
+          6 |   - {key: karpenter.k8s.aws/instance-tenancy, operator: Exists}
+            |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodeOverlay/a spec.requirements[0].key [1.7-1.14]
+          the requirement key `karpenter.k8s.aws/instance-tenancy` is refused by the API server: an overlay cannot depend on it (1.7-1.14)
+          help: remove it: an overlay is matched against instance types, and this is decided at launch
+        ");
+    }
+}

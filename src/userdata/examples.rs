@@ -1,0 +1,266 @@
+//! Thirty user data texts from the field, good and bad, and what these readers report of each.
+
+use super::Span;
+use super::kind::{Family, Kind, Taken};
+use super::mime::{Archive, ProblemKind as Mime};
+use super::registration::{Join, Place, Registration};
+use super::shell::{ProblemKind, Script};
+use super::toml::Document;
+
+const KEY: &str = "karpenter.sh/unregistered";
+const EFFECT: &str = "NoExecute";
+
+/// What the readers say of a Custom node's text, a line for each fact.
+fn report(text: &str) -> Vec<String> {
+    let found = Registration::read(text);
+    let mut lines = Vec::new();
+    for call in found.bootstraps() {
+        let name = call.cluster_name.as_ref().map_or("-", |word| word.value.as_str());
+        lines.push(format!("joins {name}"));
+        for ignored in &call.ignored {
+            lines.push(format!(
+                "ignored {} ({})",
+                ignored.word.span.text(text),
+                ignored.resembles.unwrap_or("-")
+            ));
+        }
+        let pods = call.kubelet_flags().max_pods().map(|pods| pods.text.value.clone());
+        lines.extend(pods.map(|pods| format!("max-pods {pods}")));
+    }
+    for taint in &found.taints {
+        let place = if taint.place == Place::Mention { "mentions" } else { "registers" };
+        lines.push(format!("{place} {}", taint.taint.span.text(text)));
+    }
+    let certain = found.registered(KEY, EFFECT).next().is_some();
+    let verdict = if certain {
+        "good"
+    } else if found.is_dynamic() {
+        "unknown"
+    } else {
+        "missing"
+    };
+    lines.push(verdict.to_owned());
+    lines
+}
+
+fn calls(arguments: &str) -> Vec<String> {
+    report(&format!("#!/bin/bash\nset -euo pipefail\n/etc/eks/bootstrap.sh {arguments}\n"))
+}
+
+#[test]
+fn e1_to_e3_register_the_taint_in_any_quoting() {
+    assert_eq!(
+        calls(
+            "demo --apiserver-endpoint https://E --b64-cluster-ca Q0E= \
+             --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute'"
+        ),
+        ["joins demo", "registers karpenter.sh/unregistered:NoExecute", "good"]
+    );
+    assert_eq!(
+        calls(
+            "demo --kubelet-extra-args '--register-with-taints \"karpenter.sh/unregistered:NoExecute\" --max-pods=58'"
+        ),
+        ["joins demo", "max-pods 58", "registers karpenter.sh/unregistered:NoExecute", "good"]
+    );
+    assert_eq!(
+        calls(
+            "demo --kubelet-extra-args \"--node-labels=a=b \
+             --register-with-taints=karpenter.sh/unregistered=true:NoExecute,team/x=y:NoSchedule\""
+        ),
+        [
+            "joins demo",
+            "registers karpenter.sh/unregistered=true:NoExecute",
+            "registers team/x=y:NoSchedule",
+            "good"
+        ]
+    );
+}
+
+#[test]
+fn e4_and_e5_an_equals_sign_makes_the_option_a_positional() {
+    let option = "--kubelet-extra-args='--register-with-taints=karpenter.sh/unregistered:NoExecute'";
+    let ignored = format!("ignored {option} (--kubelet-extra-args)");
+    assert_eq!(calls(&format!("demo {option}")), ["joins demo", &ignored, "missing"]);
+    assert_eq!(
+        calls(&format!("{option} demo")),
+        [
+            "joins --kubelet-extra-args=--register-with-taints=karpenter.sh/unregistered:NoExecute",
+            &ignored,
+            "ignored demo (-)",
+            "missing"
+        ]
+    );
+}
+
+#[test]
+fn e6_to_e8_another_key_another_effect_or_no_taint() {
+    let with = |taint: &str| calls(&format!("demo --kubelet-extra-args '--register-with-taints={taint}'"));
+    assert_eq!(
+        with("karpenter.sh/uninitialized:NoExecute"),
+        ["joins demo", "registers karpenter.sh/uninitialized:NoExecute", "missing"]
+    );
+    assert_eq!(
+        with("karpenter.sh/unregistered:NoSchedule"),
+        ["joins demo", "registers karpenter.sh/unregistered:NoSchedule", "missing"]
+    );
+    assert_eq!(calls("demo"), ["joins demo", "missing"]);
+}
+
+#[test]
+fn e9_to_e11_quoting_that_happens_to_work() {
+    assert_eq!(
+        calls(
+            "demo --kubelet-extra-args --register-with-taints=karpenter.sh/unregistered:NoExecute --max-pods=20"
+        ),
+        ["joins demo", "ignored --max-pods=20 (-)", "registers karpenter.sh/unregistered:NoExecute", "good"]
+    );
+    assert_eq!(
+        calls(
+            "demo --kubelet-extra-args '--register-with-taints='karpenter.sh/unregistered:NoExecute' --v=2'"
+        ),
+        ["joins demo", "registers karpenter.sh/unregistered:NoExecute", "good"]
+    );
+    assert_eq!(
+        calls(
+            "${module.eks.cluster_name} --kubelet-extra-args \
+             '--register-with-taints=karpenter.sh/unregistered:NoExecute'"
+        ),
+        ["joins ${module.eks.cluster_name}", "registers karpenter.sh/unregistered:NoExecute", "good"]
+    );
+}
+
+const NODE_CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster: {name: demo, \
+    apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";
+
+#[test]
+fn e12_to_e14_a_node_config() {
+    let config = format!(
+        "{NODE_CONFIG}  kubelet:\n    config:\n      registerWithTaints:\n      - {{key: karpenter.sh/unregistered, effect: NoExecute}}"
+    );
+    assert_eq!(report(&config), ["registers karpenter.sh/unregistered, effect: NoExecute", "good"]);
+    let flags = format!(
+        "{NODE_CONFIG}  kubelet:\n    flags: ['--register-with-taints=\"karpenter.sh/unregistered:NoExecute\"']\n"
+    );
+    assert_eq!(report(&flags), ["registers karpenter.sh/unregistered:NoExecute", "good"]);
+    assert_eq!(report(NODE_CONFIG), ["missing"]);
+    assert_eq!(Registration::read(NODE_CONFIG).node_configs, [Span::whole(NODE_CONFIG)]);
+}
+
+const BOTTLEROCKET: &str = "[settings.kubernetes]\ncluster-name = \"demo\"\napi-server = \"https://E\"\n\
+    cluster-certificate = \"Q0E=\"\n";
+
+#[test]
+fn e15_bottlerocket_on_custom() {
+    for value in ["[\":NoExecute\"]", "\":NoExecute\"", "['true:NoExecute']"] {
+        let text = format!(
+            "{BOTTLEROCKET}[settings.kubernetes.node-taints]\n\"karpenter.sh/unregistered\" = {value}\n"
+        );
+        let found = Registration::read(&text);
+        let taint = found.registered(KEY, EFFECT).next().unwrap();
+        assert_eq!(taint.taint.effect.span.text(&text), "NoExecute");
+        assert!(matches!(found.joins[..], [Join::Bottlerocket(_)]));
+    }
+    assert_eq!(report(BOTTLEROCKET), ["missing"]);
+}
+
+#[test]
+fn e16_to_e18_al2023_takes_yaml_for_a_node_config() {
+    assert_eq!(Family::Al2023.takes("#!/bin/bash\necho hello"), Taken::NodeConfigIfYaml);
+    assert_eq!(Kind::of("#!/bin/bash\necho hello"), Kind::Script);
+    let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo";
+    let found = Registration::read(call);
+    assert_eq!(found.bootstraps().next().unwrap().program.text(call), "/etc/eks/bootstrap.sh");
+    let config = "#cloud-config\npackages: [jq]";
+    assert_eq!(
+        (Kind::of(config), Family::Al2023.takes(config)),
+        (Kind::CloudConfig, Taken::NodeConfigIfYaml)
+    );
+}
+
+#[test]
+fn e19_a_leading_blank_line_before_mime() {
+    let text = "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\n";
+    assert_eq!((Kind::of(text), Family::Al2023.takes(text)), (Kind::Mime, Taken::Mime));
+    assert_eq!(Archive::read(text).problems[0].kind, Mime::LeadingBlankLine);
+    assert_eq!(report(text), ["unknown"]);
+}
+
+#[test]
+fn e20_a_second_bootstrap() {
+    assert_eq!(calls("demo --kubelet-extra-args '--max-pods=20'"), ["joins demo", "max-pods 20", "missing"]);
+}
+
+#[test]
+fn e21_and_e22_mime_closed_and_not() {
+    let archive = |end: &str| {
+        let part = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho hi\n";
+        let text = format!(
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n{part}{part}{end}\n"
+        );
+        Archive::read(&text).problems.iter().map(|problem| problem.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(archive("--B--"), []);
+    assert_eq!(archive("--B-"), [Mime::MisspeltDelimiter, Mime::NotClosed]);
+    let early = Archive::read("Content-Type: multipart/mixed; boundary=\"B\"\n--B\n");
+    assert_eq!(early.problems[0].kind, Mime::NoBlankLineAfterHeaders);
+}
+
+#[test]
+fn e23_to_e25_bottlerocket_wants_toml() {
+    let error = Document::read("#!/bin/bash\necho hi").unwrap_err();
+    assert_eq!(error.span.start, 17);
+    let taints =
+        Document::read("[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]").unwrap();
+    assert_eq!(
+        taints.get(&["settings", "kubernetes", "node-taints", "team/x"]).unwrap().children().count(),
+        1
+    );
+    let text = "[settings.kubernetes]\ncluster-name = \"other\"\n[setting.kubernetes]\n";
+    let typo = Document::read(text).unwrap();
+    let name = typo.get(&["settings", "kubernetes", "cluster-name"]).unwrap();
+    assert_eq!((name.key().span.text(text), name.span().text(text)), ("cluster-name", "\"other\""));
+    assert_eq!(typo.root().unwrap().get("setting").unwrap().span().text(text), "[setting.kubernetes]");
+}
+
+#[test]
+fn e26_to_e28_windows_tags_and_base64() {
+    let tagged = "<powershell>\nWrite-Host x\n</powershell>";
+    assert_eq!((Kind::of(tagged), Family::Windows.takes(tagged)), (Kind::Tagged, Taken::PowerShell));
+    assert_eq!(Kind::of("Write-Host x"), Kind::Unmarked);
+    assert_eq!(Kind::of("IyEvYmluL2Jhc2gKZWNobyBoaQo="), Kind::Base64);
+    assert_eq!(report("IyEvYmluL2Jhc2gKZWNobyBoaQo="), ["unknown"]);
+}
+
+#[test]
+fn e29_windows_line_endings() {
+    let text = "#!/bin/bash\r\necho hi\r\n";
+    let script = Script::read(text, Span::whole(text));
+    assert_eq!(script.problems[0].kind, ProblemKind::CarriageReturns);
+    // Karpenter takes them away for these two, so only the others suffer.
+    assert!(Family::Al2023.strips_carriage_returns() && !Family::Custom.strips_carriage_returns());
+}
+
+#[test]
+fn e30_a_folded_script_is_one_comment() {
+    let text = "#!/bin/bash set -e /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'";
+    assert_eq!(Kind::of(text), Kind::Script);
+    assert_eq!(Script::read(text, Span::whole(text)).commands, []);
+    assert_eq!(report(text), ["missing"]);
+}
+
+#[test]
+fn the_published_custom_family_example_registers_no_taint() {
+    // aws/karpenter-provider-aws examples/v1/custom-family.yaml at v1.14.1, retyped.
+    let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"BOUNDARY\"\n\n--BOUNDARY\n\
+        Content-Type: text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/bash\necho \"set-up\"\n\n\
+        /etc/eks/bootstrap.sh my-cluster --kubelet-extra-args='--node-labels=foo=bar'\n\n--BOUNDARY\n";
+    assert_eq!(
+        report(text),
+        [
+            "joins my-cluster",
+            "ignored --kubelet-extra-args='--node-labels=foo=bar' (--kubelet-extra-args)",
+            "missing"
+        ]
+    );
+    assert_eq!(Archive::read(text).problems[0].kind, Mime::BareFinalDelimiter);
+}

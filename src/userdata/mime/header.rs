@@ -1,0 +1,250 @@
+//! Header lines and the `Content-Type` value.
+
+use super::{Problem, ProblemKind};
+use crate::userdata::word::Word;
+use crate::userdata::{Placed, Span};
+use core::ops::Range;
+
+/// A header line with its continuations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The name as it is written.
+    pub name: Placed,
+    /// The value, continuation lines joined by a blank.
+    pub value: Word,
+}
+
+impl Header {
+    /// Whether it has this name, whatever the case.
+    pub fn is(&self, name: &str) -> bool {
+        self.name.value.eq_ignore_ascii_case(name)
+    }
+}
+
+/// The first header of this name, as Go's `Header.Get` gives it.
+pub(super) fn find<'h>(headers: &'h [Header], name: &str) -> Option<&'h Header> {
+    headers.iter().find(|header| header.is(name))
+}
+
+/// How a block of headers ends.
+pub(super) enum HeaderEnd {
+    /// With a blank line; the body starts here.
+    Body(usize),
+    /// With the text.
+    Text,
+    /// Not at all: Go refuses it.
+    Refused,
+}
+
+/// A line without its end, and where the next one starts.
+pub(super) fn line(text: &str, at: usize) -> (Span, usize) {
+    let rest = Span::new(at, text.len()).text(text);
+    match rest.find('\n') {
+        Some(length) => {
+            let content = rest.get(..length).unwrap_or("");
+            let content = content.strip_suffix('\r').unwrap_or(content);
+            (Span::new(at, at + content.len()), at + length + 1)
+        }
+        None => (Span::new(at, text.len()), text.len()),
+    }
+}
+
+const BLANKS: [char; 2] = [' ', '\t'];
+
+fn trimmed(text: &str, span: Span) -> Span {
+    let content = span.text(text);
+    let start = span.start + (content.len() - content.trim_start_matches(BLANKS).len());
+    Span::new(start, start + content.trim_matches(BLANKS).len())
+}
+
+/// Reads header lines as Go's net/mail does, or, with `strict`, as net/textproto does for a part
+/// (golang/go src/net/mail/message.go `readHeader`, src/net/textproto/reader.go `readMIMEHeader`).
+pub(super) fn headers(
+    text: &str,
+    start: usize,
+    strict: bool,
+    problems: &mut Vec<Problem>,
+) -> (Vec<Header>, HeaderEnd) {
+    let mut headers = Vec::new();
+    let mut at = start;
+    let blank_at = |at: usize| matches!(text.as_bytes().get(at), Some(b' ' | b'\t'));
+    if blank_at(at) {
+        problems.push(Problem { kind: ProblemKind::IndentedFirstHeader, span: line(text, at).0 });
+        return (headers, HeaderEnd::Refused);
+    }
+    while at < text.len() {
+        let (span, next) = line(text, at);
+        if span.is_empty() {
+            return (headers, HeaderEnd::Body(next));
+        }
+        at = next;
+        let mut pieces = vec![trimmed(text, span)];
+        while blank_at(at) {
+            let (span, next) = line(text, at);
+            let content = trimmed(text, span);
+            if looks_like_header(content.text(text)) {
+                problems.push(Problem { kind: ProblemKind::IndentedHeader, span: content });
+            }
+            if content.is_empty() {
+                problems.push(Problem { kind: ProblemKind::BlankLineWithBlanks, span });
+            }
+            pieces.push(content);
+            at = next;
+        }
+        if let Some(header) = header(text, &pieces, strict) {
+            headers.push(header);
+        } else {
+            let first = pieces.first().copied().unwrap_or_default();
+            let kind = if first.text(text).starts_with("--") || first.text(text).starts_with('#') {
+                ProblemKind::NoBlankLineAfterHeaders
+            } else {
+                ProblemKind::MalformedHeader
+            };
+            problems.push(Problem { kind, span: first });
+            return (headers, HeaderEnd::Refused);
+        }
+    }
+    (headers, HeaderEnd::Text)
+}
+
+fn header(text: &str, pieces: &[Span], strict: bool) -> Option<Header> {
+    let first = pieces.first()?.text(text);
+    let mut line = Word::default();
+    for (index, piece) in pieces.iter().enumerate() {
+        if index > 0 {
+            line.push(" ", Span::new(piece.start, piece.start), false);
+        }
+        line.push(piece.text(text), *piece, false);
+        line.span = pieces.first()?.to(*piece);
+    }
+    let colon = if strict { first.find(':') } else { line.value.find(':') }?;
+    let name = line.part(&(0..colon));
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~ ".contains(&byte);
+    if strict && (name.value.is_empty() || !name.value.bytes().all(token)) {
+        return None;
+    }
+    let value = line.value.get(colon + 1..)?;
+    let start = line.value.len() - value.trim_start_matches(BLANKS).len();
+    let mut copy = Word::starting(line.place(&(start..line.value.len())));
+    for (at, character) in line.value.char_indices().skip_while(|(at, _)| *at < start) {
+        let raw = line.place(&(at..at + character.len_utf8()));
+        copy.push(character.encode_utf8(&mut [0; 4]), raw, false);
+    }
+    Some(Header { name, value: copy })
+}
+
+/// `Content-Type: …`, `MIME-Version: …`: a header that its author did not mean to continue the one before.
+fn looks_like_header(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(':') else { return false };
+    ["content-type", "mime-version", "content-transfer-encoding", "content-disposition"]
+        .iter()
+        .any(|header| name.eq_ignore_ascii_case(header))
+}
+
+/// What a `Content-Type` value says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MediaType {
+    /// In lower case: `multipart/mixed`.
+    pub name: String,
+    /// The `boundary` parameter.
+    pub boundary: Option<Placed>,
+    /// Whether the boundary is written in the split form of RFC 2231 (`boundary*0=…`), which is not read
+    /// here.
+    pub encoded_boundary: bool,
+}
+
+/// Reads a `Content-Type` value as Go's `mime.ParseMediaType` does (golang/go src/mime/mediatype.go); what it
+/// refuses is an error with its place.
+pub(super) fn media_type(word: &Word) -> Result<MediaType, Span> {
+    let value = word.value.as_str();
+    let mut at = value.find(';').unwrap_or(value.len());
+    let name = value.get(..at).unwrap_or("").trim().to_lowercase();
+    let whole = match name.split_once('/') {
+        Some((major, minor)) => is_token(major) && is_token(minor),
+        None => is_token(&name),
+    };
+    if !whole {
+        return Err(word.place(&(0..at)));
+    }
+    let mut media_type = MediaType { name, ..MediaType::default() };
+    while let Some((parameter, end)) = parameter(value, at).map_err(|()| word.place(&(at..value.len())))? {
+        if parameter.name == "boundary" {
+            let placed = Placed { value: parameter.value, span: word.place(&parameter.range) };
+            // A parameter may be repeated with the same value, not with another.
+            if media_type.boundary.as_ref().is_some_and(|first| first.value != placed.value) {
+                return Err(placed.span);
+            }
+            media_type.boundary.get_or_insert(placed);
+        }
+        media_type.encoded_boundary |= parameter.name.starts_with("boundary*");
+        at = end;
+    }
+    Ok(media_type)
+}
+
+struct Parameter {
+    name: String,
+    value: String,
+    range: Range<usize>,
+}
+
+/// The parameter after the `;` at this place, and where it ends; `None` at the end of the value.
+fn parameter(value: &str, at: usize) -> Result<Option<(Parameter, usize)>, ()> {
+    let skip = |at: usize| value.len() - value.get(at..).unwrap_or("").trim_start().len();
+    let rest = |at: usize| value.get(at..).unwrap_or("");
+    let start = skip(at);
+    if start >= value.len() || rest(start).trim() == ";" {
+        return Ok(None);
+    }
+    if !rest(start).starts_with(';') {
+        return Err(());
+    }
+    let start = skip(start + 1);
+    let end = start + token_length(rest(start));
+    let name = value.get(start..end).unwrap_or("").to_lowercase();
+    let equals = skip(end);
+    if name.is_empty() || !rest(equals).starts_with('=') {
+        return Err(());
+    }
+    let start = skip(equals + 1);
+    if rest(start).starts_with('"') {
+        let (content, length) = quoted(rest(start + 1)).ok_or(())?;
+        let range = start + 1..start + 1 + length;
+        let end = range.end + 1;
+        return Ok(Some((Parameter { name, value: content, range }, end)));
+    }
+    let length = token_length(rest(start));
+    let range = start..start + length;
+    let content = value.get(range.clone()).unwrap_or("").to_owned();
+    if length == 0 {
+        Err(())
+    } else {
+        Ok(Some((Parameter { name, value: content, range: range.clone() }, range.end)))
+    }
+}
+
+/// A quoted string up to its closing quote, and how many bytes it takes.
+fn quoted(text: &str) -> Option<(String, usize)> {
+    let mut content = String::new();
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((content, at)),
+            '\\' => match characters.next_if(|(_, next)| "()<>@,;:\\\"/[]?=".contains(*next)) {
+                Some((_, escaped)) => content.push(escaped),
+                None => content.push('\\'),
+            },
+            '\r' | '\n' => return None,
+            _ => content.push(character),
+        }
+    }
+    None
+}
+
+fn token_length(text: &str) -> usize {
+    text.bytes().take_while(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(byte)).count()
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && token_length(text) == text.len()
+}

@@ -1,0 +1,126 @@
+//! Sessions recorded by `kwctl run --record-host-capabilities-interactions`.
+//!
+//! Source: kubewarden/kubewarden-controller `crates/kwctl/src/callback_handler/proxy.rs` (the file and the replay) and
+//! `crates/policy-evaluator/src/callback_requests.rs` (the requests).
+
+use core::fmt;
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a policy can ask of Kubernetes. Names, fields and their order are those of `CallbackRequestType`: they are the
+/// session file's, and the host's error messages show them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum HostRequest {
+    KubernetesListResourceNamespace {
+        api_version: String,
+        kind: String,
+        namespace: String,
+        label_selector: Option<String>,
+        field_selector: Option<String>,
+        field_masks: Option<BTreeSet<String>>,
+    },
+    KubernetesListResourceAll {
+        api_version: String,
+        kind: String,
+        label_selector: Option<String>,
+        field_selector: Option<String>,
+        field_masks: Option<BTreeSet<String>>,
+    },
+    KubernetesGetResource {
+        api_version: String,
+        kind: String,
+        name: String,
+        namespace: Option<String>,
+        disable_cache: bool,
+        field_masks: Option<BTreeSet<String>>,
+    },
+    KubernetesCanI {
+        request: Value,
+        disable_cache: bool,
+    },
+}
+
+impl HostRequest {
+    /// The resource that must be in the policy's `contextAwareResources`; `can_i` needs none.
+    pub(super) fn resource(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::KubernetesListResourceNamespace { api_version, kind, .. }
+            | Self::KubernetesListResourceAll { api_version, kind, .. }
+            | Self::KubernetesGetResource { api_version, kind, .. } => Some((api_version, kind)),
+            Self::KubernetesCanI { .. } => None,
+        }
+    }
+}
+
+/// What is left of a recording.
+#[derive(Debug)]
+pub(super) struct Session(VecDeque<(HostRequest, Response)>);
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type")]
+enum Exchange {
+    Exchange { request: String, response: Response },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type")]
+enum Response {
+    Success { payload: String },
+    Error { message: String },
+}
+
+impl Session {
+    /// `kwctl` reads a request only when its turn comes, and aborts if it cannot. Here the whole file is read first.
+    pub(super) fn parse(text: &str) -> Result<Self, SessionError> {
+        let exchanges: Vec<Exchange> = serde_yaml_ng::from_str(text).map_err(SessionError::File)?;
+        let read = |(index, Exchange::Exchange { request, response })| {
+            let request =
+                serde_yaml_ng::from_str(&request).map_err(|error| SessionError::Request(index, error))?;
+            Ok((request, response))
+        };
+        exchanges.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(super) fn answer(&mut self, request: &HostRequest) -> Result<Vec<u8>, String> {
+        let Some((expected, response)) = self.0.pop_front() else {
+            return Err("the list of recorded responses is empty".to_owned());
+        };
+        if expected != *request {
+            return Err(format!(
+                "Replay error: unexpected request. Was expecting {expected:?}, got {request:?} instead"
+            ));
+        }
+        match response {
+            Response::Success { payload } => Ok(payload.into_bytes()),
+            Response::Error { message } => Err(message),
+        }
+    }
+
+    pub(super) fn leftover(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A file that is not a recorded session.
+#[derive(Debug)]
+pub enum SessionError {
+    /// Not a list of exchanges.
+    File(serde_yaml_ng::Error),
+    /// The request of this exchange, counted from 0, is not one a policy can make of Kubernetes.
+    Request(usize, serde_yaml_ng::Error),
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => write!(f, "not a list of recorded exchanges: {error}"),
+            Self::Request(index, error) => {
+                write!(f, "the request of exchange {index} is not a question to Kubernetes: {error}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SessionError {}

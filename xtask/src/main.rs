@@ -1,0 +1,78 @@
+//! The project's own build steps.
+//!
+//! ```text
+//! cargo xtask annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+//! cargo xtask inspect MODULE.wasm
+//! ```
+
+use std::{env, ffi::OsString, fs, path::Path, process::ExitCode};
+
+mod annotate;
+mod capabilities;
+mod inspect;
+mod metadata;
+mod module;
+
+const USAGE: &str = "\
+Usage: cargo xtask <task>
+
+  annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+      writes the policy's metadata into the module, as `kwctl annotate` does
+  inspect MODULE.wasm
+      prints the module's metadata, size, imports and exports
+";
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let done = match arguments.next().as_ref().and_then(|task| task.to_str()) {
+        Some("annotate") => annotate(arguments),
+        Some("inspect") => inspect(arguments),
+        Some("help" | "-h" | "--help") => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn annotate(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (mut metadata, mut usage, mut files) = (None, None, Vec::new());
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("-m" | "--metadata") => metadata = arguments.next(),
+            Some("-u" | "--usage") => usage = arguments.next(),
+            Some(flag) if flag.starts_with('-') => return Err(format!("unknown option `{flag}`\n\n{USAGE}")),
+            _ => files.push(argument),
+        }
+    }
+    let (Some(metadata), [input, output]) = (metadata, &files[..]) else { return Err(USAGE.to_owned()) };
+    let metadata = text(Path::new(&metadata))?;
+    let usage = usage.map(|path| text(Path::new(&path))).transpose()?;
+    let annotated = annotate::annotate(&bytes(Path::new(input))?, &metadata, usage.as_deref())?;
+    for warning in &annotated.warnings {
+        eprintln!("warning: {warning}");
+    }
+    fs::write(output, annotated.module).map_err(|error| format!("{}: {error}", Path::new(output).display()))
+}
+
+fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(path), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
+    let report = inspect::report(&bytes(Path::new(&path))?)?;
+    print!("{report}");
+    Ok(())
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
