@@ -62,12 +62,13 @@ impl Default for Settings {
 pub struct Target {
     first: Release,
     last: Release,
+    releases: Releases,
 }
 
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
-        Self { first: release, last: release }
+        Self { first: release, last: release, releases: Releases::only(release) }
     }
 
     /// Reads `1.8`, `1.8.3` or `1.0..1.14`.
@@ -78,7 +79,10 @@ impl Target {
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self { first, last })
+        let within = Release::minors().filter(|release| (first..=last).contains(release));
+        let ends = Releases::only(first).or(Releases::only(last));
+        let releases = within.fold(ends, |all, release| all.or(Releases::only(release)));
+        Ok(Self { first, last, releases })
     }
 
     /// Whether this is more than one release.
@@ -93,10 +97,7 @@ impl Target {
 
     /// The releases: of a range its ends, and the newest patch of each minor between them.
     pub fn releases(self) -> Releases {
-        let within = Release::minors().filter(|release| (self.first..=self.last).contains(release));
-        within
-            .chain([self.first, self.last])
-            .fold(Releases::NONE, |all, release| all.or(Releases::only(release)))
+        self.releases
     }
 }
 

@@ -164,7 +164,7 @@ pub fn all() -> All {
 }
 
 /// What [`all`] goes through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct All {
     family: usize,
     rule: usize,
