@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::karpenter::controller::Controller;
+use crate::karpenter::feature_gates::FeatureGates;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
@@ -23,6 +24,8 @@ pub struct Inventory<'d> {
     claims: OnceCell<Claims<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
+    feature_gates: OnceCell<FeatureGates<'d>>,
+    selects_reservations: OnceCell<bool>,
     policies: OnceCell<Vec<Policy<'d>>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
 }
@@ -43,6 +46,8 @@ impl<'d> Inventory<'d> {
             claims: OnceCell::new(),
             controllers: OnceCell::new(),
             identity: OnceCell::new(),
+            feature_gates: OnceCell::new(),
+            selects_reservations: OnceCell::new(),
             policies: OnceCell::new(),
             passed_roles: OnceCell::new(),
         }
@@ -89,6 +94,20 @@ impl<'d> Inventory<'d> {
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// The feature gates of the controller.
+    pub fn feature_gates(&self) -> &FeatureGates<'d> {
+        self.feature_gates.get_or_init(|| FeatureGates::of(&self.objects, self.controllers()))
+    }
+
+    /// Whether any EC2NodeClass selects capacity reservations.
+    pub fn selects_reservations(&self) -> bool {
+        *self.selects_reservations.get_or_init(|| {
+            self.of(Kind::NODE_CLASS).any(|class| {
+                class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+            })
+        })
     }
 
     /// What tells this cluster from others.

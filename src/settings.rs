@@ -6,6 +6,7 @@ use core::fmt;
 
 use crate::finding::{Family, Severity, path_of};
 use crate::karpenter::release::{Release, Releases};
+use crate::karpenter::way::Way;
 use crate::manifest::source::Span;
 use crate::manifest::tree::{Node, Value};
 use crate::object::Object;
@@ -57,17 +58,18 @@ impl Default for Settings {
     }
 }
 
-/// A release, or a range of them.
+/// A release, a range of them, or the way from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     first: Release,
     last: Release,
+    way: Option<Way>,
 }
 
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
-        Self { first: release, last: release }
+        Self { first: release, last: release, way: None }
     }
 
     /// Reads `1.8`, `1.8.3` or `1.0..1.14`.
@@ -78,7 +80,18 @@ impl Target {
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self { first, last })
+        Ok(Self { first, last, way: None })
+    }
+
+    /// Every release on a way, its start included. Findings are those that begin on the way.
+    pub fn on_the_way(way: Way) -> Self {
+        let (from, to) = way.ends();
+        Self { first: from.min(to), last: from.max(to), way: Some(way) }
+    }
+
+    /// The way, where what changes on one is asked for.
+    pub const fn way(self) -> Option<Way> {
+        self.way
     }
 
     /// Whether this is more than one release.
@@ -102,7 +115,8 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_range() { write!(f, "{}..{}", self.first, self.last) } else { self.first.fmt(f) }
+        let (first, last) = self.way.map_or((self.first, self.last), Way::ends);
+        if self.is_range() { write!(f, "{first}..{last}") } else { first.fmt(f) }
     }
 }
 
@@ -330,6 +344,9 @@ impl Settings {
     /// The severity that a finding of a rule gets, given its own; `None` where the rule does not speak.
     pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
         let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selector.takes(rule));
+        if rule.upgrade_only && self.karpenter.way().is_none() {
+            return None;
+        }
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }

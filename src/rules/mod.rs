@@ -29,8 +29,19 @@ pub struct Rule {
     pub on: &'static [On],
     /// The kinds it looks up beside the object it checks.
     pub inventory: &'static [Kind],
+    /// It speaks of what changes from one release to another, and only where that is asked for.
+    pub upgrade_only: bool,
     /// Looks at one object and adds what it finds.
-    pub check: for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>),
+    pub check: Check,
+}
+
+/// Looks at one object and adds what it finds.
+pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>);
+
+/// What a rule about upgrades does: nothing in a build that never looks at a way between releases, such as the policy,
+/// which knows its name all the same, as the settings are the same at every door.
+const fn on_the_way(check: Check) -> Check {
+    if cfg!(feature = "upgrade") { check } else { |_, _, _| {} }
 }
 
 /// The objects that a rule reads.
@@ -63,9 +74,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule reads this kind of object in particular.
+    /// Whether the rule reads this kind of object in particular, whatever is asked for.
     pub fn reads(&self, object: Object<'_>) -> bool {
-        !self.on.contains(&On::Any) && self.applies(object)
+        !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
 }
 
@@ -91,11 +102,25 @@ impl Fixes {
     }
 }
 
-/// Declares a rule: `RULE`, and its doc comment as text.
+/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` in the place of `RULE` declares one that speaks only of
+/// the way from one release to another.
 macro_rules! rule {
     ($(#[doc = $doc:literal])* RULE { $($field:ident: $value:expr),* $(,)? }) => {
         $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule { $($field: $value),* };
+        pub(crate) static RULE: $crate::rules::Rule =
+            $crate::rules::Rule { $($field: $value),*, upgrade_only: false };
+
+        /// The documentation of the rule: its doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+    };
+    ($(#[doc = $doc:literal])* UPGRADE { $($field:ident: $value:expr),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
+            $($field: $value),*,
+            fix: $crate::rules::Fixes::None,
+            upgrade_only: true,
+            check: $crate::rules::on_the_way(check),
+        };
 
         /// The documentation of the rule: its doc comment, with a blank before every line.
         pub(super) const DOC: &str = concat!($($doc, "\n"),*);
@@ -127,9 +152,11 @@ mod nodeclass;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
+mod upgrade;
 
-/// The families with their documentation, in the order in which their rules are listed.
-const FAMILIES: [(&[&Rule], &[&str]); 8] = [
+/// The families with their documentation, in the order in which their rules are listed. The last is no family but the
+/// rules about upgrades, each of which is of the family of what goes wrong.
+const FAMILIES: [(&[&Rule], &[&str]); 9] = [
     (api_server::RULES, api_server::DOCS),
     (bootstrap::RULES, bootstrap::DOCS),
     (controller::RULES, controller::DOCS),
@@ -138,6 +165,7 @@ const FAMILIES: [(&[&Rule], &[&str]); 8] = [
     (labels::RULES, labels::DOCS),
     (nodeclass::RULES, nodeclass::DOCS),
     (storage::RULES, storage::DOCS),
+    (upgrade::RULES, upgrade::DOCS),
 ];
 
 /// All rules.
