@@ -168,6 +168,9 @@ const FAMILIES: [(&[&Rule], &[&str]); 9] = [
     (upgrade::RULES, upgrade::DOCS),
 ];
 
+/// The rule that says that a kind or version is not served at all.
+pub(crate) const NOT_SERVED: &str = "removed-api-version";
+
 /// All rules.
 pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
     FAMILIES.into_iter().flat_map(|(rules, _)| rules.iter().copied())

@@ -1,6 +1,7 @@
 //! Node classes that look healthy and never work.
 
 family! {
+    compat_annotation_leftover,
     instance_profile_is_arn,
     nodeclass_role_is_arn,
 }

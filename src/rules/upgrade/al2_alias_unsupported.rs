@@ -61,7 +61,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     for alias in terms.filter_map(|term| term.get("alias")) {
         let Some(text) = alias.as_str().filter(|text| text.starts_with("al2@")) else { continue };
         let message = format!("`{text}` is refused on Kubernetes 1.33 and later: the node class says `UnsupportedAlias` and is not used");
-        drafts.push(Draft::new(&RULE, Place::value(alias), message).help("move to `al2023@…` before the upgrade"));
+        drafts.push(Draft::new(&RULE, Place::value(alias), message).help("move to an alias of `al2023` before the upgrade"));
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
             |              ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.6-1.14]
           `al2@v20250519` is refused on Kubernetes 1.33 and later: the node class says `UnsupportedAlias` and is not used
-          help: move to `al2023@…` before the upgrade
+          help: move to an alias of `al2023` before the upgrade
         ");
         assert_eq!(with_kubernetes(33, "1.0", "1.5"), "");
         assert_eq!(with_kubernetes(33, "1.6.0", "1.14"), "");

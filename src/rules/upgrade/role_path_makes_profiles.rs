@@ -65,7 +65,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         Reference::Name => return,
     };
     let message = "`spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time";
-    let help = format!("write `{name}` before the upgrade; the field can be changed from 1.7 on, and up to 1.6 only by a new node class");
+    let help = format!("write `{name}`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class");
     drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
 }
 
@@ -85,7 +85,7 @@ mod tests {
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.7-1.14]
           `spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time
-          help: write `nodes` before the upgrade; the field can be changed from 1.7 on, and up to 1.6 only by a new node class
+          help: write `nodes`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class
         ");
         begins_nothing(&super::RULE, "1.0", "1.6", &class("a/b"));
         begins_nothing(&super::RULE, "1.7", "1.14", &class("a/b"));
