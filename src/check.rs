@@ -5,6 +5,7 @@ use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
 use crate::manifest::{Document, File};
 use crate::object::Object;
+use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
@@ -27,11 +28,20 @@ pub struct Context<'c, 'd> {
     pub is_text: bool,
 }
 
-impl Context<'_, '_> {
-    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
-    pub fn asks(&self, rule: &Rule) -> bool {
+impl<'d> Context<'_, 'd> {
+    /// Whether a rule is asked of an object at all.
+    ///
+    /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
+    /// and those that a suppression names: it may be of use with other settings.
+    pub fn asks(&self, rule: &Rule, object: Object<'d>) -> bool {
+        self.asks_beside(rule, || {
+            Suppression::all(object, self).iter().any(|suppression| suppression.names(rule))
+        })
+    }
+
+    fn asks_beside(&self, rule: &Rule, is_named: impl FnOnce() -> bool) -> bool {
         let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
-        self.settings.speaks(rule) || accepts
+        accepts || self.settings.speaks(rule) || is_named()
     }
 }
 
@@ -147,21 +157,19 @@ fn account<'d>(
     }
 }
 
-/// Everything the rules say of an object.
-///
-/// Rules that are off are not run, except those that tell what the API server refuses, for which a range of releases asks,
-/// and those that a suppression names: it may be of use with other settings.
+/// Everything that the rules which are asked say of an object.
 pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
     let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        let named = || suppressions.iter().any(|suppression| suppression.names(rule));
-        if (context.asks(rule) || named()) && rule.applies(object) {
+        let is_named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if rule.applies(object) && context.asks_beside(rule, is_named) {
             (rule.check)(object, context, &mut drafts);
         }
     }
-    drafts
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut drafts, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     drafts
 }
 
@@ -201,8 +209,9 @@ pub fn shown<'d>(
         }
     }
     explain_once(&mut shown, target);
-    shown
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut shown, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     shown
 }
 
@@ -240,7 +249,7 @@ impl<'d> Places<'d> {
             (address(root.tree()), root.order(), *subject)
         };
         let mut by_tree: Vec<_> = subjects.iter().map(key).collect();
-        by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
+        sort_by_key(&mut by_tree, |(tree, order, _)| (*tree, *order));
         Self { clusters, by_tree }
     }
 

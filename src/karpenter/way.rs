@@ -133,13 +133,9 @@ impl Serialize for Boundary {
 mod tests {
     use super::*;
 
-    fn begins(from: &str, to: &str, holds: Releases) -> Option<(String, String)> {
+    fn begins(from: &str, to: &str, holds: Releases) -> Option<[String; 2]> {
         let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-        way.boundary(holds).map(|boundary| (boundary.release(), boundary.to_string()))
-    }
-
-    fn some(release: &str, text: &str) -> Option<(String, String)> {
-        Some((release.to_owned(), text.to_owned()))
+        way.boundary(holds).map(|boundary| [boundary.release(), boundary.to_string()])
     }
 
     #[test]
@@ -153,9 +149,9 @@ mod tests {
     #[test]
     fn the_boundary_is_after_the_start_and_not_after_the_end() {
         let since = Releases::since(9);
-        assert_eq!(begins("1.8", "1.14", since), some("1.9", "from 1.9 on"));
-        assert_eq!(begins("1.8", "1.9", since), some("1.9", "from 1.9 on"));
-        assert_eq!(begins("1.8", "1.9.0", since), some("1.9", "from 1.9 on"));
+        assert_eq!(begins("1.8", "1.14", since), Some(["1.9".into(), "from 1.9 on".into()]));
+        assert_eq!(begins("1.8", "1.9", since), Some(["1.9".into(), "from 1.9 on".into()]));
+        assert_eq!(begins("1.8", "1.9.0", since), Some(["1.9".into(), "from 1.9 on".into()]));
         assert_eq!(begins("1.7", "1.8", since), None);
         assert_eq!(begins("1.9.0", "1.14", since), None);
         assert_eq!(begins("1.14", "1.8", since), None);
@@ -164,8 +160,8 @@ mod tests {
     #[test]
     fn down_it_is_the_first_release_below() {
         let until = Releases::until(8);
-        assert_eq!(begins("1.14", "1.6", until), some("1.8", "from 1.8 down"));
-        assert_eq!(begins("1.14", "1.8.3", until), some("1.8", "from 1.8 down"));
+        assert_eq!(begins("1.14", "1.6", until), Some(["1.8".into(), "from 1.8 down".into()]));
+        assert_eq!(begins("1.14", "1.8.3", until), Some(["1.8".into(), "from 1.8 down".into()]));
         assert_eq!(begins("1.14", "1.9", until), None);
         assert_eq!(begins("1.6", "1.14", until), None);
     }
@@ -173,18 +169,30 @@ mod tests {
     #[test]
     fn a_patch_is_named_where_the_minor_would_be_wrong() {
         let holds = Releases::patches(12, 2, 2).or(Releases::since(13));
-        assert_eq!(begins("1.11", "1.14", holds), some("1.12.2", "from 1.12.2 on"));
+        assert_eq!(begins("1.11", "1.14", holds), Some(["1.12.2".into(), "from 1.12.2 on".into()]));
         assert_eq!(begins("1.12.0", "1.12.1", holds), None);
         let below = Releases::ALL.without(holds);
-        assert_eq!(begins("1.14", "1.11", below), some("1.12.1", "from 1.12.1 down"));
+        assert_eq!(begins("1.14", "1.11", below), Some(["1.12.1".into(), "from 1.12.1 down".into()]));
     }
 
     #[test]
     fn what_ends_again_says_so_and_a_patch_that_nobody_stops_at_is_passed_by() {
-        assert_eq!(begins("1.8", "1.14", Releases::between(9, 11)), some("1.9", "from 1.9 to 1.11"));
-        assert_eq!(begins("1.8", "1.14", Releases::between(9, 9)), some("1.9", "only in 1.9"));
+        assert_eq!(
+            begins("1.8", "1.14", Releases::between(9, 11)),
+            Some(["1.9".into(), "from 1.9 to 1.11".into()])
+        );
+        assert_eq!(
+            begins("1.8", "1.14", Releases::between(9, 9)),
+            Some(["1.9".into(), "only in 1.9".into()])
+        );
         assert_eq!(begins("1.7", "1.9", Releases::patches(8, 4, 4)), None);
-        assert_eq!(begins("1.7", "1.8.4", Releases::patches(8, 4, 4)), some("1.8.4", "from 1.8.4 on"));
-        assert_eq!(begins("1.9", "1.8.4", Releases::patches(8, 4, 4)), some("1.8.4", "from 1.8.4 down"));
+        assert_eq!(
+            begins("1.7", "1.8.4", Releases::patches(8, 4, 4)),
+            Some(["1.8.4".into(), "from 1.8.4 on".into()])
+        );
+        assert_eq!(
+            begins("1.9", "1.8.4", Releases::patches(8, 4, 4)),
+            Some(["1.8.4".into(), "from 1.8.4 down".into()])
+        );
     }
 }

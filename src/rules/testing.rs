@@ -92,12 +92,12 @@ pub(crate) fn on_the_way(from: &str, to: &str) -> Settings {
 /// What begins on the way from one release to another by one rule, each finding after its boundary.
 pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> String {
     let settings = on_the_way(from, to);
-    let boundaries =
-        report(rule, text, &settings).findings.into_iter().filter_map(|finding| finding.boundary);
-    let boundaries = boundaries.map(|boundary| format!("{boundary}\n")).collect::<String>();
-    let said = findings_with(rule, text, &settings);
+    let mut said = String::new();
+    for boundary in report(rule, text, &settings).findings.iter().filter_map(|finding| finding.boundary) {
+        let _ = writeln!(said, "{boundary}");
+    }
     assert!(rule.upgrade_only && findings(rule, text).is_empty(), "`check` does not ask it");
-    boundaries + &said
+    said + &findings_with(rule, text, &settings)
 }
 
 /// Asserts that nothing begins on the way by one rule.

@@ -9,7 +9,7 @@ rule! {
     /// ## What it does
     ///
     /// Looks for what a release begins to accept and does nothing with while a feature gate is off, as it is unless set:
-    /// NodeOverlay (1.7, `NodeOverlay`), `spec.replicas` of a NodePool (1.8, `StaticCapacity`) and CapacityBuffer (1.14,
+    /// NodeOverlay (1.7, `NodeOverlay`), `spec.replicas` of a NodePool (1.8, `StaticCapacity`) and the kind `CapacityBuffer` (1.14,
     /// `CapacityBuffer`).
     ///
     /// ## Why it is bad

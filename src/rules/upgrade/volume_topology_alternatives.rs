@@ -7,7 +7,7 @@ use crate::rules::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for StorageClasses with more than one term in `allowedTopologies`.
+    /// Looks for a StorageClass with more than one term in `allowedTopologies`.
     ///
     /// ## Why it is bad
     ///
