@@ -547,6 +547,16 @@ mod tests {
     }
 
     #[test]
+    fn a_release_that_is_not_known_is_told_with_those_that_are() {
+        for version in ["1.15", "0.37", "1.8.9", "1.0..1.15", "latest"] {
+            let problems = read(&format!("karpenterVersion: '{version}'\n")).unwrap_err().join("\n");
+            assert!(problems.contains("known are 1.0, 1.1, 1.2,"), "{problems}");
+            assert!(problems.contains("1.14 and their patches, such as 1.8.3"), "{problems}");
+        }
+        assert!(read("karpenterVersion: '1.8.3'\n").is_ok());
+    }
+
+    #[test]
     fn ranges_take_the_newest_patch_between_their_ends() {
         let target = Target::parse("1.0.3..1.2").unwrap();
         let releases: Vec<_> = target.releases().iter().map(|release| release.to_string()).collect();

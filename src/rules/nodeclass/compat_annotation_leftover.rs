@@ -16,6 +16,11 @@ rule! {
     /// another kubelet configuration or other block devices. With `v1beta1-kubelet-conversion` on any NodePool the
     /// controller of 1.1 to 1.5 does not even start.
     ///
+    /// ## What is not reported
+    ///
+    /// What Karpenter writes on NodeClaims itself, such as `compatibility.karpenter.k8s.aws/cluster-name-tagged`, which every
+    /// release up to 1.14 reads.
+    ///
     /// ## Example
     ///
     /// ```yaml
@@ -51,7 +56,7 @@ rule! {
         releases: Releases::since(1),
         fix: Fixes::None,
         summary: "an annotation of the migration from v1beta1, which counts no more",
-        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_CLASS)],
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
@@ -60,7 +65,7 @@ rule! {
 const KUBELET: &str = "compatibility.karpenter.sh/v1beta1-kubelet-conversion";
 
 /// The annotations, and what to do about each.
-const ANNOTATIONS: [(&str, &str); 6] = [
+const ANNOTATIONS: [(&str, &str); 5] = [
     (KUBELET, "move the settings in it to `spec.kubelet` of the EC2NodeClass, then remove it"),
     ("compatibility.karpenter.sh/v1beta1-nodeclass-reference", REMOVE),
     (
@@ -69,7 +74,6 @@ const ANNOTATIONS: [(&str, &str); 6] = [
     ),
     ("compatibility.karpenter.k8s.aws/v1-alias-version", REMOVE),
     ("compatibility.karpenter.k8s.aws/kubelet-drift-hash", REMOVE),
-    ("compatibility.karpenter.k8s.aws/cluster-name-tagged", REMOVE),
 ];
 
 const REMOVE: &str = "remove it";
@@ -94,7 +98,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, on_the_way};
+    use crate::rules::testing::{findings, findings_with, on_the_way, silent};
     use crate::settings::{Settings, Target};
 
     fn object(kind: &str, annotation: &str) -> String {
@@ -119,6 +123,13 @@ mod tests {
         let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &at("1.0")), "");
         assert_eq!(findings_with(&super::RULE, &text, &on_the_way("1.1", "1.5")), "");
+    }
+
+    #[test]
+    fn what_karpenter_writes_itself_is_left_alone() {
+        for kind in ["karpenter.sh/v1\nkind: NodeClaim", "karpenter.k8s.aws/v1\nkind: EC2NodeClass"] {
+            silent(&super::RULE, &object(kind, "compatibility.karpenter.k8s.aws/cluster-name-tagged"));
+        }
     }
 
     #[test]
