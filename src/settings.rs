@@ -63,13 +63,21 @@ impl Default for Settings {
 pub struct Target {
     first: Release,
     last: Release,
+    releases: Releases,
     way: Option<Way>,
 }
 
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
-        Self { first: release, last: release, way: None }
+        Self { first: release, last: release, releases: Releases::only(release), way: None }
+    }
+
+    fn range(first: Release, last: Release) -> Self {
+        let within = Release::minors().filter(|release| (first..=last).contains(release));
+        let ends = Releases::only(first).or(Releases::only(last));
+        let releases = within.fold(ends, |all, release| all.or(Releases::only(release)));
+        Self { first, last, releases, way: None }
     }
 
     /// Reads `1.8`, `1.8.3` or `1.0..1.14`.
@@ -80,13 +88,13 @@ impl Target {
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self { first, last, way: None })
+        Ok(Self::range(first, last))
     }
 
     /// Every release on a way, its start included. Findings are those that begin on the way.
     pub fn on_the_way(way: Way) -> Self {
         let (from, to) = way.ends();
-        Self { first: from.min(to), last: from.max(to), way: Some(way) }
+        Self { way: Some(way), ..Self::range(from.min(to), from.max(to)) }
     }
 
     /// The way, where what changes on one is asked for.
@@ -106,10 +114,7 @@ impl Target {
 
     /// The releases: of a range its ends, and the newest patch of each minor between them.
     pub fn releases(self) -> Releases {
-        let within = Release::minors().filter(|release| (self.first..=self.last).contains(release));
-        within
-            .chain([self.first, self.last])
-            .fold(Releases::NONE, |all, release| all.or(Releases::only(release)))
+        self.releases
     }
 }
 

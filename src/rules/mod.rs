@@ -196,7 +196,7 @@ pub fn all() -> All {
 }
 
 /// What [`all`] goes through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct All {
     family: usize,
     rule: usize,
