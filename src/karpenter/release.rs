@@ -88,6 +88,28 @@ impl Release {
         (patch <= newest_patch(minor)).then(|| Self(first_of(minor) + patch))
     }
 
+    /// Whether it is the first patch of its minor.
+    pub const fn is_first_patch(self) -> bool {
+        self.parts().1 == 0
+    }
+
+    /// Whether it is the newest patch of its minor.
+    pub const fn is_newest_patch(self) -> bool {
+        let (minor, patch) = self.parts();
+        patch == newest_patch(minor)
+    }
+
+    /// `1.8`, without the patch.
+    pub fn name_of_minor(self) -> String {
+        format!("1.{}", self.parts().0)
+    }
+
+    /// `1.8.8`, with the patch even where it is the newest.
+    pub fn name_of_patch(self) -> String {
+        let (minor, patch) = self.parts();
+        format!("1.{minor}.{patch}")
+    }
+
     /// All patches of the minor that this release belongs to.
     pub const fn minor_set(self) -> Releases {
         let (minor, _) = self.parts();

@@ -13,3 +13,4 @@ mod reading;
 mod reporting;
 mod rules;
 mod settings;
+mod upgrade;
