@@ -194,6 +194,14 @@ impl Releases {
         (0..TOTAL).map(Release).filter(move |release| self.contains(*release))
     }
 
+    /// The first and the last release of the set as it prints: `("1.0", "1.8")`; empty for the empty set.
+    pub fn ends(self) -> (String, String) {
+        let text = self.to_string();
+        let first = text.split(['-', ',']).next().unwrap_or_default();
+        let last = text.rsplit(['-', ' ']).next().unwrap_or_default();
+        (first.to_owned(), last.to_owned())
+    }
+
     /// The runs of this set: from a release to a release, both included. A run holds whole minors, or patches of one.
     fn runs(self) -> impl Iterator<Item = (Release, Release)> {
         let mut position = 0;
@@ -269,6 +277,8 @@ mod tests {
     fn sets_print_as_runs_of_minors_or_patches() {
         assert_eq!(Releases::ALL.to_string(), "1.0-1.14");
         assert_eq!(Releases::NONE.to_string(), "");
+        assert_eq!(Releases::patches(0, 0, 8).or(Releases::since(1)).ends(), ("1.0.0".into(), "1.14".into()));
+        assert_eq!(Releases::between(8, 8).ends(), ("1.8".into(), "1.8".into()));
         assert_eq!(Releases::between(14, 14).to_string(), "1.14");
         assert_eq!(Releases::patches(8, 4, 4).to_string(), "1.8.4");
         let hard = Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1));

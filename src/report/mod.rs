@@ -1,5 +1,7 @@
 //! Findings → what a door prints. The report is the JSON that every door shares; other formats are made from it.
 
+pub mod catalog;
+
 use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
