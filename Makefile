@@ -30,7 +30,6 @@ define build-wasm
 	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
 	@cd $(1) && home="$${CARGO_HOME:-$$HOME/.cargo}" && flags= && for source in "$$home"/registry/src/*; do \
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
-		flags="$$flags$$(printf '\037')--remap-path-prefix=$$PWD=/karpwarden" && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
 		$(CARGO) build --locked --release --target $(wasm_target) $(wasm_profile) --package $(2)
 	@mkdir -p $(dir $(3))
