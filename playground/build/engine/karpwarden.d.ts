@@ -40,18 +40,17 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
-    readonly about: (a: number) => void;
-    readonly check: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => void;
-    readonly documents: (a: number, b: number, c: number, d: number) => void;
-    readonly policy: (a: number, b: number, c: number, d: number, e: number) => void;
-    readonly rules: (a: number) => void;
-    readonly settings: (a: number, b: number, c: number) => void;
+    readonly about: () => [number, number];
+    readonly check: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
+    readonly documents: (a: number, b: number, c: number) => [number, number, number, number];
+    readonly policy: (a: number, b: number, c: number, d: number) => [number, number, number, number];
+    readonly rules: () => [number, number];
+    readonly settings: (a: number, b: number) => [number, number];
     readonly __wbindgen_externrefs: WebAssembly.Table;
-    readonly __wbindgen_add_to_stack_pointer: (a: number) => number;
-    readonly __wbindgen_export: (a: number, b: number, c: number) => void;
-    readonly __wbindgen_export2: (a: number, b: number) => number;
-    readonly __wbindgen_export3: (a: number, b: number, c: number, d: number) => number;
-    readonly __wbindgen_export4: (a: number) => void;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+    readonly __externref_table_dealloc: (a: number) => void;
     readonly __wbindgen_start: () => void;
 }
 

@@ -224,7 +224,7 @@ export class Editor {
         windowsLineEnds,
         EditorState.tabSize.of(2),
         indentUnit.of('  '),
-        lintGutter({ markerFilter: (all) => all, tooltipFilter: () => [] }),
+        lintGutter({ tooltipFilter: () => [] }),
         lineNumbers(),
         highlightActiveLineGutter(),
         highlightActiveLine(),
