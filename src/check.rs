@@ -6,7 +6,7 @@ use crate::karpenter::release::Releases;
 use crate::manifest::{Document, File};
 use crate::object::Object;
 use crate::report::{Place, Report, Skipped, Unreadable};
-use crate::rules;
+use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
 use crate::suppression::Suppression;
 
@@ -24,6 +24,14 @@ pub struct Context<'c, 'd> {
     pub clusters: &'c [Inventory<'d>],
     /// Whether the object was read from a text, rather than received from an API server that has pruned it.
     pub is_text: bool,
+}
+
+impl Context<'_, '_> {
+    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
+    pub fn asks(&self, rule: &Rule) -> bool {
+        let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
+        self.settings.speaks(rule) || accepts
+    }
 }
 
 /// The files of one cluster.
@@ -46,6 +54,11 @@ struct Subject<'d> {
 
 /// Checks the manifests of one or several clusters.
 pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
+    check_within(clusters, settings, MAX_FINDINGS)
+}
+
+/// The same with a bound on the findings that are kept. Those beyond it are counted all the same.
+pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usize) -> Report {
     let mut report = Report::new(settings);
     let mut subjects: Vec<Subject<'_>> = Vec::new();
     let mut inventories = Vec::new();
@@ -71,9 +84,10 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
         }
         let shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
         for draft in shown {
-            if report.findings.len() >= MAX_FINDINGS {
+            report.count(draft.severity);
+            if report.findings.len() >= max_findings {
                 report.truncated = true;
-                return report;
+                continue;
             }
             report.add(&draft, subject.object, &places.of(subject), |node| places.find(node));
         }
@@ -127,10 +141,8 @@ pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> 
     let mut drafts = Vec::new();
     let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        let asked = context.settings.speaks(rule)
-            || (rule.family == Family::ApiServer && context.settings.karpenter.is_range())
-            || suppressions.iter().any(|suppression| suppression.names(rule));
-        if asked && rule.applies(object) {
+        let named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if (context.asks(rule) || named()) && rule.applies(object) {
             (rule.check)(object, context, &mut drafts);
         }
     }
@@ -241,7 +253,13 @@ fn address<T>(value: &T) -> usize {
     core::ptr::from_ref(value).addr()
 }
 
-/// Whether any finding is at least as grave.
+/// Whether any finding is at least as grave, those beyond the bound included.
 pub fn fails(report: &Report, level: Severity) -> bool {
-    report.findings.iter().any(|finding| finding.severity <= level)
+    let summary = &report.summary;
+    let counts = [
+        (Severity::Error, summary.errors),
+        (Severity::Warning, summary.warnings),
+        (Severity::Info, summary.infos),
+    ];
+    counts.into_iter().any(|(severity, count)| severity <= level && count > 0)
 }

@@ -5,6 +5,7 @@ use core::fmt::{self, Write as _};
 use serde::Serialize;
 
 use crate::fix::Fix;
+use crate::karpenter::iam_policy::At;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
 use crate::manifest::tree::Node;
@@ -123,7 +124,7 @@ impl Family {
 pub struct Place<'d> {
     node: Node<'d>,
     part: Part,
-    path: PathOf,
+    path: PathOf<'d>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,9 +137,10 @@ enum Part {
 }
 
 #[derive(Clone, Debug)]
-enum PathOf {
+enum PathOf<'d> {
     Node,
     Parent,
+    Holder(Node<'d>),
     Below(String),
     /// The API server's own spelling, where it is no path of the object.
     Verbatim(&'static str),
@@ -170,6 +172,15 @@ impl<'d> Place<'d> {
         Self { node, part: Part::Within(range), path: PathOf::Node }
     }
 
+    /// A part of an IAM policy.
+    pub fn of_policy(at: At<'d>) -> Self {
+        match at {
+            At::Value(node) => Self::value(node),
+            At::Key(node) => Self::key(node),
+            At::Within(node, range) => Self::within(node, range),
+        }
+    }
+
     /// A comment: bytes of the source. The path is that of the object whose root is given.
     pub fn comment(root: Node<'d>, span: Span) -> Self {
         Self { node: root, part: Part::Source(span), path: PathOf::Node }
@@ -186,6 +197,12 @@ impl<'d> Place<'d> {
         self
     }
 
+    /// The same place under the path of something that holds it, as the API server does for rules over several fields.
+    pub fn under(mut self, holder: Node<'d>) -> Self {
+        self.path = PathOf::Holder(holder);
+        self
+    }
+
     /// The node that the place belongs to.
     pub fn node(&self) -> Node<'d> {
         self.node
@@ -196,6 +213,7 @@ impl<'d> Place<'d> {
         match &self.path {
             PathOf::Node => path_of(self.node, root),
             PathOf::Parent => self.node.parent().map(|parent| path_of(parent, root)).unwrap_or_default(),
+            PathOf::Holder(holder) => path_of(*holder, root),
             PathOf::Verbatim(path) => (*path).to_owned(),
             PathOf::Below(field) => {
                 let mut path = path_of(self.node, root);

@@ -224,9 +224,12 @@ fn addition(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<E
     let line = source.text().get(..last.key_span().start)?.rfind('\n').map_or(0, |at| at + 1);
     let column = last.key_span().start - line;
     let rest = source.text().get(end..)?;
-    let at = end + rest.find('\n').unwrap_or(rest.len());
+    let line = rest.split('\n').next().unwrap_or_default();
+    // The new line ends as the one before it does.
+    let (line, newline) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
+    let at = end + line.len();
     let at = if matches!(last.style(), Style::Literal | Style::Folded) { end.saturating_sub(1) } else { at };
-    Some(Edit { span: Span::new(at, at), text: format!("\n{}{key}: {value}", " ".repeat(column)) })
+    Some(Edit { span: Span::new(at, at), text: format!("{newline}{}{key}: {value}", " ".repeat(column)) })
 }
 
 /// The text with the edits made, the later ones first; an edit that overlaps one before it is left out.
@@ -244,4 +247,25 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     }
     result.push_str(text.get(at..).unwrap_or_default());
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::limits::Limits;
+    use crate::manifest::{Document, File};
+
+    #[test]
+    fn a_new_line_ends_as_the_one_before_it() {
+        for (before, after) in [
+            ("a:\r\n  b: c # why\r\nd: e\r\n", "a:\r\n  b: c # why\r\n  k: v\r\nd: e\r\n"),
+            ("a:\n  b: c", "a:\n  b: c\n  k: v"),
+            ("a: {b: c}", "a: {b: c, k: v}"),
+        ] {
+            let file = File::read("-", before, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
+            let change = Change::Add(tree.root().get("a").unwrap(), "k".to_owned(), "v".to_owned());
+            assert_eq!(apply(before, &[change.edit().unwrap()]), after);
+        }
+    }
 }

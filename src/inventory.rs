@@ -1,8 +1,15 @@
 //! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use crate::karpenter::controller::Controller;
+use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
+use crate::karpenter::identity::Identity;
+use crate::karpenter::storage::Claims;
+use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
+use crate::scheduling::pools::Pools;
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -11,6 +18,13 @@ pub struct Inventory<'d> {
     objects: Vec<Object<'d>>,
     by_kind: BTreeMap<(&'d str, &'d str), Vec<usize>>,
     complete: bool,
+    // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
+    pools: OnceCell<Pools<'d>>,
+    claims: OnceCell<Claims<'d>>,
+    controllers: OnceCell<Vec<Controller<'d>>>,
+    identity: OnceCell<Identity<'d>>,
+    policies: OnceCell<Vec<Policy<'d>>>,
+    passed_roles: OnceCell<PassedRoles<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -20,7 +34,18 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self { name: name.into(), objects, by_kind, complete }
+        Self {
+            name: name.into(),
+            objects,
+            by_kind,
+            complete,
+            pools: OnceCell::new(),
+            claims: OnceCell::new(),
+            controllers: OnceCell::new(),
+            identity: OnceCell::new(),
+            policies: OnceCell::new(),
+            passed_roles: OnceCell::new(),
+        }
     }
 
     /// The name of the cluster, where several are checked together; else empty.
@@ -38,6 +63,43 @@ impl<'d> Inventory<'d> {
         let indices = self.by_kind.get(&(kind.group, kind.name)).map_or(&[][..], Vec::as_slice);
         let objects = indices.iter().filter_map(|index| self.objects.get(*index).copied());
         objects.filter(move |object| object.version() == kind.version)
+    }
+
+    /// The NodePools as the scheduler sees them, those of the API version before included.
+    pub fn pools(&self) -> &Pools<'d> {
+        const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
+        self.pools.get_or_init(|| Pools::read(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
+    }
+
+    /// The claims on volumes, in objects of their own and within workloads.
+    pub fn claims(&self) -> &Claims<'d> {
+        self.claims.get_or_init(|| Claims::of(&self.objects))
+    }
+
+    /// The Deployments of Karpenter's controller.
+    pub fn controllers(&self) -> &[Controller<'d>] {
+        self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
+    }
+
+    /// The IAM policies.
+    pub fn policies(&self) -> &[Policy<'d>] {
+        self.policies.get_or_init(|| self.objects.iter().copied().flat_map(iam_policy::policies).collect())
+    }
+
+    /// The roles that the IAM policies let Karpenter's controller pass to instances.
+    pub fn passed_roles(&self) -> &PassedRoles<'d> {
+        self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// What tells this cluster from others.
+    pub fn identity(&self) -> &Identity<'d> {
+        self.identity.get_or_init(|| Identity::of(&self.objects, self.controllers()))
+    }
+
+    /// The name that the controller, or its chart, is given, and the node that holds it; `None` where nothing says it, or
+    /// where two objects say different ones.
+    pub fn cluster_name(&self) -> Option<(&'d str, Node<'d>)> {
+        self.identity().name.map(|mark| (mark.text, mark.node))
     }
 
     /// Whether what is absent here is absent from the cluster.

@@ -1,4 +1,6 @@
-//! Kubernetes objects within documents: `kind: List` is unpacked, an AdmissionReview is unwrapped.
+//! What rules check within documents: Kubernetes objects (`kind: List` is unpacked, an AdmissionReview is unwrapped), and
+//! what stands beside them without a kind: IAM policies, alone or in a CloudFormation template, and the values of
+//! Karpenter's Helm chart.
 
 use crate::manifest::source::Span;
 use crate::manifest::tree::{Node, Tree};
@@ -46,10 +48,26 @@ pub enum Operation {
     Update,
 }
 
-/// An object of the Kubernetes API, found in a document.
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// An object of the Kubernetes API.
+    #[default]
+    Api,
+    /// An IAM policy document: `Version` and `Statement`.
+    IamPolicy,
+    /// A resource of a CloudFormation template that holds IAM policies.
+    StackResource,
+    /// Values of Karpenter's Helm chart, alone or below the key `karpenter`.
+    ChartValues,
+}
+
+/// An object found in a document: one of the Kubernetes API, or what [`Form`] tells, which has no kind and no name but
+/// that of its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'d> {
     root: Node<'d>,
+    form: Form,
     old: Option<Node<'d>>,
     operation: Operation,
     /// The kind, where the object itself need not say it, as in a list.
@@ -68,10 +86,13 @@ impl PartialEq for Object<'_> {
 impl Eq for Object<'_> {}
 
 impl<'d> Object<'d> {
-    /// The objects of a document; none where it is no Kubernetes object.
+    /// The objects of a document; none where it holds nothing that rules could check.
     pub fn all(tree: &'d Tree) -> Vec<Self> {
         let mut objects = Vec::new();
         unpack(tree.root(), &mut objects);
+        if objects.is_empty() {
+            objects = kindless(tree.root());
+        }
         // Comments and duplicates go to the object whose stretch of the text they are in.
         let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
         let next: Vec<_> =
@@ -87,7 +108,15 @@ impl<'d> Object<'d> {
     }
 
     fn plain(root: Node<'d>) -> Self {
-        Self { root, old: None, operation: Operation::Apply, kind: None, comments: &[], duplicates: &[] }
+        Self {
+            root,
+            form: Form::Api,
+            old: None,
+            operation: Operation::Apply,
+            kind: None,
+            comments: &[],
+            duplicates: &[],
+        }
     }
 
     /// The comments in the object's stretch of the text that speak to this tool.
@@ -111,6 +140,11 @@ impl<'d> Object<'d> {
         Self { kind: Some(kind), ..Self::plain(item) }
     }
 
+    /// What it is.
+    pub fn form(self) -> Form {
+        self.form
+    }
+
     /// The whole object.
     pub fn root(self) -> Node<'d> {
         self.root
@@ -128,7 +162,7 @@ impl<'d> Object<'d> {
 
     /// `apiVersion` as written.
     pub fn api_version(self) -> &'d str {
-        self.root.str_at(&["apiVersion"]).unwrap_or_default()
+        self.str_of_api(&["apiVersion"]).unwrap_or_default()
     }
 
     /// The API group; empty for the core group.
@@ -146,18 +180,26 @@ impl<'d> Object<'d> {
 
     /// `kind` as written.
     pub fn kind(self) -> &'d str {
-        self.kind.map_or_else(|| self.root.str_at(&["kind"]).unwrap_or_default(), |kind| kind.name)
+        self.kind.map_or_else(|| self.str_of_api(&["kind"]).unwrap_or_default(), |kind| kind.name)
     }
 
-    /// `metadata.name`, or `metadata.generateName`, or nothing.
+    /// A string that only objects of the API have.
+    fn str_of_api(self, keys: &[&str]) -> Option<&'d str> {
+        self.root.str_at(keys).filter(|_| self.form == Form::Api)
+    }
+
+    /// `metadata.name`, or `metadata.generateName`, or nothing; of a resource in a template its key there.
     pub fn name(self) -> &'d str {
+        if self.form != Form::Api {
+            return self.root.key();
+        }
         let name = self.root.str_at(&["metadata", "name"]);
         name.or_else(|| self.root.str_at(&["metadata", "generateName"])).unwrap_or_default()
     }
 
     /// `metadata.namespace`, or nothing.
     pub fn namespace(self) -> &'d str {
-        self.root.str_at(&["metadata", "namespace"]).unwrap_or_default()
+        self.str_of_api(&["metadata", "namespace"]).unwrap_or_default()
     }
 
     /// Whether the object is of a kind, in the version given there.
@@ -187,6 +229,9 @@ impl<'d> Object<'d> {
     pub fn pod(self) -> Option<Node<'d>> {
         const PLACES: [&[&str]; 4] =
             [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"], &[]];
+        if self.form != Form::Api {
+            return None;
+        }
         PLACES.iter().find_map(|place| {
             let pod = self.at(place)?;
             let named = !place.is_empty() || (self.kind() == "Pod" && self.group().is_empty());
@@ -223,6 +268,61 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     objects.push(Object::plain(node));
 }
 
+/// What a document without `apiVersion` and `kind` holds.
+fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
+    let of = |node, form| Object { form, ..Object::plain(node) };
+    if is_iam_policy(root) {
+        return vec![of(root, Form::IamPolicy)];
+    }
+    let resources = root.get("Resources").into_iter().flat_map(Node::members).map(|(_, node)| node);
+    let policies = resources.filter(|resource| holds_iam_policy(*resource));
+    let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
+    if !policies.is_empty() {
+        return policies;
+    }
+    let values =
+        [Some(root), root.get("karpenter")].into_iter().flatten().find(|node| is_chart_values(*node));
+    values.into_iter().map(|node| of(node, Form::ChartValues)).collect()
+}
+
+fn is_iam_policy(node: Node<'_>) -> bool {
+    let Some(statement) = node.get("Statement") else { return false };
+    let first = if statement.is_mapping() { Some(statement) } else { statement.items().next() };
+    first.is_some_and(|statement| statement.get("Effect").is_some())
+}
+
+/// Whether a resource of a CloudFormation template has a policy document among its properties.
+fn holds_iam_policy(resource: Node<'_>) -> bool {
+    let iam = resource.str_at(&["Type"]).is_some_and(|kind| kind.starts_with("AWS::IAM::"));
+    let has = |key| resource.at_path(&["Properties", key]).is_some();
+    iam && (has("PolicyDocument") || has("Policies"))
+}
+
+/// Whether a mapping has keys that only Karpenter's chart has. Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1,
+/// and at v0.32.0 for what it had before.
+fn is_chart_values(node: Node<'_>) -> bool {
+    const SETTINGS: [&str; 8] = [
+        "clusterName",
+        "interruptionQueue",
+        "interruptionQueueName",
+        "batchMaxDuration",
+        "batchIdleDuration",
+        "isolatedVPC",
+        "vmMemoryOverheadPercent",
+        "reservedENIs",
+    ];
+    const GLOBAL: [&str; 4] =
+        ["clusterName", "clusterEndpoint", "interruptionQueueName", "defaultInstanceProfile"];
+    let has = |path: &str, keys: &[&str]| {
+        let settings = node.at_path(&path.split('.').collect::<Vec<_>>());
+        settings.is_some_and(|settings| keys.iter().any(|key| settings.get(key).is_some()))
+    };
+    let image = node.str_at(&["controller", "image", "repository"]);
+    has("settings", &SETTINGS)
+        || has("settings.aws", &GLOBAL)
+        || image.is_some_and(|image| image.ends_with("karpenter/controller"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +347,33 @@ mod tests {
                     ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}\n\
                     ---\njust: a map\n";
         assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false"]);
+    }
+
+    #[test]
+    fn what_has_no_kind_is_known_by_its_keys() {
+        let forms = |text: &str| {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            let all = Object::all(tree).into_iter();
+            all.map(|object| format!("{:?} `{}` `{}`", object.form(), object.kind(), object.name()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        for (text, expected) in [
+            ("{Statement: [{Effect: Allow}]}", "IamPolicy `` ``"),
+            ("{Statement: {Effect: Deny}, kind: x}", "IamPolicy `` ``"),
+            ("{Statement: a}", ""),
+            (
+                "Resources: {A: {Type: 'AWS::IAM::Policy', Properties: {PolicyDocument: {}}}, B: {Type: 'AWS::S3::Bucket'}}",
+                "StackResource `` `A`",
+            ),
+            ("settings: {clusterName: a}", "ChartValues `` ``"),
+            ("karpenter: {settings: {clusterName: a}}", "ChartValues `` `karpenter`"),
+            ("controller: {image: {repository: public.ecr.aws/karpenter/controller}}", "ChartValues `` ``"),
+            ("settings: {name: a}", ""),
+        ] {
+            assert_eq!(forms(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,11 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
+/// Whether a word becomes another with at most so many letters inserted, deleted, replaced or swapped.
+pub fn is_near(word: &str, other: &str, edits: usize) -> bool {
+    distance(word, other, edits).is_some()
+}
+
 /// The number of letters to insert, delete, replace or swap with their neighbour; `None` beyond the bound.
 fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
     let left: Vec<char> = left.chars().collect();

@@ -8,8 +8,13 @@ mod outline;
 mod policy;
 mod settings;
 
+use std::sync::Arc;
+
 use karpwarden::check::Cluster;
 use karpwarden::karpenter::release::{Release, Releases};
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::Source;
+use karpwarden::mend::mend;
 use karpwarden::report::catalog::catalog;
 use karpwarden::settings::Settings;
 use serde_json::{Value as Json, json};
@@ -30,6 +35,28 @@ pub fn check(
     settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
     let cluster = Cluster { name: String::new(), files: files::read(files)? };
     Ok(karpwarden::check(&[cluster], &settings).to_json())
+}
+
+/// Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
+/// "file", "line", "reason"}]}`. Only the files that changed are given.
+#[wasm_bindgen]
+pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
+    let mut settings = settings::read(settings)?;
+    settings::aim(&mut settings, None, today.as_deref())?;
+    let read = files::read(files)?;
+    let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
+    let mut clusters = [Cluster { name: String::new(), files: read }];
+    let mended = mend(&mut clusters, &settings, &Limits::DEFAULT);
+    let [Cluster { files: after, .. }] = &clusters;
+    let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
+    let files: Vec<Json> =
+        changed.map(|(_, file)| json!({"name": file.source.name(), "text": file.source.text()})).collect();
+    let refused = mended
+        .refused
+        .iter()
+        .map(|one| json!({"rule": one.rule, "file": one.file, "line": one.line, "reason": one.reason}));
+    let refused: Vec<Json> = refused.collect();
+    Ok(json!({"files": files, "applied": mended.applied, "refused": refused}).to_string())
 }
 
 /// The objects in the files and where they start: `[{"file", "document", "apiVersion", "kind", "namespace", "name",

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
 import { serve } from '../serve.mjs';
@@ -106,14 +107,28 @@ export async function paste(page, text) {
   await settled(page);
 }
 
-/** The text in the editor, with its line ends. */
-export async function text(page) {
+/** What the share link holds: the files as they are in the editor, to the letter, and the settings. */
+export async function shared(page) {
   await page.locator('#share').click();
   const link = await page.waitForFunction(() => document.getElementById('share-link')?.value);
   const value = await link.jsonValue();
   await page.keyboard.press('Escape');
-  return value;
+  return { link: value, ...unpack(value) };
 }
+
+export function unpack(link) {
+  const bytes = Buffer.from(new URL(link).hash.slice(1), 'base64url');
+  const { f = [], s = {} } = JSON.parse(inflateRawSync(bytes.subarray(1)).toString());
+  return { files: f.map(([name, text]) => ({ name, text })), settings: s };
+}
+
+export function pack(value, version = 1) {
+  const packed = deflateRawSync(typeof value === 'string' ? value : JSON.stringify(value));
+  return Buffer.concat([Buffer.from([version]), packed]).toString('base64url');
+}
+
+/** The text of the file that is shown. */
+export const text = async (page) => (await shared(page)).files[0].text;
 
 /** Keeps a picture for people to look at. */
 export async function picture(page, name) {

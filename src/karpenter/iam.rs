@@ -36,3 +36,14 @@ impl<'t> Reference<'t> {
         if text.contains('/') { Self::Path { name: last } } else { Self::Name }
     }
 }
+
+/// The longest name of a role. Source: IAM's quotas for names.
+pub const ROLE_NAME_MAX: usize = 64;
+
+/// Whether IAM takes the text for a name, its length aside: letters, digits and `+=,.@_-`.
+///
+/// Source: pkg/controllers/nodeclass/validation.go on main after v1.14.1, which checks `^[\w+=,.@-]+$`.
+pub fn is_name(text: &str) -> bool {
+    let allowed = |char: char| char.is_ascii_alphanumeric() || "+=,.@_-".contains(char);
+    !text.is_empty() && text.chars().all(allowed)
+}

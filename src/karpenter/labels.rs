@@ -8,6 +8,7 @@
 //! pkg/apis/crds/*.yaml of the latter, at v1.0.0 to v1.14.1.
 
 use super::release::Releases;
+use crate::spelling;
 
 /// The pool a node belongs to. Karpenter sets it; pods may select it, a NodePool may not name it.
 pub const NODEPOOL: &str = "karpenter.sh/nodepool";
@@ -19,6 +20,9 @@ pub const NODE_CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// What [`NODEPOOL`] was called until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
+
+/// A label of old releases that no 1.x knows, though its documentation lists it (aws/karpenter-provider-aws#5055).
+pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";
 
 const CLOCK_SPEED: &str = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
@@ -220,46 +224,79 @@ pub fn restricted_domain(key: &str) -> Option<&'static str> {
     DOMAINS.into_iter().find(|name| domain.ends_with(name))
 }
 
+/// Whether a key is one that Karpenter used before 1.0 and has since renamed or dropped.
+pub fn is_of_old_releases(key: &str) -> bool {
+    matches!(key, PROVISIONER_NAME | INSTANCE_PODS)
+}
+
 /// A well-known key that somebody may have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meant {
     /// The well-known key.
     pub key: &'static str,
-    /// Whether nothing else can have been meant, and the values are the same.
-    pub certain: bool,
+    /// How sure that is.
+    pub likeness: Likeness,
 }
 
-/// Keys that name a well-known thing in other words; the flag says whether the values are the same too.
-const OTHER_WORDS: &[(&str, &str, bool)] = &[
-    ("kubernetes.io/architecture", "kubernetes.io/arch", true),
-    ("karpenter.k8s.aws/instance-vcpu", "karpenter.k8s.aws/instance-cpu", true),
-    ("karpenter.k8s.aws/instance-vcpus", "karpenter.k8s.aws/instance-cpu", true),
-    ("eks.amazonaws.com/capacityType", CAPACITY_TYPE, false),
-    ("node.kubernetes.io/lifecycle", CAPACITY_TYPE, false),
-    ("karpenter.sh/lifecycle", CAPACITY_TYPE, false),
-    ("k8s.amazonaws.com/accelerator", "karpenter.k8s.aws/instance-gpu-name", false),
-    (PROVISIONER_NAME, NODEPOOL, false),
+/// How an unknown key is like a well-known one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// Nothing else can have been meant, and the values are the same.
+    Certain,
+    /// It is the same thing in other words, with other values.
+    OtherValues,
+    /// It looks alike.
+    Likely,
+}
+
+impl Meant {
+    /// Whether nothing else can have been meant, and the values are the same.
+    pub fn is_certain(self) -> bool {
+        self.likeness == Likeness::Certain
+    }
+
+    /// What to write, as help.
+    pub fn help(self) -> String {
+        match self.likeness {
+            Likeness::Certain => format!("write `{}`", self.key),
+            Likeness::OtherValues => format!("write `{}`, with its own values", self.key),
+            Likeness::Likely => format!("did you mean `{}`?", self.key),
+        }
+    }
+}
+
+/// Keys that name a well-known thing in other words.
+const OTHER_WORDS: &[(&str, &str, Likeness)] = &[
+    ("kubernetes.io/architecture", "kubernetes.io/arch", Likeness::Certain),
+    ("karpenter.k8s.aws/instance-vcpu", "karpenter.k8s.aws/instance-cpu", Likeness::Certain),
+    ("karpenter.k8s.aws/instance-vcpus", "karpenter.k8s.aws/instance-cpu", Likeness::Certain),
+    ("eks.amazonaws.com/capacityType", CAPACITY_TYPE, Likeness::OtherValues),
+    ("node.kubernetes.io/lifecycle", CAPACITY_TYPE, Likeness::OtherValues),
+    ("karpenter.sh/lifecycle", CAPACITY_TYPE, Likeness::OtherValues),
+    ("k8s.amazonaws.com/accelerator", "karpenter.k8s.aws/instance-gpu-name", Likeness::OtherValues),
+    (PROVISIONER_NAME, NODEPOOL, Likeness::OtherValues),
 ];
 
 /// The well-known key that an unknown one was meant to be: the same name in another domain, or a misspelt name.
 pub fn meant(key: &str) -> Option<Meant> {
-    if let Some((_, key, certain)) = OTHER_WORDS.iter().find(|(other, ..)| *other == key) {
-        return Some(Meant { key, certain: *certain });
+    if let Some((_, key, likeness)) = OTHER_WORDS.iter().find(|(other, ..)| *other == key) {
+        return Some(Meant { key, likeness: *likeness });
     }
     let name = last_part(key);
     if let Some(same) = all_well_known().find(|known| last_part(known) == name) {
-        return Some(Meant { key: same, certain: true });
+        return Some(Meant { key: same, likeness: Likeness::Certain });
     }
     // Half a name may be several (`instance-gpu`), and short words are near to too many.
     let is_half = all_well_known().any(|known| last_part(known).starts_with(name));
     if is_half || name.len() < 5 {
         return None;
     }
-    let near = crate::spelling::nearest(name, all_well_known().map(last_part))?;
+    let near = spelling::nearest(name, all_well_known().map(last_part))?;
     let others = all_well_known().map(last_part).filter(|known| *known != near);
-    let alone = crate::spelling::nearest(name, others).is_none();
+    let alone = spelling::nearest(name, others).is_none();
+    let slip = spelling::is_near(name, near, if name.len() < 8 { 1 } else { 2 });
     let key = all_well_known().find(|known| last_part(known) == near)?;
-    Some(Meant { key, certain: alone && name.len() >= 8 })
+    Some(Meant { key, likeness: if alone && slip { Likeness::Certain } else { Likeness::Likely } })
 }
 
 /// What follows the last slash.
@@ -366,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_known_name_in_another_domain_or_with_a_slip_is_what_was_meant() {
-        let meant = |key| meant(key).map(|meant| (meant.key, meant.certain));
+        let meant = |key| meant(key).map(|meant| (meant.key, meant.is_certain()));
         assert_eq!(meant("karpenter.sh/instance-family"), Some(("karpenter.k8s.aws/instance-family", true)));
         assert_eq!(
             meant("karpenter.k8s.aws/instance-types"),
@@ -376,7 +413,7 @@ mod tests {
             meant("karpenter.k8s.aws/instance-catgory"),
             Some(("karpenter.k8s.aws/instance-category", true))
         );
-        assert_eq!(meant("topology.kubernetes.io/zones"), Some(("topology.kubernetes.io/zone", false)));
+        assert_eq!(meant("topology.kubernetes.io/zones"), Some(("topology.kubernetes.io/zone", true)));
         assert_eq!(meant("eks.amazonaws.com/capacityType"), Some((CAPACITY_TYPE, false)));
         assert_eq!(meant("karpenter.k8s.aws/instance-gpu"), None);
         assert_eq!(meant("node-role.kubernetes.io/node"), None);

@@ -1,10 +1,20 @@
-//! Facts about Karpenter and the vocabularies it reads: releases, schedules, quantities.
+//! Facts about Karpenter and the vocabularies it reads: releases, API tables, labels, schedules, quantities.
 //!
-//! Everything here is `const` data or a pure function on text; nothing knows of documents, rules or doors.
+//! Everything here is `const` data, a pure function on text, or a reading of one object; nothing knows of rules or doors.
 
+pub mod api;
+pub mod chart_values;
+pub mod cluster_name;
+pub mod controller;
 pub mod cron;
 pub mod duration;
 pub mod iam;
+pub mod iam_policy;
+pub mod identity;
 pub mod labels;
+pub mod operator;
 pub mod quantity;
 pub mod release;
+pub mod requirements;
+pub mod storage;
+pub mod taints;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::limits::{Exceeded, Limits};
 use super::source::{Source, Span};
-use super::tree::{New, NewValue, Style, Text, Tree};
+use super::tree::{New, NewValue, Node, Style, Text, Tree, Value};
 
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,24 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
     }
     let tree = reader.document(limits)?;
     Ok(Some((tree, reader.at)))
+}
+
+impl Node<'_> {
+    /// The value as `serde_json` has it: of equal keys the last one, and without positions.
+    pub fn to_json(self) -> serde_json::Value {
+        match self.value() {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => value.into(),
+            Value::Int(value) => value.into(),
+            Value::Float(value) => value.into(),
+            Value::String(text) => text.into(),
+            Value::Sequence => self.items().map(Node::to_json).collect(),
+            Value::Mapping => {
+                let members = self.members().map(|(key, node)| (key.to_owned(), node.to_json()));
+                serde_json::Value::Object(members.collect())
+            }
+        }
+    }
 }
 
 struct Reader<'t> {
@@ -304,7 +322,6 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::{Node, Value};
     use super::*;
     use proptest::prelude::*;
 
@@ -316,20 +333,6 @@ mod tests {
             Ok(tree)
         } else {
             Err(JsonError { at: end, problem: JsonProblem::Expected("the end") })
-        }
-    }
-
-    fn as_json(node: Node<'_>) -> serde_json::Value {
-        match node.value() {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => value.into(),
-            Value::Int(value) => value.into(),
-            Value::Float(value) => value.into(),
-            Value::String(text) => text.into(),
-            Value::Sequence => node.items().map(as_json).collect(),
-            Value::Mapping => serde_json::Value::Object(
-                node.members().map(|(key, node)| (key.to_owned(), as_json(node))).collect(),
-            ),
         }
     }
 
@@ -406,8 +409,8 @@ mod tests {
     proptest! {
         #[test]
         fn reads_what_serde_json_writes(value in json()) {
-            prop_assert_eq!(as_json(read_one(&value.to_string()).unwrap().root()), value.clone());
-            prop_assert_eq!(as_json(read_one(&serde_json::to_string_pretty(&value).unwrap()).unwrap().root()), value);
+            prop_assert_eq!(read_one(&value.to_string()).unwrap().root().to_json(), value.clone());
+            prop_assert_eq!(read_one(&serde_json::to_string_pretty(&value).unwrap()).unwrap().root().to_json(), value);
         }
 
         #[test]
@@ -415,7 +418,7 @@ mod tests {
             if !text.trim().is_empty() {
                 // serde_json refuses numbers beyond a double and half surrogates; Go takes the latter.
                 if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
-                    prop_assert_eq!(as_json(read_one(&text).unwrap().root()), value);
+                    prop_assert_eq!(read_one(&text).unwrap().root().to_json(), value);
                 } else if let Ok(tree) = read_one(&text) {
                     prop_assert!(text.contains("\\u") || has_infinite(tree.root()), "{}", text);
                 }

@@ -88,6 +88,11 @@ impl File {
         }
     }
 
+    /// A file that could not be read at all, with the reason.
+    pub fn unreadable(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::refused(name.into(), message.into())
+    }
+
     fn refused(name: String, message: String) -> Self {
         let source = Arc::new(Source::new(name, ""));
         Self { source, documents: vec![Document::Unreadable { at: 0, message }] }
@@ -125,7 +130,8 @@ impl File {
 }
 
 impl Document {
-    fn start(&self) -> usize {
+    /// The byte at which the document starts, or at which reading it stopped.
+    pub fn start(&self) -> usize {
         match self {
             Self::Read(tree) => tree.root().span().start,
             Self::Template(span) => span.start,
@@ -255,7 +261,6 @@ fn pieces(text: &str) -> Vec<Span> {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::tree::{Node, Value};
     use super::*;
     use insta::assert_snapshot;
     use proptest::prelude::*;
@@ -264,7 +269,7 @@ mod tests {
     fn read(name: &str, text: &str) -> String {
         let file = File::read(name, text, &Limits::DEFAULT);
         let lines = file.documents.iter().map(|document| match document {
-            Document::Read(tree) => as_json(tree.root()).to_string(),
+            Document::Read(tree) => tree.root().to_json().to_string(),
             Document::Template(span) => format!("line {}: template", file.source.position(span.start).line),
             Document::Unreadable { at, message } => {
                 let position = file.source.position(*at);
@@ -272,20 +277,6 @@ mod tests {
             }
         });
         lines.collect::<Vec<_>>().join("\n")
-    }
-
-    fn as_json(node: Node<'_>) -> serde_json::Value {
-        match node.value() {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => value.into(),
-            Value::Int(value) => value.into(),
-            Value::Float(value) => value.into(),
-            Value::String(text) => text.into(),
-            Value::Sequence => node.items().map(as_json).collect(),
-            Value::Mapping => serde_json::Value::Object(
-                node.members().map(|(key, node)| (key.to_owned(), as_json(node))).collect(),
-            ),
-        }
     }
 
     #[test]

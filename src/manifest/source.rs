@@ -7,14 +7,22 @@ use std::sync::OnceLock;
 pub struct Source {
     name: String,
     text: String,
-    lines: OnceLock<Vec<Line>>,
+    marks: OnceLock<Vec<Mark>>,
 }
 
-/// Where a line starts.
+/// The bytes from one mark to the next in a long line: a file may be one line of JSON, and finding a place in it must
+/// not cost the whole file each time.
+const STRIDE: usize = 1024;
+
+/// Where a line starts, or goes on.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct Mark {
     byte: usize,
     utf16: usize,
+    /// From 1.
+    line: usize,
+    /// Code points before it in its line.
+    points: usize,
 }
 
 /// A place in a text, counted in every unit that somebody asks for.
@@ -47,7 +55,7 @@ impl Span {
 impl Source {
     /// A text under a name, which is a path, or `-` for standard input.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
+        Self { name: name.into(), text: text.into(), marks: OnceLock::new() }
     }
 
     /// The name given to [`Source::new`].
@@ -68,43 +76,64 @@ impl Source {
     /// Where a byte lies. A byte past the end lies at the end; one inside a character lies at its start.
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
-        let lines = self.lines.get_or_init(|| lines_of(&self.text));
-        let number = lines.partition_point(|line| line.byte <= byte);
-        let line = lines.get(number.saturating_sub(1)).copied().unwrap_or(Line { byte: 0, utf16: 0 });
-        let before = self.slice(Span::new(line.byte, byte));
-        let (points, units) =
-            before.chars().fold((0, 0), |(points, units), char| (points + 1, units + char.len_utf16()));
-        Position { line: number.max(1), column: points + 1, offset: line.utf16 + units }
+        let mark = self.mark(|mark| mark.byte <= byte);
+        let before = self.slice(Span::new(mark.byte, byte));
+        let (points, units) = measure(before);
+        Position { line: mark.line, column: mark.points + points + 1, offset: mark.utf16 + units }
     }
 
     /// The byte at an offset in UTF-16 code units: the way back from [`Position::offset`].
     pub fn byte_at(&self, offset: usize) -> usize {
-        let lines = self.lines.get_or_init(|| lines_of(&self.text));
-        let number = lines.partition_point(|line| line.utf16 <= offset);
-        let line = lines.get(number.saturating_sub(1)).copied().unwrap_or(Line { byte: 0, utf16: 0 });
-        let mut units = line.utf16;
-        for (byte, char) in self.text.get(line.byte..).unwrap_or_default().char_indices() {
+        let mark = self.mark(|mark| mark.utf16 <= offset);
+        let mut units = mark.utf16;
+        for (byte, char) in self.text.get(mark.byte..).unwrap_or_default().char_indices() {
             if units >= offset {
-                return line.byte + byte;
+                return mark.byte + byte;
             }
             units += char.len_utf16();
         }
         self.text.len()
     }
+
+    /// The last mark of which a condition holds that holds of all before it.
+    fn mark(&self, holds: impl Fn(&Mark) -> bool) -> Mark {
+        let marks = self.marks.get_or_init(|| marks_of(&self.text));
+        let number = marks.partition_point(holds);
+        let start = Mark { byte: 0, utf16: 0, line: 1, points: 0 };
+        marks.get(number.saturating_sub(1)).copied().unwrap_or(start)
+    }
 }
 
-fn lines_of(text: &str) -> Vec<Line> {
-    let mut lines = vec![Line { byte: 0, utf16: 0 }];
-    let mut utf16 = 0;
-    let mut byte = 0;
+/// The code points and the UTF-16 code units of a text.
+fn measure(text: &str) -> (usize, usize) {
+    if text.is_ascii() {
+        return (text.len(), text.len());
+    }
+    text.chars().fold((0, 0), |(points, units), char| (points + 1, units + char.len_utf16()))
+}
+
+fn marks_of(text: &str) -> Vec<Mark> {
+    let mut mark = Mark { byte: 0, utf16: 0, line: 1, points: 0 };
+    let mut marks = vec![mark];
     for line in text.split_inclusive('\n') {
-        utf16 += if line.is_ascii() { line.len() } else { line.chars().map(char::len_utf16).sum() };
-        byte += line.len();
+        let mut rest = line;
+        while rest.len() > STRIDE {
+            let (part, more) = rest.split_at(rest.floor_char_boundary(STRIDE));
+            let (points, units) = measure(part);
+            mark.byte += part.len();
+            mark.utf16 += units;
+            mark.points += points;
+            marks.push(mark);
+            rest = more;
+        }
+        mark.byte += rest.len();
+        mark.utf16 += measure(rest).1;
         if line.ends_with('\n') {
-            lines.push(Line { byte, utf16 });
+            mark = Mark { line: mark.line + 1, points: 0, ..mark };
+            marks.push(mark);
         }
     }
-    lines
+    marks
 }
 
 #[cfg(test)]
@@ -128,5 +157,14 @@ mod tests {
         for (byte, _) in source.text().char_indices() {
             assert_eq!(source.byte_at(source.position(byte).offset), byte);
         }
+    }
+
+    #[test]
+    fn places_in_a_long_line_are_counted_from_its_start() {
+        let source = Source::new("-", format!("a: b\n{}x\ny", "é😀".repeat(5000)));
+        let at = source.text().find('x').unwrap();
+        assert_eq!(source.position(at), Position { line: 2, column: 10_001, offset: 15_005 });
+        assert_eq!(source.position(at + 2), Position { line: 3, column: 1, offset: 15_007 });
+        assert_eq!(source.byte_at(15_005), at);
     }
 }

@@ -1,6 +1,9 @@
 //! Findings → what a door prints. The report is the JSON that every door shares; other formats are made from it.
 
 pub mod catalog;
+pub mod docs;
+#[cfg(feature = "human")]
+pub mod human;
 
 use serde::Serialize;
 
@@ -34,7 +37,7 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// What could not be read.
     pub unreadable: Vec<Unreadable>,
-    /// There were more findings than the bound.
+    /// There were more findings than the bound; the summary counts them all.
     #[serde(skip)]
     pub truncated: bool,
     #[serde(skip)]
@@ -208,15 +211,23 @@ impl Report {
         if let Some(last) = accepted.last_mut().filter(same) {
             set = set.and(last.set);
             last.set = set;
-            last.releases = minors(set);
+            last.releases = minors(set, self.target.releases());
             return;
         }
         accepted.push(Accepted {
             file: place.file.to_owned(),
             document: place.document,
-            releases: minors(set),
+            releases: minors(set, self.target.releases()),
             set,
         });
+    }
+
+    pub(crate) fn count(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.summary.errors += 1,
+            Severity::Warning => self.summary.warnings += 1,
+            Severity::Info => self.summary.infos += 1,
+        }
     }
 
     pub(crate) fn add<'d>(
@@ -226,11 +237,6 @@ impl Report {
         place: &Place<'d>,
         find: impl Fn(Node<'d>) -> Option<(Place<'d>, Object<'d>)>,
     ) {
-        match draft.severity {
-            Severity::Error => self.summary.errors += 1,
-            Severity::Warning => self.summary.warnings += 1,
-            Severity::Info => self.summary.infos += 1,
-        }
         let related = draft.related.iter().filter_map(|(at, message)| {
             let (place, object) = find(at.node())?;
             let range = Range::of(at);
@@ -269,11 +275,13 @@ impl Report {
     }
 }
 
-/// The newest patch stands for its minor: a set of targets reads as the range it was asked for.
-fn minors(set: Releases) -> String {
+/// The newest patch stands for its minor, so that a set of targets reads as the range it was asked for; not so where
+/// another patch was asked for and is not in the set.
+fn minors(set: Releases, targets: Releases) -> String {
     use crate::karpenter::release::Release;
     let whole = Release::minors()
         .filter(|release| set.contains(*release))
+        .filter(|release| targets.and(release.minor_set()).without(set).is_empty())
         .fold(set, |all, release| all.or(release.minor_set()));
     whole.to_string()
 }

@@ -1,7 +1,8 @@
 //! What holds for every rule: its documentation is complete, its examples do what they claim, its fix is what it declares.
 
-use super::testing::{fixed, report};
+use super::testing::{fixed, report_of_clusters};
 use super::{Fixes, Rule, all, documentation};
+use crate::report::Report;
 use crate::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// The YAML blocks below a heading, with the words after ```` ```yaml ````.
@@ -26,6 +27,13 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     blocks
 }
 
+/// The report of one rule on an example. With the word `clusters`, each document is of a cluster of its own.
+fn report(rule: &'static Rule, example: &str, words: &str) -> Report {
+    let several = words.split(',').any(|word| word == "clusters");
+    let texts: Vec<_> = if several { example.split("---\n").collect() } else { vec![example] };
+    report_of_clusters(rule, &texts, &settings(words))
+}
+
 /// Settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete,today=2027-04-01 ````.
 fn settings(words: &str) -> Settings {
     let mut settings = Settings::default();
@@ -34,6 +42,7 @@ fn settings(words: &str) -> Settings {
             ("karpenter", value) => settings.karpenter = Target::parse(value).unwrap(),
             ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
             ("cluster", value) => settings.cluster_name = Some(value.to_owned()),
+            ("clusters", _) => {}
             ("complete", _) => settings.complete_inventory = true,
             ("today", value) => settings.today = Date::parse(value),
             ("except", value) => {
@@ -77,14 +86,10 @@ fn every_bad_example_is_found_and_every_good_one_is_not() {
         let bad = blocks(text, "Example");
         assert!(!bad.is_empty(), "{}: no example", rule.name);
         for (words, example) in bad {
-            assert!(
-                !report(rule, &example, &settings(&words)).findings.is_empty(),
-                "{}:\n{example}",
-                rule.name
-            );
+            assert!(!report(rule, &example, &words).findings.is_empty(), "{}:\n{example}", rule.name);
         }
         for (words, example) in blocks(text, "Use instead") {
-            let findings = report(rule, &example, &settings(&words)).findings;
+            let findings = report(rule, &example, &words).findings;
             assert!(findings.is_empty(), "{}: {findings:?}\n{example}", rule.name);
         }
     });
@@ -94,7 +99,7 @@ fn every_bad_example_is_found_and_every_good_one_is_not() {
 fn every_safe_fix_mends_the_example() {
     for_each(|rule, text| {
         for (words, example) in blocks(text, "Example") {
-            let before = report(rule, &example, &settings(&words)).findings;
+            let before = report(rule, &example, &words).findings;
             assert!(
                 rule.fix != Fixes::None || before.iter().all(|finding| finding.fix.is_none()),
                 "{}",
@@ -104,7 +109,7 @@ fn every_safe_fix_mends_the_example() {
             assert!(rule.fix == Fixes::Safe || !safe, "{}: a safe fix that is not declared", rule.name);
             if safe {
                 let mended = fixed(rule, &example);
-                let after = report(rule, &mended, &settings(&words)).findings;
+                let after = report(rule, &mended, &words).findings;
                 assert!(after.len() < before.len(), "{}:\n{mended}", rule.name);
             }
         }

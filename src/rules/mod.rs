@@ -5,7 +5,7 @@
 
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
+use crate::karpenter::{chart_values, iam_policy, release::Releases};
 use crate::object::{Kind, Object};
 
 /// What is known of a rule besides its documentation.
@@ -42,6 +42,10 @@ pub enum On {
     Group(&'static str),
     /// Pods, and whatever has a pod template.
     Workload,
+    /// Whatever holds IAM policies: a document of its own, a resource of a stack, an operator's object.
+    IamPolicy,
+    /// Values of Karpenter's Helm chart, in a document of their own or in an object that installs the chart.
+    ChartValues,
     /// Every object.
     Any,
 }
@@ -53,6 +57,8 @@ impl Rule {
             On::Kind(kind) => object.is(*kind),
             On::Group(group) => object.group() == *group,
             On::Workload => object.pod().is_some(),
+            On::IamPolicy => iam_policy::holds(object),
+            On::ChartValues => chart_values::of(object).is_some(),
             On::Any => true,
         })
     }

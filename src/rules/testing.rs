@@ -13,11 +13,31 @@ use crate::settings::{Selector, Settings};
 
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
-    let file = File::read("-", text, &Limits::DEFAULT);
+    report_of_clusters(rule, &[text], settings)
+}
+
+/// The report of one rule on the texts of several clusters.
+pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: &Settings) -> Report {
     let settings = Settings { select: vec![Selector::Rule(rule)], ..settings.clone() };
-    let report = check(&[Cluster { name: String::new(), files: vec![file] }], &settings);
-    assert!(report.unreadable.is_empty(), "{:?}\n{text}", report.unreadable);
+    let cluster = |(index, text): (usize, &&str)| {
+        let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
+        Cluster { name, files: vec![File::read("-", *text, &Limits::DEFAULT)] }
+    };
+    let clusters: Vec<_> = texts.iter().enumerate().map(cluster).collect();
+    let report = check(&clusters, &settings);
+    assert!(report.unreadable.is_empty(), "{:?}\n{texts:?}", report.unreadable);
     report
+}
+
+/// What one rule says of several clusters, one line a finding.
+pub(crate) fn findings_of_clusters(rule: &'static Rule, texts: &[&str]) -> String {
+    let mut output = String::new();
+    for finding in report_of_clusters(rule, texts, &Settings::default()).findings {
+        let (severity, cluster, path, message) =
+            (finding.severity, &finding.cluster, &finding.path, &finding.message);
+        let _ = writeln!(output, "{cluster}: {severity} {}/{} {path}: {message}", finding.kind, finding.name);
+    }
+    output
 }
 
 /// What one rule says of a text with the settings as they are unless something else is said: the line with carets

@@ -21,6 +21,12 @@ export function check(files: string, settings: string, range?: string | null, to
 export function documents(files: string, whole: boolean): string;
 
 /**
+ * Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
+ * "file", "line", "reason"}]}`. Only the files that changed are given.
+ */
+export function fix(files: string, settings: string, today?: string | null): string;
+
+/**
  * The ClusterAdmissionPolicy that gives these settings to the policy, as YAML.
  */
 export function policy(settings: string, mode: string): string;
@@ -43,6 +49,7 @@ export interface InitOutput {
     readonly about: () => [number, number];
     readonly check: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
     readonly documents: (a: number, b: number, c: number) => [number, number, number, number];
+    readonly fix: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
     readonly policy: (a: number, b: number, c: number, d: number) => [number, number, number, number];
     readonly rules: () => [number, number];
     readonly settings: (a: number, b: number) => [number, number];

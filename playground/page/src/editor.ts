@@ -125,7 +125,10 @@ const theme = EditorView.theme({
   '.cm-gutter-lint': { width: '22px' },
   '.cm-gutter-lint .cm-gutterElement': { padding: '0', display: 'flex', alignItems: 'center', justifyContent: 'center' },
   '.cm-lint-marker': { width: '14px', height: '14px', cursor: 'pointer' },
-  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': { content: 'normal' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': { content: 'normal', forcedColorAdjust: 'none' },
+  '.cm-lint-marker-error': { backgroundColor: 'var(--error)', clipPath: 'circle(50%)' },
+  '.cm-lint-marker-warning': { backgroundColor: 'var(--warning)', clipPath: 'polygon(50% 4%, 100% 96%, 0 96%)' },
+  '.cm-lint-marker-info': { backgroundColor: 'var(--info)', clipPath: 'inset(8% round 3px)' },
   '.cm-lintRange': { backgroundImage: 'none', paddingBottom: '0', textUnderlineOffset: '4px', textDecorationSkipInk: 'none' },
   '.cm-lintRange-error': { textDecoration: 'underline wavy var(--error) 1.5px' },
   '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warning) 1.5px' },
@@ -209,7 +212,7 @@ export class Editor {
     const parent = h('div', { part: 'editor' });
     const sprite = document.getElementById('sprite')?.cloneNode(true);
     const base = new CSSStyleSheet();
-    base.replaceSync(':host{display:block;min-height:0}div[part=editor]{height:100%}');
+    base.replaceSync(':host{display:block;min-height:0}div[part=editor]{height:100%}#sprite{position:absolute}');
     root.adoptedStyleSheets = [base];
     if (sprite) root.append(sprite);
     root.append(parent);
@@ -354,8 +357,15 @@ export class Editor {
     this.view.dispatch({ changes, userEvent: 'input.fix', scrollIntoView: false });
   }
 
-  /** Puts another text in the place of this one, as one step that can be undone. */
+  /** Makes the text another one, as one step that can be undone. What is the same at both ends stays. */
   replace(text: string): void {
-    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, userEvent: 'input.fix' });
+    const before = this.view.state.doc.toString();
+    let from = 0;
+    while (from < Math.min(before.length, text.length) && before[from] === text[from]) from++;
+    let same = 0;
+    const most = Math.min(before.length, text.length) - from;
+    while (same < most && before[before.length - 1 - same] === text[text.length - 1 - same]) same++;
+    const changes = { from, to: before.length - same, insert: text.slice(from, text.length - same) };
+    this.view.dispatch({ changes, userEvent: 'input.fix' });
   }
 }

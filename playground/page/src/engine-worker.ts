@@ -7,6 +7,9 @@ declare const ENGINE_WASM: string;
 
 const ready = init({ module_or_path: new URL(ENGINE_WASM, self.location.href) });
 
+/** The engine reads no clock. */
+const today = () => new Date().toISOString().slice(0, 10);
+
 type Methods = {
   [M in keyof EngineMethods]: (...args: EngineMethods[M]['args']) => EngineMethods[M]['result'];
 };
@@ -18,10 +21,11 @@ const methods: Methods = {
   }),
   check(files: SourceFile[], settings: Settings, range: string | null) {
     const before = performance.now();
-    const today = new Date().toISOString().slice(0, 10);
-    const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today);
+    const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
     return { json, ms: performance.now() - before };
   },
+  fix: (files, settings) =>
+    JSON.parse(engine.fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
   documents: (files, whole) => JSON.parse(engine.documents(JSON.stringify(files), whole)) as KubeObject[],
   settings: (text) => JSON.parse(engine.settings(text)) as EngineMethods['settings']['result'],
   policy: (settings, mode) => engine.policy(JSON.stringify(settings), mode),

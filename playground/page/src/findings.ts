@@ -2,7 +2,7 @@
 
 import type { App } from './app.ts';
 import { count, copy, download, h, icon } from './dom.ts';
-import { fixAll, preview, together } from './fixes.ts';
+import { fixAll, preview } from './fixes.ts';
 import { message } from './markdown.ts';
 import type { Finding, Report } from './types.ts';
 
@@ -64,7 +64,7 @@ export class FindingsView {
       option.selected = value === this.#order;
       select.append(option);
     }
-    const fixable = together(report.findings).length;
+    const fixable = report.findings.filter((finding) => finding.fix?.safe).length;
     return h(
       'div',
       { class: 'tools' },

@@ -1,6 +1,6 @@
 // Fixes: what they would change, shown before it is done; all the safe ones at once.
 
-import type { App } from './app.ts';
+import { type App, LIMIT } from './app.ts';
 import { count, h } from './dom.ts';
 import type { Edit, Finding, Fix } from './types.ts';
 
@@ -89,48 +89,22 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
   return view;
 }
 
-/** The safe fixes that can be made together: a fix that touches what another changes waits for the next pass. */
-export function together(findings: readonly Finding[]): Fix[] {
-  const chosen: Fix[] = [];
-  const taken: Edit[] = [];
-  for (const { fix } of findings) {
-    if (!fix?.safe) continue;
-    const meets = (edit: Edit) =>
-      taken.some((other) => other.file === edit.file && edit.offset <= other.endOffset && other.offset <= edit.endOffset);
-    const same = (edit: Edit) => taken.some((other) => JSON.stringify(other) === JSON.stringify(edit));
-    if (fix.edits.every(same)) continue;
-    if (fix.edits.some(meets)) continue;
-    taken.push(...fix.edits);
-    chosen.push(fix);
-  }
-  return chosen;
-}
-
-/** Makes all safe fixes, pass by pass, as long as each pass leaves fewer findings. */
+/** Makes all safe fixes that mend, as the command line does. */
 export async function fixAll(app: App): Promise<void> {
-  let made = 0;
-  for (let pass = 0; pass < 10; pass++) {
-    const report = app.report;
-    const fixes = together(report?.findings ?? []);
-    if (!report || fixes.length === 0) break;
-    const before = app.state.files.map((file) => ({ ...file }));
-    const count = report.findings.length;
-    const checked = new Promise<void>((resolve) => {
-      let told = false;
-      app.on('report', () => {
-        if (!told) resolve();
-        told = true;
-      });
-    });
-    app.apply(fixes);
-    await checked;
-    const worse = !app.report || app.report.findings.length >= count || app.report.unreadable.length > report.unreadable.length;
-    if (worse) {
-      const { active } = app.state;
-      app.replaceFiles(before, active);
-      break;
-    }
-    made += fixes.length;
+  const { active } = app.state;
+  const files = app.state.files.map(({ name, text }) => ({ name, text }));
+  const mended = await app.engine.call('fix', [files, app.state.settings], LIMIT);
+  for (const { name, text } of mended.files) {
+    const index = app.state.files.findIndex((file) => file.name === name);
+    const stale = app.state.files[index]?.text !== files.find((file) => file.name === name)?.text;
+    if (index < 0 || stale) continue;
+    if (index !== app.state.active) app.open(index);
+    app.editor.replace(text);
   }
-  app.announce(made > 0 ? `${count(made, 'fix', 'fixes')} made` : 'No safe fix could be made');
+  if (app.state.active !== active) app.open(active);
+  app.announce(mended.applied > 0 ? `${count(mended.applied, 'fix', 'fixes')} made` : 'No safe fix could be made');
+  if (mended.refused.length > 0) {
+    const said = mended.refused.slice(0, 5).map(({ rule, line, reason }) => `${rule}, line ${line}: ${reason}`);
+    app.notice('fix', `${count(mended.refused.length, 'fix was', 'fixes were')} not made. ${said.join('; ')}`);
+  }
 }

@@ -148,6 +148,10 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
+  fix: {
+    args: [files: SourceFile[], settings: Settings];
+    result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
+  };
   documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
   settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };
   policy: { args: [settings: Settings, mode: string]; result: string };

@@ -4,9 +4,8 @@ use karpwarden::object::Kind;
 
 /// The host's answers.
 pub trait Host {
-    /// The objects of a kind, as the JSON of a Kubernetes list with at least the masked fields of each; or why not, in
-    /// words for the person who wrote the request.
-    fn list(&self, kind: Kind, fields: &[&str]) -> Result<Vec<u8>, String>;
+    /// Calls an operation of the namespace `kubernetes`; gives the answer, or why there is none.
+    fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String>;
 }
 
 /// The host that runs this module.
@@ -14,18 +13,22 @@ pub trait Host {
 pub struct Wapc;
 
 impl Host for Wapc {
-    fn list(&self, kind: Kind, fields: &[&str]) -> Result<Vec<u8>, String> {
-        let request = serde_json::json!({
-            "api_version": api_version(kind),
-            "kind": kind.name,
-            "label_selector": null,
-            "field_selector": null,
-            "field_masks": fields,
-        });
-        let payload = request.to_string();
-        wapc_guest::host_call("kubewarden", "kubernetes", "list_resources_all", payload.as_bytes())
+    fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
+        wapc_guest::host_call("kubewarden", "kubernetes", operation, payload)
             .map_err(|error| error.to_string())
     }
+}
+
+/// The objects of a kind, as the JSON of a Kubernetes list with at least the named fields of each.
+pub(crate) fn list(host: &dyn Host, kind: Kind, fields: &[&str]) -> Result<Vec<u8>, String> {
+    let request = serde_json::json!({
+        "api_version": api_version(kind),
+        "kind": kind.name,
+        "label_selector": null,
+        "field_selector": null,
+        "field_masks": fields,
+    });
+    host.call("list_resources_all", request.to_string().as_bytes())
 }
 
 /// `group/version`, or the version alone for the core group.

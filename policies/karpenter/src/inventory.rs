@@ -10,7 +10,7 @@ use karpwarden::object::{Kind, Object};
 use karpwarden::rules::{self, Rule};
 use karpwarden::settings::Settings;
 
-use crate::host::{Host, api_version};
+use crate::host::{Host, api_version, list};
 
 /// The kinds that are looked up, each with the fields that rules read. A host keeps one watch for each set of fields, so
 /// there is one set a kind. `metadata` always comes.
@@ -47,7 +47,7 @@ impl Lists {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
                 continue;
             }
-            let read = host.list(kind, fields).and_then(|bytes| read(&bytes));
+            let read = list(host, kind, fields).and_then(|bytes| read(&bytes));
             match read {
                 Ok(tree) => lists.trees.push((kind, tree)),
                 Err(reason) => lists.refusals.push(format!(

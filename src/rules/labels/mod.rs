@@ -1,5 +1,11 @@
 //! Labels, selectors and taints that stop nodes or keep pods from them.
 
 family! {
+    hostname_node_affinity,
+    nodegroup_label_selector,
+    pod_missing_toleration,
+    pod_no_matching_pool,
+    pod_restricted_label,
+    requirement_key_not_wellknown,
     restricted_label,
 }

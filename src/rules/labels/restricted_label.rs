@@ -92,7 +92,7 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2586 (released with 1.9.0) lifted the domains of Kubernetes
     /// - aws/karpenter-provider-aws#6495, #6618, #5055: refused keys
-    /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and nodepool_validation.go of
+    /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and `nodepool_validation.go` of
     ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
     RULE {
         name: "restricted-label",
@@ -184,7 +184,7 @@ fn help(field: Field, key: &str) -> String {
         return format!("remove it, or use a release that knows it ({known})");
     }
     if let Some(meant) = labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty()) {
-        return format!("write `{}`, or a label in a domain of your own", meant.key);
+        return format!("{}; for a label of your own, use a domain of your own", meant.help());
     }
     let name = key.rsplit('/').next().unwrap_or_default();
     let later = if labels::refused_at_apply(field, key).without(Releases::until(8)).is_empty() {
@@ -201,7 +201,7 @@ fn fix<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Optio
     if field == Field::PoolLabel || is_fixed || !labels::well_known(key).is_empty() {
         return None;
     }
-    let meant = labels::meant(key).filter(|meant| meant.certain)?;
+    let meant = labels::meant(key).filter(|meant| meant.is_certain())?;
     let accepted = labels::refused_at_apply(field, meant.key).is_empty();
     accepted.then(|| Fix::safe("write the well-known key", vec![Change::Set(node, meant.key.to_owned())]))
 }

@@ -2,4 +2,5 @@
 
 family! {
     instance_profile_is_arn,
+    nodeclass_role_is_arn,
 }

@@ -1,3 +1,5 @@
 //! Volumes that double nodes.
 
-family! {}
+family! {
+    storageclass_immediate,
+}

@@ -141,7 +141,7 @@ impl Cluster {
     }
 
     /// Answers one host call, as `host_callback` in policy-evaluator does.
-    pub(crate) fn answer(
+    pub fn answer(
         &self,
         binding: &str,
         namespace: &str,

@@ -6,10 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use serde::Deserialize as _;
+use karpwarden::{
+    manifest::{self, File, limits::Limits},
+    object::Object,
+};
 use serde_json::Value;
 
-/// One document, or one item of a List, or a file that could not be read.
+/// One object, or a document that is none.
 #[derive(Debug)]
 pub(crate) struct Document {
     /// As it was named, or found below a folder that was.
@@ -34,7 +37,7 @@ fn read_folder(folder: &Path, documents: &mut Vec<Document>) {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = match entries {
         Ok(entries) => entries,
-        Err(error) => return documents.push(unreadable(folder, &error)),
+        Err(error) => return documents.push(refused(folder, &error)),
     };
     let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();
     paths.sort();
@@ -52,31 +55,32 @@ fn read_folder(folder: &Path, documents: &mut Vec<Document>) {
 }
 
 fn read_file(path: &Path, documents: &mut Vec<Document>) {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) => return documents.push(unreadable(path, &error)),
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return documents.push(refused(path, &error)),
     };
-    for document in serde_yaml_ng::Deserializer::from_str(&text) {
-        match Value::deserialize(document) {
-            Ok(Value::Null) => {}
-            Ok(value) => unpack(path, value, documents),
-            // The parser does not find its way back into the next document.
-            Err(error) => return documents.push(unreadable(path, &error)),
+    let name = path.display().to_string();
+    let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
+    for document in &file.documents {
+        let add = |content| documents.push(Document { file: name.clone(), content });
+        match document {
+            manifest::Document::Read(tree) => {
+                Object::all(tree)
+                    .into_iter()
+                    .map(|object| Ok(Arc::new(object.root().to_json())))
+                    .for_each(add);
+            }
+            manifest::Document::Template(_) => {
+                documents.push(refused(path, &"a template, which has to be rendered first"))
+            }
+            manifest::Document::Unreadable { at, message } => {
+                let line = file.source.position(*at).line;
+                documents.push(refused(path, &format!("line {line}: {message}")));
+            }
         }
     }
 }
 
-fn unpack(path: &Path, mut value: Value, documents: &mut Vec<Document>) {
-    let is_list = value.get("kind").and_then(Value::as_str) == Some("List");
-    if let Some(items) = value.get_mut("items").and_then(Value::as_array_mut).filter(|_| is_list) {
-        for item in core::mem::take(items) {
-            unpack(path, item, documents);
-        }
-    } else {
-        documents.push(Document { file: path.display().to_string(), content: Ok(Arc::new(value)) });
-    }
-}
-
-fn unreadable(path: &Path, error: &dyn core::fmt::Display) -> Document {
+fn refused(path: &Path, error: &dyn core::fmt::Display) -> Document {
     Document { file: path.display().to_string(), content: Err(error.to_string()) }
 }

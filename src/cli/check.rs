@@ -1,0 +1,170 @@
+//! `karpwarden check`: reads, checks, fixes where asked, reports.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use karpwarden::check::{Cluster, check_within, fails};
+use karpwarden::report::{Report, human};
+use rayon::prelude::*;
+
+use super::arguments::{Check, Color, Format};
+use super::config::{self, Config};
+use super::fix::{self, Origin};
+use super::input::{self, Input, Loaded};
+use super::progress::Progress;
+use super::{Status, terminal};
+
+/// The stack of the threads that read: as deep as the deepest bound on nesting asks for.
+const STACK: usize = 64 << 20;
+
+pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
+    let Some(config) = config::read(check, color) else { return Ok(Status::Usage) };
+    if let Some(conflict) = conflict(check) {
+        terminal::error(color, conflict);
+        return Ok(Status::Usage);
+    }
+    let groups = groups(check, config.path.as_deref());
+    if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
+        terminal::error(color, no_input(check));
+        return Ok(Status::NoInput);
+    }
+    // Most of what is allocated lives until the process ends, so a failure here is one of the system.
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
+    pool.install(|| with_inputs(check, color, &config, &groups))
+}
+
+fn conflict(check: &Check) -> Option<&'static str> {
+    if check.output.diff && check.output.format == Format::Json {
+        return Some("--diff prints a diff, not --format json");
+    }
+    None
+}
+
+fn no_input(check: &Check) -> &'static str {
+    if check.paths.is_empty() && check.cluster.is_empty() {
+        "nothing to check: name files or folders, or `-` for standard input"
+    } else {
+        "nothing to check: no .yaml, .yml, .json or .jsonl file there"
+    }
+}
+
+/// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
+fn groups(check: &Check, config: Option<&Path>) -> Vec<(String, Vec<Input>)> {
+    let mut groups = Vec::new();
+    if !check.paths.is_empty() {
+        groups.push((String::new(), input::gather(&check.paths, config)));
+    }
+    for folder in &check.cluster {
+        let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        let name = name.trim_end_matches('/').to_owned();
+        if !groups.iter().any(|(known, _)| *known == name) {
+            groups.push((name, input::gather(std::slice::from_ref(folder), config)));
+        }
+    }
+    groups
+}
+
+fn with_inputs(
+    check: &Check,
+    color: Color,
+    config: &Config,
+    groups: &[(String, Vec<Input>)],
+) -> io::Result<Status> {
+    let limits = check.bounds.limits();
+    let files = groups.iter().map(|(_, inputs)| inputs.len()).sum();
+    let progress = Progress::new(files, check.output.quiet);
+    let mut origins = Vec::new();
+    let mut clusters = Vec::new();
+    for (name, inputs) in groups {
+        let read = |input: &Input| {
+            let loaded = input.read(&limits);
+            progress.step();
+            loaded
+        };
+        let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
+        let mut files = Vec::new();
+        for Loaded { file, path, has_mark } in loaded {
+            files.push(file);
+            origins.push(Origin { path, has_mark });
+        }
+        clusters.push(Cluster { name: name.clone(), files });
+    }
+    let settings = &config.settings;
+    let report = |clusters: &[Cluster]| check_within(clusters, settings, check.bounds.max_findings);
+    let output = &check.output;
+    if output.diff {
+        let before = report(&clusters);
+        drop(progress);
+        print(&before, &clusters, check, color, To::Stderr)?;
+        let fixed = fix::make(&mut clusters, &origins, settings, &limits);
+        fixed.tell(color);
+        fixed.diff(color)?;
+        return Ok(status(&before, check));
+    }
+    let fixed = output.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
+    let after = report(&clusters);
+    drop(progress);
+    let to = if output.fix && reads_stdin(&check.paths) { To::Stderr } else { To::Stdout };
+    if let Some(fixed) = &fixed {
+        let files = fixed.write()?;
+        fixed.tell(color);
+        if !output.quiet && fixed.mended.applied > 0 {
+            let count = |number: usize, one: &str, many: &str| {
+                format!("{number} {}", if number == 1 { one } else { many })
+            };
+            let findings = count(fixed.mended.applied, "finding", "findings");
+            terminal::note(color, &format!("fixed {findings} in {}", count(files, "file", "files")));
+        }
+    }
+    match print(&after, &clusters, check, color, to) {
+        // `| head` has seen enough, and still wants to know how it went.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        result => result?,
+    }
+    Ok(status(&after, check))
+}
+
+fn reads_stdin(paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| path.as_os_str() == "-")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum To {
+    Stdout,
+    Stderr,
+}
+
+fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to: To) -> io::Result<()> {
+    let (mut out, styled): (Box<dyn Write>, bool) = match to {
+        To::Stdout => (terminal::stdout(color), color.on_stdout()),
+        To::Stderr => (terminal::stderr(color), color.on_stderr()),
+    };
+    match check.output.format {
+        Format::Json => writeln!(out, "{}", report.to_json())?,
+        Format::Human => {
+            let options = human::Options { color: styled, quiet: check.output.quiet };
+            human::write(&mut out, report, clusters, options)?;
+        }
+    }
+    out.flush()?;
+    if report.truncated {
+        let bound = check.bounds.max_findings;
+        terminal::note(
+            color,
+            &format!(
+                "more than {bound} findings, the rest is counted and not shown; raise the bound with --max-findings"
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn status(report: &Report, check: &Check) -> Status {
+    if !report.unreadable.is_empty() {
+        return Status::Unreadable;
+    }
+    match check.output.fail_on.severity() {
+        Some(level) if fails(report, level) => Status::Findings,
+        _ => Status::Clean,
+    }
+}

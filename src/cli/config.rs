@@ -1,0 +1,197 @@
+//! The settings of a run: the config file, and the flags, which win over it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::{Source, Span};
+use karpwarden::manifest::{Document, File};
+use karpwarden::report::human;
+use karpwarden::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
+
+use super::arguments::{Check, Color};
+use super::{input, terminal};
+
+/// The name under which a config file is looked for.
+const FILE: &str = "karpwarden.yaml";
+
+/// The settings, and the config file they come from.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) settings: Settings,
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Reads the settings of a run. What is wrong is said on standard error, all of it.
+pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
+    let path = check.choice.config.clone().or_else(nearest);
+    let mut sound = true;
+    let mut settings = match &path {
+        None => Settings::default(),
+        Some(path) => from_file(path, color).unwrap_or_else(|| {
+            sound = false;
+            Settings::default()
+        }),
+    };
+    for problem in apply(check, &mut settings) {
+        terminal::error(color, &human::printable(&problem));
+        sound = false;
+    }
+    settings.today = today();
+    sound.then_some(Config { settings, path })
+}
+
+/// The config file of this folder, or of the nearest one above it that has one.
+fn nearest() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let found = here.ancestors().enumerate().find(|(_, folder)| folder.join(FILE).is_file());
+    // Named relative to where we are, as a person would.
+    found.map(|(above, _)| std::iter::repeat_n("..", above).collect::<PathBuf>().join(FILE))
+}
+
+fn from_file(path: &Path, color: Color) -> Option<Settings> {
+    let name = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let reason = input::unread(&error);
+            terminal::error(color, &format!("cannot read the config file `{name}`: {reason}"));
+            return None;
+        }
+    };
+    let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
+    let say = |span: Span, message: &str| show(&file.source, span, message, color);
+    match file.documents.as_slice() {
+        [] => Some(Settings::default()),
+        [Document::Read(tree)] => match Settings::read(tree.root()) {
+            Ok(settings) => Some(settings),
+            Err(problems) => {
+                for problem in problems {
+                    say(problem.span, &problem.to_string());
+                }
+                None
+            }
+        },
+        [Document::Unreadable { message, .. }] if file.source.text().is_empty() => {
+            terminal::error(color, &format!("cannot read the config file `{name}`: {message}"));
+            None
+        }
+        [Document::Unreadable { at, message }] => {
+            say(Span::new(*at, at + 1), message);
+            None
+        }
+        [Document::Template(span)] => {
+            say(*span, "the config file is a template; render it first");
+            None
+        }
+        [_, second, ..] => {
+            say(
+                Span::new(second.start(), second.start() + 1),
+                "the config file holds one document; this is a second",
+            );
+            None
+        }
+    }
+}
+
+fn show(source: &Source, span: Span, message: &str, color: Color) {
+    use std::io::Write as _;
+    let mut stream = terminal::stderr(color);
+    let text = human::problem(source, span, message, color.on_stderr());
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(stream, "{text}\n");
+}
+
+/// Lets the flags win over the settings, and tells everything that is wrong with them.
+fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
+    let mut problems = Vec::new();
+    let flags = &check.target;
+    if let Some(text) = &flags.karpenter_version {
+        match Target::parse(text) {
+            Ok(target) => settings.karpenter = target,
+            Err(message) => problems.push(format!("--karpenter-version: {message}")),
+        }
+    }
+    if let Some(text) = &flags.kubernetes_version {
+        settings.kubernetes_minor = kubernetes_minor(text);
+        if settings.kubernetes_minor.is_none() {
+            problems.push(format!(
+                "--kubernetes-version: `{text}` is no Kubernetes version; write one such as 1.33"
+            ));
+        }
+    }
+    if let Some(name) = &flags.cluster_name {
+        if name.trim().is_empty() {
+            problems.push("--cluster-name: must not be empty".to_owned());
+        }
+        settings.cluster_name = Some(name.clone());
+    }
+    settings.complete_inventory |= flags.complete;
+    let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
+        let read = names.iter().filter_map(|name| match Selector::parse(name.trim()) {
+            Ok(selector) => Some(selector),
+            Err(message) => {
+                problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
+                None
+            }
+        });
+        read.collect()
+    };
+    settings.select = selectors("--select", &check.choice.select);
+    settings.ignore = selectors("--ignore", &check.choice.ignore);
+    let selected = settings.select.clone();
+    settings.levels.retain(|(selector, level)| *level != Level::Off || !overrules(&selected, *selector));
+    problems
+}
+
+/// Whether what is selected by a flag is what the config file turns off, or a part of it.
+fn overrules(selected: &[Selector], off: Selector) -> bool {
+    selected.iter().any(|selector| match (selector, off) {
+        (Selector::Rule(rule), Selector::Family(family)) => rule.family == family,
+        (one, other) => *one == other,
+    })
+}
+
+/// Today in UTC: the engine reads no clock.
+fn today() -> Option<Date> {
+    let days = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs() / 86_400;
+    date(days)
+}
+
+/// The day that is some days after 1970-01-01, by the algorithm of Howard Hinnant's `civil_from_days`: years start in
+/// March, so that the leap day is their last.
+fn date(days: u64) -> Option<Date> {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    Date::parse(&format!("{year:04}-{month:02}-{day:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_since_1970_are_dates() {
+        for (days, text) in
+            [(0, "1970-01-01"), (11_016, "2000-02-29"), (11_017, "2000-03-01"), (20_777, "2026-11-20")]
+        {
+            assert_eq!(date(days).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_selected_rule_wins_over_a_family_that_is_off() {
+        let rule = Selector::parse("instance-profile-is-arn").unwrap();
+        let family = Selector::parse("nodeclass").unwrap();
+        assert!(overrules(&[rule], family));
+        assert!(overrules(&[family], family));
+        assert!(!overrules(&[family], rule));
+    }
+}

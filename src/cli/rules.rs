@@ -1,0 +1,52 @@
+//! `karpwarden rules`: the registry as a table.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use karpwarden::finding::Severity;
+use karpwarden::report::catalog::catalog;
+
+use super::arguments::{Color, Format, Rules};
+use super::{Status, terminal};
+
+pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
+    let mut out = terminal::stdout(color);
+    match rules.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string(&catalog())?)?,
+        Format::Human => table(&mut out)?,
+    }
+    out.flush()?;
+    Ok(Status::Clean)
+}
+
+fn table(out: &mut dyn Write) -> io::Result<()> {
+    const HEADER: Style = Style::new().bold();
+    const DIM: Style = Style::new().dimmed();
+    let entries = catalog();
+    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or_default();
+    let mut family = None;
+    for entry in &entries {
+        if family != Some(entry.family) {
+            let gap = if family.is_some() { "\n" } else { "" };
+            writeln!(out, "{gap}{HEADER}{}{HEADER:#}", entry.family.name())?;
+            family = Some(entry.family);
+        }
+        let style = match entry.severity {
+            Severity::Error => AnsiColor::Red.on_default(),
+            Severity::Warning => AnsiColor::Yellow.on_default(),
+            Severity::Info => AnsiColor::Cyan.on_default(),
+        };
+        let (name, severity, summary) = (entry.name, entry.severity, entry.summary);
+        let releases = if entry.since == entry.until {
+            entry.since.clone()
+        } else {
+            format!("{}-{}", entry.since, entry.until)
+        };
+        let fix = if entry.fix == "safe" { "fix" } else { "" };
+        writeln!(
+            out,
+            "  {name:width$}  {style}{severity:7}{style:#}  {DIM}{releases:9}{DIM:#}  {fix:3}  {summary}"
+        )?;
+    }
+    Ok(())
+}

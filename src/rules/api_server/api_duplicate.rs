@@ -1,0 +1,103 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks the lists whose items have to differ: from 1.13 on, the `reasons` of a disruption budget.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     budgets: [{nodes: 10%, reasons: [Empty, Drifted, Empty]}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     budgets: [{nodes: 10%, reasons: [Empty, Drifted]}]
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Not safe only in that another reason may have been meant; the list means the same without the second one.
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    RULE {
+        name: "api-duplicate",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::Unsafe,
+        summary: "a list has an item twice",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// An item that stands in its list already.
+pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
+    let node = place.node();
+    let message = format!("`{}` has {} twice", super::name_of(node), super::shown(node));
+    let fix = Fix::to_look_at("remove the second one", vec![Change::Remove(node)]);
+    Draft::new(&RULE, place, message).help("remove the second one").fix(fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings;
+
+    #[test]
+    fn the_later_one_is_too_many() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption:\n    consolidateAfter: 0s\n    \
+                    budgets: [{nodes: '0', reasons: [Empty, Empty]}]\n  template:\n    spec:\n      nodeClassRef: {group: g, kind: k, name: a}\n      \
+                    requirements: []\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @r#"
+          7 |     budgets: [{nodes: '0', reasons: [Empty, Empty]}]
+            |                                             ^^^^^
+        error NodePool/a spec.disruption.budgets[0].reasons[1] [1.13-1.14]
+          `reasons` has `Empty` twice; the API server refuses the NodePool under Karpenter 1.13-1.14
+          help: remove the second one
+          fix to look at: remove the second one: ""
+        "#);
+    }
+}

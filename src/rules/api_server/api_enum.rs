@@ -1,0 +1,145 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::api::Word;
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+use crate::spelling::nearest;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks the fields that take one of a few words, such as `consolidationPolicy`, `operator` and `amiFamily`, against the
+    /// words of each release.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    /// `WhenUnderutilized` of v1beta1 is `WhenEmptyOrUnderutilized` in v1; `Gte` and `Lte` exist from 1.9 on, `Balanced` from 1.14.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     consolidationPolicy: WhenUnderutilized
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     consolidationPolicy: WhenEmptyOrUnderutilized
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Not safe: the nearest word may not be the one that was meant.
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    RULE {
+        name: "api-enum",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::Unsafe,
+        summary: "a field has a word that it does not know",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A word that is none of those that the releases know.
+pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Releases) -> Draft<'d> {
+    let node = place.node();
+    let text = node.as_str().unwrap_or_default();
+    let name = super::name_of(node);
+    if let Some(word) = words.iter().find(|word| word.text == text) {
+        let message = format!("`{name}` is `{text}`, which only Karpenter {} knows", word.releases);
+        return Draft::new(&RULE, place, message).help(format!("write another word: {}", known(words, releases)));
+    }
+    let message = format!("`{name}` is {}, which is none of the words that it takes", super::shown(node));
+    let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
+    let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
+        return Draft::new(&RULE, place, message).help(known(words, releases));
+    };
+    let fix = Fix::to_look_at(format!("write `{near}`"), vec![Change::Set(node, near.to_owned())]);
+    Draft::new(&RULE, place, message).help(format!("write `{near}`; {}", known(words, releases))).fix(fix)
+}
+
+/// The words of older APIs and of habit.
+fn instead(text: &str) -> Option<&'static str> {
+    match text {
+        "WhenUnderutilized" => Some("WhenEmptyOrUnderutilized"),
+        "Ubuntu" => Some("Custom"),
+        _ => None,
+    }
+}
+
+fn known(words: &[Word], releases: Releases) -> String {
+    let of_some = words.iter().filter(|word| word.releases.meets(releases));
+    let names: Vec<_> = of_some.map(|word| format!("`{}`", word.text)).collect();
+    format!("known are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings_with, silent};
+    use crate::settings::{Settings, Target};
+
+    fn pool(rest: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
+             nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements:\n{rest}"
+        )
+    }
+
+    #[test]
+    fn each_release_has_its_own_words() {
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let text = pool("      - {key: a, operator: Gte, values: ['1']}\n      - {key: b, operator: in, values: ['1']}\n");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @r#"
+          9 |       - {key: a, operator: Gte, values: ['1']}
+            |                            ^^^
+        error NodePool/a spec.template.spec.requirements[0].operator [1.0-1.8]
+          `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+          help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+         10 |       - {key: b, operator: in, values: ['1']}
+            |                            ^^
+        error NodePool/a spec.template.spec.requirements[1].operator [1.0-1.14]
+          `operator` is `in`, which is none of the words that it takes; the API server refuses the NodePool
+          help: write `In`; known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
+          fix to look at: write `In`: "In"
+        "#);
+        silent(&super::RULE, &pool("      - {key: a, operator: Gte, values: ['1']}\n"));
+    }
+}

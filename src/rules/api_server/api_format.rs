@@ -1,0 +1,93 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks `timeAdded` of taints, which is a date with a time and a zone.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    /// Nobody has to write `timeAdded`: Kubernetes sets it.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///       taints: [{key: team, value: a, effect: NoExecute, timeAdded: "2026-01-01"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///       taints: [{key: team, value: a, effect: NoExecute}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - kube-openapi pkg/validation/strfmt/time.go, which reads the date
+    RULE {
+        name: "api-format",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a string is not the date with a time that the API server asks for",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A string that is no date with a time.
+pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
+    let name = super::name_of(place.node());
+    let message = format!("`{name}` is {}, which is no date with a time and a zone", super::shown(place.node()));
+    Draft::new(&RULE, place, message).help(format!("remove `{name}`, or write one such as `2026-01-31T12:00:00Z`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings;
+
+    #[test]
+    fn the_place_is_the_date() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {group: g, kind: k, name: a}\n  \
+                    requirements: []\n  taints: [{key: a, effect: NoExecute, timeAdded: now}]\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          7 |   taints: [{key: a, effect: NoExecute, timeAdded: now}]
+            |                                                   ^^^
+        error NodeClaim/a spec.taints[0].timeAdded [1.0-1.14]
+          `timeAdded` is `now`, which is no date with a time and a zone; the API server refuses the NodeClaim
+          help: remove `timeAdded`, or write one such as `2026-01-31T12:00:00Z`
+        ");
+    }
+}

@@ -1,0 +1,121 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares an object with what the cluster holds, where an admission review brings both: the node class of a NodePool and
+    /// the `spec` of a NodeClaim never change, a NodePool stays static or dynamic, and up to 1.6 a node class keeps its `role`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the update. The object has to be deleted and made anew, or another one made beside it.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: admission.k8s.io/v1
+    /// kind: AdmissionReview
+    /// request:
+    ///   operation: UPDATE
+    ///   oldObject:
+    ///     apiVersion: karpenter.sh/v1
+    ///     kind: NodeClaim
+    ///     metadata: {name: default-x7k2p}
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    ///   object:
+    ///     apiVersion: karpenter.sh/v1
+    ///     kind: NodeClaim
+    ///     metadata: {name: default-x7k2p}
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    ///       expireAfter: Never
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: admission.k8s.io/v1
+    /// kind: AdmissionReview
+    /// request:
+    ///   operation: UPDATE
+    ///   oldObject:
+    ///     apiVersion: karpenter.sh/v1
+    ///     kind: NodeClaim
+    ///     metadata: {name: default-x7k2p}
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    ///   object:
+    ///     apiVersion: karpenter.sh/v1
+    ///     kind: NodeClaim
+    ///     metadata: {name: default-x7k2p, annotations: {karpenter.sh/do-not-disrupt: "true"}}
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `x-kubernetes-validations` with `oldSelf` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    RULE {
+        name: "api-immutable",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a change that the API server does not take",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings_with, silent};
+    use crate::settings::{Settings, Target};
+
+    fn review(old: &str, new: &str) -> String {
+        let object = |spec: &str| {
+            format!(
+                "{{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {{name: a}}, spec: {{{spec}, template: {{spec: {{requirements: [], \
+                 nodeClassRef: {{group: g, kind: k, name: a}}}}}}}}}}"
+            )
+        };
+        format!(
+            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  oldObject: {}\n  object: {}\n",
+            object(old),
+            object(new)
+        )
+    }
+
+    #[test]
+    fn a_pool_stays_static_or_dynamic() {
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, &review("weight: 1", "replicas: 3"), &range), @"
+          6 |   object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {replicas: 3, template: {spec: {requirements: [], nodeClassRef: {group: g, kind: k, name: a}}}}}
+            |                                                                                     ^^^^^^^^
+        error NodePool/a spec [1.8-1.14]
+          `spec.replicas` makes a static NodePool of one that scales with its pods; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: make another NodePool with `replicas`, and delete this one
+        ");
+        silent(&super::RULE, &review("replicas: 1", "replicas: 3"));
+    }
+
+    #[test]
+    fn what_stays_as_it_is_is_kept_even_where_it_is_wrong() {
+        silent(&crate::rules::api_server::api_range::RULE, &review("weight: 500", "weight: 500, limits: {cpu: 1}"));
+    }
+}

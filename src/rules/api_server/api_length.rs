@@ -1,0 +1,104 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::api::Limit;
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks how many letters, items and members the API server takes.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: []
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   amiFamily: AL2023
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   amiFamily: AL2023
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    RULE {
+        name: "api-length",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a string, a list or an object is longer or shorter than the API server takes",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A value of another size than a limit allows.
+pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
+    let (things, least_or_most, bound) = match limit {
+        Limit::LeastLetters(bound) => ("letters", "at least", bound),
+        Limit::MostLetters(bound) => ("letters", "at most", bound),
+        Limit::LeastItems(bound) => ("items", "at least", bound),
+        Limit::MostMembers(bound) => ("members", "at most", bound),
+        Limit::MostItems(bound) => ("items", "at most", bound),
+        _ => ("parts", "at most", 0),
+    };
+    let name = super::name_of(place.node());
+    Draft::new(&RULE, place, format!("`{name}` has {size} {things}")).help(format!("write {least_or_most} {bound} {things}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings;
+
+    #[test]
+    fn letters_are_counted_not_bytes() {
+        let pool = |label: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{team: {label}}}}}\n    \
+                 spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}\n"
+            )
+        };
+        assert_eq!(findings(&super::RULE, &pool(&"é".repeat(63))), "");
+        insta::assert_snapshot!(findings(&super::RULE, &pool(&"a".repeat(64))), @"
+          6 |     metadata: {labels: {team: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}}
+            |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels.team [1.0-1.14]
+          `team` has 64 letters; the API server refuses the NodePool
+          help: write at most 63 letters
+        ");
+    }
+}

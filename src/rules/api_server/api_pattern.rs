@@ -1,0 +1,131 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::api::pattern::{NO_SLASH, Pattern};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks strings against the form that the API server asks of them: durations, amounts, prices, ids, keys, schedules and sizes.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    /// Durations know hours, minutes and seconds: there is no `d` for days. Up to 1.3, half of the form of `expireAfter` and
+    /// `consolidateAfter` is not anchored, so that `1hr` is accepted there and stops the controller.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///       expireAfter: 30d
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///       expireAfter: 720h
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go and duration.go
+    RULE {
+        name: "api-pattern",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a string does not have the form that the API server asks for",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A string that is not of a form.
+pub(super) fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
+    let node = place.node();
+    let name = super::name_of(node);
+    let message = format!("`{name}` is {}, which is not of the form that it takes", super::shown(node));
+    let help = node.as_str().and_then(|text| help(text, pattern)).unwrap_or_else(|| format!("write {}", pattern.wanted));
+    Draft::new(&RULE, place, message).help(help)
+}
+
+/// What to write for the mistakes that are made most.
+fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
+    if text.eq_ignore_ascii_case("never") && (pattern.fits)("Never") {
+        return Some("write `Never`".to_owned());
+    }
+    if pattern.expression == NO_SLASH.expression {
+        return text.split('/').next().filter(|group| !group.is_empty()).map(|group| format!("write `{group}`, without a version"));
+    }
+    if !(pattern.fits)("24h") {
+        return None;
+    }
+    let days: u32 = text.strip_suffix('d')?.parse().ok()?;
+    let hours = days.checked_mul(24)?;
+    Some(format!("write `{hours}h`: there is no unit for days"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings_with;
+    use crate::settings::{Settings, Target};
+
+    #[test]
+    fn the_form_is_said_in_words() {
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  limits: {cpu: 10 cores}\n  template:\n    spec:\n      \
+                    nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}\n      requirements: []\n      expireAfter: 1hr\n      \
+                    terminationGracePeriod: 2d\n";
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
+          5 |   limits: {cpu: 10 cores}
+            |                 ^^^^^^^^
+        error NodePool/a spec.limits.cpu [1.0-1.14]
+          `cpu` is `10 cores`, which is not of the form that it takes; the API server refuses the NodePool
+          help: write an amount such as `500m`, `4` or `16Gi`
+          8 |       nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}
+            |                             ^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
+          `group` is `karpenter.k8s.aws/v1`, which is not of the form that it takes; the API server refuses the NodePool
+          help: write `karpenter.k8s.aws`, without a version
+         10 |       expireAfter: 1hr
+            |                    ^^^
+        error NodePool/a spec.template.spec.expireAfter [1.4-1.14]
+          `expireAfter` is `1hr`, which is not of the form that it takes; the API server refuses the NodePool under Karpenter 1.4-1.14
+          help: write a duration in hours, minutes and seconds such as `720h` or `1h30m`, or `Never`
+         11 |       terminationGracePeriod: 2d
+            |                               ^^
+        error NodePool/a spec.template.spec.terminationGracePeriod [1.0-1.14]
+          `terminationGracePeriod` is `2d`, which is not of the form that it takes; the API server refuses the NodePool
+          help: write `48h`: there is no unit for days
+        ");
+    }
+}

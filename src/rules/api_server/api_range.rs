@@ -1,0 +1,113 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::api::Limit;
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks numbers against the bounds that the API server sets.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   weight: 0
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   weight: 1
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    RULE {
+        name: "api-range",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a number is beyond what the API server takes",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A number beyond a bound.
+pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
+    let (what, bound, side) = match limit {
+        Limit::Most(bound) => ("above", bound, "at most"),
+        Limit::Least(bound) => ("below", bound, "at least"),
+        _ => ("beyond", 0, "within"),
+    };
+    let name = super::name_of(place.node());
+    let message = format!("`{name}` is {}, which is {what} {bound}", super::shown(place.node()));
+    Draft::new(&RULE, place, message).help(format!("write a number of {side} {bound}"))
+}
+
+/// `spec.replicas` as the scale of a NodePool.
+pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
+    let message = format!("`replicas` is {}, which is no number of replicas", super::shown(place.node()));
+    Draft::new(&RULE, place, message).help("write a number from 0 to 2147483647")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings;
+
+    #[test]
+    fn replicas_are_judged_as_a_field_and_as_a_scale() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: -1\n  template:\n    spec:\n      \
+                    nodeClassRef: {group: g, kind: k, name: a}\n      requirements: [{key: a, operator: In, values: [b], minValues: 51}]\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          5 |   replicas: -1
+            |             ^^
+        error NodePool/a spec.replicas [1.8-1.14]
+          `replicas` is the number -1, which is below 0; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: write a number of at least 0
+          5 |   replicas: -1
+            |             ^^
+        error NodePool/a .spec.replicas [1.8-1.14]
+          `replicas` is the number -1, which is no number of replicas; the API server refuses the NodePool under Karpenter 1.8-1.14
+          help: write a number from 0 to 2147483647
+          9 |       requirements: [{key: a, operator: In, values: [b], minValues: 51}]
+            |                                                                     ^^
+        error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
+          `minValues` is the number 51, which is above 50; the API server refuses the NodePool
+          help: write a number of at most 50
+        ");
+    }
+}

@@ -1,0 +1,178 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks what the API server asks of several fields together: that a key may be used, that a schedule comes with a duration, that
+    /// an alias fits its family, that selector terms choose something, and so on.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     budgets: [{nodes: "0", schedule: "0 9 * * mon-fri"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     budgets: [{nodes: "0", schedule: "0 9 * * mon-fri", duration: 8h}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `x-kubernetes-validations` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - hack/validation of both repositories, which add the rules for keys
+    RULE {
+        name: "api-rule",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "fields that do not go together",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with};
+    use crate::settings::{Settings, Target};
+
+    #[test]
+    fn the_path_names_the_whole_and_the_place_is_the_very_key() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n      labels:\n        \
+                    karpenter.sh/nodepool: a\n        team.k8s.io/x: y\n    spec:\n      nodeClassRef: {group: g, kind: k, name: ''}\n      \
+                    requirements:\n      - {key: kubernetes.io/hostname, operator: In}\n      - {key: a, operator: Gt, values: [many]}\n";
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @r#"
+          8 |         karpenter.sh/nodepool: a
+            |         ^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels [1.0-1.14]
+          a label may not have the key `karpenter.sh/nodepool`: Karpenter sets it to the name of the NodePool; the API server refuses the NodePool
+          help: remove the label: the node of a NodePool has it anyway
+          9 |         team.k8s.io/x: y
+            |         ^^^^^^^^^^^^^
+        error NodePool/a spec.template.metadata.labels [1.0-1.8]
+          a label may not have the key `team.k8s.io/x`: up to 1.8 the domain `k8s.io` is kept for Kubernetes; the API server refuses the NodePool under Karpenter 1.0-1.8
+          help: write a key under a domain of your own, such as `example.com/x`
+         11 |       nodeClassRef: {group: g, kind: k, name: ''}
+            |                                               ^^
+        error NodePool/a spec.template.spec.nodeClassRef.name [1.1-1.14]
+          `nodeClassRef.name` is empty; the API server refuses the NodePool under Karpenter 1.1-1.14
+          help: write the name of the node class: all three of `group`, `kind` and `name` are needed
+         13 |       - {key: kubernetes.io/hostname, operator: In}
+            |               ^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
+          a requirement may not have the key `kubernetes.io/hostname`: a node's name is not known before it runs; the API server refuses the NodePool
+          help: remove the requirement: every node has its own name, and Karpenter cannot choose it
+         13 |       - {key: kubernetes.io/hostname, operator: In}
+            |                                                 ^^
+        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+          a requirement with operator `In` has no `values`; the API server refuses the NodePool
+          help: write at least one value, or `Exists` for any value
+         14 |       - {key: a, operator: Gt, values: [many]}
+            |                                         ^^^^
+        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+          a requirement with operator `Gt` compares with `many`, which is no whole number from 0 on; the API server refuses the NodePool
+          help: write one whole number as text, such as `values: ["4"]`
+        "#);
+    }
+
+    #[test]
+    fn a_node_class_is_told_all_at_once() {
+        let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiFamily: AL2\n  amiSelectorTerms:\n  \
+                    - {alias: al2023@latest, owner: self}\n  subnetSelectorTerms: []\n  securityGroupSelectorTerms: [{id: sg-1, name: a}]\n  \
+                    blockDeviceMappings: [{ebs: {volumeType: gp3}}]\n  kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}\n  \
+                    tags: {karpenter.sh/nodepool: a}\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          4 | spec:
+            | ^^^^
+        error EC2NodeClass/a spec [1.0-1.14]
+          the node class has neither a `role` nor an `instanceProfile`; the API server refuses the EC2NodeClass
+          help: write `role`, for which Karpenter makes a profile, or `instanceProfile`, which you made yourself
+          5 |   amiFamily: AL2
+            |              ^^^
+        error EC2NodeClass/a spec [1.0-1.14]
+          `spec.amiFamily` is `AL2`, but the alias of `amiSelectorTerms` is one of AL2023; the API server refuses the EC2NodeClass
+          help: write `AL2023`, or remove `amiFamily`: the alias tells it
+          7 |   - {alias: al2023@latest, owner: self}
+            |      ^^^^^
+        error EC2NodeClass/a spec.amiSelectorTerms [1.0-1.14]
+          a term has `alias` beside other fields; `alias` excludes `id`, `tags`, `name`, `owner`; the API server refuses the EC2NodeClass
+          help: keep `alias` alone, or remove it
+          8 |   subnetSelectorTerms: []
+            |   ^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.subnetSelectorTerms [1.0-1.14]
+          `subnetSelectorTerms` has no term; the API server refuses the EC2NodeClass
+          help: write at least one term
+          9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
+            |                                 ^^
+        error EC2NodeClass/a spec.securityGroupSelectorTerms [1.0-1.14]
+          a term has `id` beside other fields; `id` excludes `tags`, `name`; the API server refuses the EC2NodeClass
+          help: keep `id` alone, or remove it
+          9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
+            |                                           ^^^^
+        error EC2NodeClass/a spec.securityGroupSelectorTerms [1.0-1.14]
+          a term has `name` beside other fields; `name` excludes `tags`, `id`; the API server refuses the EC2NodeClass
+          help: keep `name` alone, or remove it
+         10 |   blockDeviceMappings: [{ebs: {volumeType: gp3}}]
+            |                          ^^^
+        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [1.0-1.14]
+          a volume has neither a `volumeSize` nor a `snapshotID`; the API server refuses the EC2NodeClass
+          help: write `volumeSize`, such as `100Gi`, or the snapshot that the volume is made from
+         11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
+            |                            ^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.kubelet [1.0-1.14]
+          `kubelet.evictionSoft` has `memory.available` and `kubelet.evictionSoftGracePeriod` has not; the API server refuses the EC2NodeClass
+          help: write `memory.available` in both, or remove it
+         11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
+            |                                                                  ^^^^
+        error EC2NodeClass/a spec.kubelet.kubeReserved [1.0-1.14]
+          `kubelet.kubeReserved` has `cpus`, which the kubelet does not know there; the API server refuses the EC2NodeClass
+          help: write `cpu`; known are `cpu`, `memory`, `ephemeral-storage`, `pid`
+         12 |   tags: {karpenter.sh/nodepool: a}
+            |          ^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.tags [1.0-1.14]
+          the tag `karpenter.sh/nodepool` is set by Karpenter itself, with the value that finds its instances again; the API server refuses the EC2NodeClass
+          help: remove `karpenter.sh/nodepool` from `spec.tags`
+        ");
+    }
+}

@@ -1,0 +1,199 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::api::Shape;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::{Node, Style, Value};
+use crate::object::Object;
+use crate::rules::Fixes;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that every field of a Karpenter object has a value of the type that the API server knows: a string, a whole number,
+    /// `true` or `false`, a list or an object.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
+    /// application with it stays out of sync.
+    /// Most often a tag or an amount is written without quotes and becomes a number or a truth value in YAML.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   tags:
+    ///     cost-center: 1234
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   tags:
+    ///     cost-center: "1234"
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where any string will do, as in tags: the value is put in quotes as it is written. Where the string has to be one of
+    /// a few words or of a certain form, the quotes are offered only.
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - The server's order of checks: k8s.io/apiextensions-apiserver pkg/registry/customresource/strategy.go
+    RULE {
+        name: "api-type",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a field has a value of another type",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A value that is none of a shape.
+pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
+    let node = place.node();
+    let found = match node.value() {
+        Value::String(_) => format!("the string {}", super::shown(node)),
+        Value::Bool(_) => format!("the truth value {}", super::shown(node)),
+        _ => super::shown(node),
+    };
+    let name = super::name_of(node);
+    let message = if node.parent().is_some_and(Node::is_sequence) {
+        format!("an item of `{name}` is {found} and must be {}", wanted.name())
+    } else {
+        format!("`{name}` is {found} and must be {}", wanted.name())
+    };
+    let draft = Draft::new(&RULE, place, message);
+    match (wanted, node.value()) {
+        (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
+            let spelling = node.spelling().to_owned();
+            let draft = draft.help(format!("write it in quotes: `\"{spelling}\"`"));
+            if node.style() == Style::Alias || spelling.is_empty() {
+                return draft;
+            }
+            // In a map of strings any string will do.
+            let free = node.parent().is_some_and(|parent| matches!(parent.key(), "tags" | "labels" | "annotations"));
+            let change = vec![Change::Set(node, spelling)];
+            let title = "write it in quotes";
+            draft.fix(if free { Fix::safe(title, change) } else { Fix::to_look_at(title, change) })
+        }
+        (Shape::Integer | Shape::Boolean, Value::String(text)) => {
+            draft.help(format!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
+        }
+        (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits 64 bits"),
+        (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
+        (Shape::Object(fields), _) => {
+            let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            draft.help(format!("write an object with the fields {}", names.join(", ")))
+        }
+        (Shape::Map(_), _) => draft.help("write an object of keys and values"),
+        _ => draft.help(format!("write {}", wanted.name())),
+    }
+}
+
+fn example(wanted: Shape, text: &str) -> &str {
+    let fits = match wanted {
+        Shape::Integer => text.parse::<i64>().is_ok(),
+        _ => matches!(text, "true" | "false"),
+    };
+    match wanted {
+        _ if fits => text,
+        Shape::Integer => "10",
+        _ => "true",
+    }
+}
+
+/// `spec.replicas` as the scale of a NodePool.
+pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
+    let message = format!("`replicas` is {}, which is no number of replicas", super::shown(place.node()));
+    Draft::new(&RULE, place, message).help("write a whole number without quotes and without a fraction, such as `3`")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, fixed, silent};
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: r\n  \
+                         amiSelectorTerms: [{alias: al2023@latest}]\n  subnetSelectorTerms: [{id: subnet-1}]\n  \
+                         securityGroupSelectorTerms: [{id: sg-1}]\n";
+
+    #[test]
+    fn tags_are_put_in_quotes_as_they_are_written() {
+        let text = format!("{CLASS}  tags: {{a: 0123, b: yes, c: 1.10, d: 'e'}}\n");
+        assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}  tags: {{a: \"0123\", b: \"yes\", c: \"1.10\", d: 'e'}}\n"));
+    }
+
+    #[test]
+    fn the_message_names_the_field_and_what_it_takes() {
+        let text = format!("{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          9 |   detailedMonitoring: 'true'
+            |                       ^^^^^^
+        error EC2NodeClass/a spec.detailedMonitoring [1.0-1.14]
+          `detailedMonitoring` is the string `true` and must be `true` or `false`; the API server refuses the EC2NodeClass
+          help: write `true` or `false` without quotes, such as `true`
+         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
+            |                      ^^^^^
+        error EC2NodeClass/a spec.kubelet.maxPods [1.0-1.14]
+          `maxPods` is the string `110` and must be a whole number; the API server refuses the EC2NodeClass
+          help: write a whole number without quotes, such as `110`
+         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
+            |                                         ^^^^^^^^^
+        error EC2NodeClass/a spec.kubelet.clusterDNS [1.0-1.14]
+          `clusterDNS` is the string `10.0.0.10` and must be a list; the API server refuses the EC2NodeClass
+          help: write a list: put `- ` before each item
+         11 |   cpuOptions: []
+            |   ^^^^^^^^^^
+        error EC2NodeClass/a spec.cpuOptions [1.13-1.14]
+          `cpuOptions` is a list and must be an object; the API server refuses the EC2NodeClass under Karpenter 1.13-1.14
+          help: write an object with the fields `nestedVirtualization`
+        ");
+    }
+
+    #[test]
+    fn metadata_is_decoded_as_a_whole() {
+        let text = CLASS.replace("{name: a}", "{name: a, labels: {team: 7}, annotations: {note: null}}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          3 | metadata: {name: a, labels: {team: 7}, annotations: {note: null}}
+            |                                    ^
+        error EC2NodeClass/a  [1.0-1.14]
+          `team` is the number 7 and must be a string; the API server refuses the EC2NodeClass
+          help: write it in quotes: `"7"`
+          fix: write it in quotes: "\"7\""
+        "#);
+    }
+
+    #[test]
+    fn numbers_with_a_fraction_of_nothing_are_whole() {
+        silent(&super::RULE, &format!("{CLASS}  kubelet: {{maxPods: 110.0}}\n  userData: null\n"));
+    }
+}

@@ -1,0 +1,231 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::api::{Field, ROOTS, Root, Schema, Shape};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::Object;
+use crate::rules::Fixes;
+use crate::spelling::nearest;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that every field of a Karpenter object is one that the release knows. A field that is known elsewhere, or in another
+    /// release, is said to be.
+    ///
+    /// ## Why it is bad
+    ///
+    /// `kubectl apply` refuses the object with `unknown field`. Applied without strict validation, as some tools do, the API server
+    /// drops the field in silence: what it was to say does not happen. In admission the field is gone already, so this rule is
+    /// silent there.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    ///     expireAfter: 720h
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///       expireAfter: 720h
+    ///   disruption:
+    ///     consolidateAfter: 1m
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Not safe: the field whose name is nearest may not be the one that was meant.
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - website/content/en/docs/upgrading/v1-migration.md, for the fields that moved
+    RULE {
+        name: "api-unknown-field",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::Unsafe,
+        summary: "a field that the API server does not know",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A field that is none of those of its object.
+pub(super) fn explain<'d>(
+    place: Place<'d>,
+    fields: &'static [Field],
+    root: Option<&'static Root>,
+    target: Releases,
+) -> Draft<'d> {
+    let node = place.node();
+    let name = node.key();
+    let known = fields.iter().filter(|field| field.name == name);
+    let known = known.fold(Releases::NONE, |all, field| all.or(field.releases));
+    if !known.is_empty() {
+        let message = format!("`{name}` is a field of Karpenter {known} only");
+        return Draft::new(&RULE, place, message).help(format!("remove `{name}`, or use a release that knows it"));
+    }
+    let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
+    let message = match holder {
+        Some(holder) if node.parent().and_then(Node::parent).is_some_and(Node::is_sequence) => {
+            format!("an item of `{holder}` has no field `{name}`")
+        }
+        Some(holder) => format!("`{holder}` has no field `{name}`"),
+        None => format!("there is no field `{name}`"),
+    };
+    let draft = Draft::new(&RULE, place, message);
+    let absent = |field: &&Field| field.releases.meets(target) && node.parent().is_some_and(|parent| parent.get(field.name).is_none());
+    if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
+        let fix = Fix::to_look_at(format!("write `{near}`"), vec![Change::Rename(node, near.to_owned())]);
+        return draft.help(format!("write `{near}`")).fix(fix);
+    }
+    let help = moved(name, holder).map(str::to_owned).or_else(|| elsewhere(name, node, root));
+    draft.help(help.unwrap_or_else(|| format!("remove `{name}`")))
+}
+
+/// Where the fields of v1beta1 and of v1alpha5 went, as far as their names changed.
+fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
+    Some(match (holder, name) {
+        (Some("nodeClassRef"), "apiVersion") => "write `group: karpenter.k8s.aws`, without a version",
+        (_, "ttlSecondsUntilExpired") => "write `spec.template.spec.expireAfter`, such as `720h`",
+        (_, "ttlSecondsAfterEmpty" | "consolidation") => {
+            "write `spec.disruption` with `consolidationPolicy` and `consolidateAfter`"
+        }
+        (_, "providerRef") => "write `spec.template.spec.nodeClassRef` with `group`, `kind` and `name`",
+        (_, "kubeletConfiguration") => "write `spec.kubelet` of the EC2NodeClass",
+        (_, "provider") => "write an EC2NodeClass, and refer to it with `nodeClassRef`",
+        (_, "subnetSelector") => "write `subnetSelectorTerms`, a list with `tags` or `id` in each item",
+        (_, "securityGroupSelector") => "write `securityGroupSelectorTerms`, a list with `tags`, `id` or `name` in each item",
+        (_, "amiSelector") => "write `amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name` in each item",
+        (Some("limits"), "resources") | (Some("resources"), _) => "write the amounts below `spec.limits` itself",
+        (Some("taints" | "startupTaints"), "operator") => "remove `operator`: a taint has a key, a value and an effect; tolerations have operators",
+        (Some("budgets"), "crontab") => "write `schedule`, with `duration` beside it",
+        _ => return None,
+    })
+}
+
+/// The one place where a field of this name is known: of the same kind, or else of another.
+fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<String> {
+    let own = root?;
+    let mut roots: Vec<_> = vec![own];
+    roots.extend(ROOTS.into_iter().filter(|other| !core::ptr::eq(*other, own) && other.kind.name != "NodeOverlay" && other.kind.name != "NodeClaim"));
+    for root in roots {
+        let mut found = Vec::new();
+        places(&root.spec.schema, name, "spec", &mut found);
+        let Some(path) = found.first() else { continue };
+        if found.len() > 1 || node.parent().is_none() {
+            return None;
+        }
+        let kind = if core::ptr::eq(root, own) { String::new() } else { format!(" of the {}", root.kind.name) };
+        return Some(format!("it belongs to `{path}`{kind}"));
+    }
+    None
+}
+
+/// The paths of the fields of a name.
+fn places(schema: &Schema, name: &str, path: &str, found: &mut Vec<String>) {
+    match schema.shape {
+        Shape::Object(fields) => {
+            for field in fields {
+                let path = format!("{path}.{}", field.name);
+                places(&field.schema, name, &path, found);
+                if field.name == name {
+                    found.push(path);
+                }
+            }
+        }
+        Shape::List(items) => places(items, name, &format!("{path}[]"), found),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with};
+    use crate::settings::{Settings, Target};
+
+    #[test]
+    fn the_right_place_is_named() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a, lables: {}}\nspec:\n  disruption: {consolidateAfter: 0s, expireAfter: 1h}\n  \
+                    ttlSecondsUntilExpired: 10\n  template:\n    spec:\n      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}\n      \
+                    kubelet: {maxPods: 10}\n      requirements: [{key: a, operator: In, value: [b]}]\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @r#"
+          3 | metadata: {name: a, lables: {}}
+            |                     ^^^^^^
+        error NodePool/a metadata.lables [1.0-1.14]
+          `metadata` has no field `lables`; `kubectl apply` refuses the NodePool
+          help: write `labels`
+          fix to look at: write `labels`: "labels"
+          5 |   disruption: {consolidateAfter: 0s, expireAfter: 1h}
+            |                                      ^^^^^^^^^^^
+        error NodePool/a spec.disruption.expireAfter [1.0-1.14]
+          `disruption` has no field `expireAfter`; `kubectl apply` refuses the NodePool
+          help: it belongs to `spec.template.spec.expireAfter`
+          6 |   ttlSecondsUntilExpired: 10
+            |   ^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.ttlSecondsUntilExpired [1.0-1.14]
+          `spec` has no field `ttlSecondsUntilExpired`; `kubectl apply` refuses the NodePool
+          help: write `spec.template.spec.expireAfter`, such as `720h`
+          9 |       nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}
+            |                      ^^^^^^^^^^
+        error NodePool/a spec.template.spec.nodeClassRef.apiVersion [1.0-1.14]
+          `nodeClassRef` has no field `apiVersion`; `kubectl apply` refuses the NodePool
+          help: write `group: karpenter.k8s.aws`, without a version
+         10 |       kubelet: {maxPods: 10}
+            |       ^^^^^^^
+        error NodePool/a spec.template.spec.kubelet [1.0-1.14]
+          `spec` has no field `kubelet`; `kubectl apply` refuses the NodePool
+          help: it belongs to `spec.kubelet` of the EC2NodeClass
+         11 |       requirements: [{key: a, operator: In, value: [b]}]
+            |                                             ^^^^^
+        error NodePool/a spec.template.spec.requirements[0].value [1.0-1.14]
+          an item of `requirements` has no field `value`; `kubectl apply` refuses the NodePool
+          help: write `values`
+          fix to look at: write `values`: "values"
+        "#);
+    }
+
+    #[test]
+    fn a_field_of_another_release_is_said_to_be() {
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template:\n    spec:\n      \
+                    nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n";
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
+          5 |   replicas: 1
+            |   ^^^^^^^^
+        error NodePool/a spec.replicas [1.0-1.7]
+          `replicas` is a field of Karpenter 1.8-1.14 only; `kubectl apply` refuses the NodePool under Karpenter 1.0-1.7
+          help: remove `replicas`, or use a release that knows it
+        ");
+    }
+}

@@ -1,0 +1,140 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::api::served::{self, SERVED};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::Fixes;
+use crate::spelling::nearest;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 is gone from 1.1 on, `Provisioner`, `Machine` and
+    /// `AWSNodeTemplate` before 1.0, and NodeOverlay comes with 1.7.
+    ///
+    /// ## Why it is bad
+    ///
+    /// `kubectl apply` says `no matches for kind`, and whatever the object was to do does not happen.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1alpha5
+    /// kind: Provisioner
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   ttlSecondsAfterEmpty: 30
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+    ///   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/apis/crds of aws/karpenter-provider-aws at v1.0.0, v1.1.0 and v1.7.0
+    /// - website/content/en/docs/upgrading/v1-migration.md
+    RULE {
+        name: "removed-api-version",
+        family: Family::ApiServer,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a kind or version of Karpenter that the release does not serve",
+        on: super::KARPENTER,
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    super::check(&RULE, object, context, drafts);
+}
+
+/// A kind and version that some releases do not serve.
+pub(super) fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releases) -> Draft<'d> {
+    let (api_version, kind) = (object.api_version(), object.kind());
+    let message = format!("Karpenter {releases} does not serve `{kind}` of `{api_version}`");
+    Draft::new(&RULE, place, message).help(help(object, kind))
+}
+
+fn help(object: Object<'_>, kind: &str) -> String {
+    if let Some(served) = served::find(object) {
+        return match served.instead {
+            Some((api_version, now)) if now == kind => {
+                format!("write `apiVersion: {api_version}`; some fields have moved, which a check of the result will tell")
+            }
+            Some((api_version, now)) => {
+                let article = if now.starts_with('E') { "an" } else { "a" };
+                format!("write {article} {now} of `{api_version}`: the migration guide of v1 tells what became of each field")
+            }
+            None => format!("only Karpenter {} serves it: use such a release, or remove the object", served.releases),
+        };
+    }
+    let current = || SERVED.iter().filter(|served| served.instead.is_none());
+    if let Some(served) = current().find(|served| served.kind == kind) {
+        return format!("write `apiVersion: {}/{}`", served.group, served.version);
+    }
+    let near = nearest(kind, current().map(|served| served.kind));
+    near.map_or_else(|| "there is no such kind; remove the object".to_owned(), |near| format!("write `kind: {near}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings_with, silent};
+    use crate::settings::{Settings, Target};
+
+    #[test]
+    fn each_says_what_took_its_place() {
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let kinds = [
+            ("karpenter.sh/v1beta1", "NodePool"),
+            ("karpenter.k8s.aws/v1alpha1", "AWSNodeTemplate"),
+            ("karpenter.sh/v1", "EC2NodeClass"),
+            ("karpenter.sh/v1", "Nodepool"),
+            ("karpenter.sh/v1alpha1", "NodeOverlay"),
+        ];
+        let text = kinds.map(|(version, kind)| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n")).join("---\n");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a apiVersion [1.1-1.14]
+          Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+          help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+          5 | apiVersion: karpenter.k8s.aws/v1alpha1
+            |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error AWSNodeTemplate/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
+          help: write an EC2NodeClass of `karpenter.k8s.aws/v1`: the migration guide of v1 tells what became of each field
+          9 | apiVersion: karpenter.sh/v1
+            |             ^^^^^^^^^^^^^^^
+        error EC2NodeClass/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `EC2NodeClass` of `karpenter.sh/v1`
+          help: write `apiVersion: karpenter.k8s.aws/v1`
+         13 | apiVersion: karpenter.sh/v1
+            |             ^^^^^^^^^^^^^^^
+        error Nodepool/a apiVersion [1.0-1.14]
+          Karpenter 1.0-1.14 does not serve `Nodepool` of `karpenter.sh/v1`
+          help: write `kind: NodePool`
+         17 | apiVersion: karpenter.sh/v1alpha1
+            |             ^^^^^^^^^^^^^^^^^^^^^
+        error NodeOverlay/a apiVersion [1.0-1.6]
+          Karpenter 1.0-1.6 does not serve `NodeOverlay` of `karpenter.sh/v1alpha1`
+          help: only Karpenter 1.7-1.14 serves it: use such a release, or remove the object
+        ");
+        silent(&super::RULE, "apiVersion: v1\nkind: Provisioner\n");
+    }
+}

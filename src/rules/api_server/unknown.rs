@@ -1,0 +1,76 @@
+//! The fields of an object that a release does not know. The server drops them, and refuses the object where it is asked to
+//! be strict, as `kubectl apply` does.
+//!
+//! It looks at names alone: below a value of another type, every field is unknown. Source: k8s.io/apiextensions-apiserver
+//! v0.35, pkg/apiserver/schema/pruning/algorithm.go.
+
+use super::{Refusal, What};
+use crate::finding::Place;
+use crate::karpenter::api::{Field, METADATA, Root, Schema, Shape};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::Object;
+
+/// Adds the fields that are unknown in an object of a kind in the table.
+pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
+    let mut search = Search { root, refusals };
+    for (key, value) in object.root().members() {
+        match key {
+            "spec" => search.value(value, Some(&root.spec.schema), root.releases),
+            "status" => search.fields(value, root.status, root.releases),
+            "metadata" => search.fields(value, METADATA, root.releases),
+            _ if key.eq_ignore_ascii_case("apiVersion") || key.eq_ignore_ascii_case("kind") => {}
+            _ if key.eq_ignore_ascii_case("metadata") => {}
+            _ => search.refuse(value, core::slice::from_ref(&root.spec), root.releases),
+        }
+    }
+}
+
+struct Search<'r, 'd> {
+    root: &'static Root,
+    refusals: &'r mut Vec<Refusal<'d>>,
+}
+
+impl<'d> Search<'_, 'd> {
+    fn refuse(&mut self, value: Node<'d>, known: &'static [Field], releases: Releases) {
+        if !releases.is_empty() {
+            let what = What::Unknown(known, Some(self.root));
+            self.refusals.push(Refusal { place: Place::key(value), releases, what });
+        }
+    }
+
+    fn fields(&mut self, node: Node<'d>, fields: &'static [Field], live: Releases) {
+        if !node.is_mapping() {
+            return self.value(node, None, live);
+        }
+        for (key, value) in node.members() {
+            let mut unknown = live;
+            for field in fields.iter().filter(|field| field.name == key) {
+                unknown = unknown.without(field.releases);
+                self.value(value, Some(&field.schema), live.and(field.releases));
+            }
+            self.refuse(value, fields, unknown);
+        }
+    }
+
+    fn value(&mut self, node: Node<'d>, schema: Option<&'static Schema>, live: Releases) {
+        if live.is_empty() {
+            return;
+        }
+        if node.is_sequence() {
+            let items = match schema.map(|schema| schema.shape) {
+                Some(Shape::List(items)) => Some(items),
+                _ => None,
+            };
+            node.items().for_each(|item| self.value(item, items, live));
+        } else if node.is_mapping() {
+            match schema.map(|schema| schema.shape) {
+                Some(Shape::Object(fields)) => self.fields(node, fields, live),
+                Some(Shape::Map(values)) => {
+                    node.members().for_each(|(_, value)| self.value(value, Some(values), live));
+                }
+                _ => node.members().for_each(|(_, value)| self.refuse(value, &[], live)),
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::chart_values;
+use crate::karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
+use crate::karpenter::controller::{CLUSTER_NAME, Controller};
+use crate::karpenter::identity::{is_service_account, region_of_endpoint};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares what names this cluster, beside the selectors of node classes: `CLUSTER_NAME` of the controller's
+    /// Deployment and `settings.clusterName` of the Helm values with one another and with the setting `clusterName`; and
+    /// with the cluster's name the instance profile, the controller's role and the queue, where they follow the schemes of
+    /// Karpenter's guides (`KarpenterNodeInstanceProfile-<name>`, `KarpenterControllerRole-<name>`, `Karpenter-<name>`).
+    /// The region of the endpoint is compared with `AWS_REGION`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A controller that goes by another cluster's name tags its instances with it. Where the other cluster's controller
+    /// may, it terminates them within minutes, and this one terminates those of the other.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,cluster=prod
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata: {name: karpenter, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///       - image: public.ecr.aws/karpenter/controller:1.14.1
+    ///         env: [{name: CLUSTER_NAME, value: staging}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,cluster=prod
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata: {name: karpenter, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///       - image: public.ecr.aws/karpenter/controller:1.14.1
+    ///         env: [{name: CLUSTER_NAME, value: prod}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#7356
+    /// - pkg/controllers/nodeclaim/garbagecollection/controller.go and pkg/providers/instance/instance.go (List) at v1.14.1
+    RULE {
+        name: "cluster-name-mismatch",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller goes by the name of another cluster",
+        on: &[
+            On::Kind(Kind::DEPLOYMENT),
+            On::Kind(Kind::NODE_CLASS),
+            On::Kind(Kind::of("", "v1", "ServiceAccount")),
+            On::ChartValues,
+        ],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let controller = Controller::of(object);
+    let values = chart_values::of(object);
+    let in_values = values.and_then(|values| values.at_path(&["settings", "clusterName"]));
+    let own = controller
+        .and_then(|controller| controller.setting(CLUSTER_NAME).text())
+        .or_else(|| in_values.and_then(|node| Some((node.as_str().filter(|text| !text.is_empty())?, node))));
+    if let Some((name, node)) = own {
+        drafts.extend(named(object, name, node, context));
+    }
+    if let Some(known) = known(context) {
+        by_scheme(object, values, known, drafts);
+    }
+    if controller.is_some() || values.is_some() {
+        drafts.extend(region(object, context));
+    }
+}
+
+/// The name of this cluster, where it is known and no placeholder.
+fn known<'c>(context: &'c Context<'_, '_>) -> Option<&'c str> {
+    let setting = context.settings.cluster_name.as_deref();
+    let name = setting.or_else(|| context.inventory.cluster_name().map(|(name, _)| name))?;
+    placeholder(name).is_none().then_some(name)
+}
+
+/// The controller's own name against the setting, and chart values against the controller.
+fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+    if placeholder(name).is_some() {
+        return None;
+    }
+    if let Some(known) = context.settings.cluster_name.as_deref().filter(|known| *known != name) {
+        let message = format!("the controller goes by the name `{name}`, but the setting `clusterName` says that this cluster is `{known}`");
+        let draft = Draft::new(&RULE, Place::value(node), message);
+        return Some(draft.help(format!("write `{known}`")));
+    }
+    let other = context.inventory.identity().name.filter(|mark| mark.text != name && mark.object != object)?;
+    if Controller::of(object).is_some() || placeholder(other.text).is_some() {
+        return None;
+    }
+    let message = format!("the chart is given the name `{name}`, but the controller in this input goes by `{}`", other.text);
+    let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
+    let draft = draft.help("write the same name in both; if they are of two clusters, check each cluster on its own");
+    Some(draft.related(Place::value(other.node), format!("this names `{}`", other.text)))
+}
+
+/// Names that follow the schemes of Karpenter's guides.
+fn by_scheme<'d>(object: Object<'d>, values: Option<Node<'d>>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+    const ROLE: &str = "eks.amazonaws.com/role-arn";
+    let profile = object.at(&["spec", "instanceProfile"]).filter(|_| object.is(Kind::NODE_CLASS));
+    let account = if is_service_account(object) { object.annotation(ROLE) } else { None };
+    let account = account.or_else(|| values?.at_path(&["serviceAccount", "annotations", ROLE]));
+    let controller = Controller::of(object).and_then(|one| one.setting(crate::karpenter::controller::INTERRUPTION_QUEUE).text());
+    let queue = controller.or_else(|| {
+        let node = values?.at_path(&["settings", "interruptionQueue"])?;
+        Some((node.as_str()?, node))
+    });
+    let found = [
+        profile.and_then(|node| Some(("the instance profile", in_profile(node.as_str()?)?, node))),
+        account.and_then(|node| Some(("the controller's role", in_controller_role(node.as_str()?)?, node))),
+        queue.and_then(|(text, node)| {
+            let name = text.rsplit(['/', ':']).next()?;
+            Some(("the interruption queue", in_queue(name)?, node))
+        }),
+    ];
+    for (what, name, node) in found.into_iter().flatten() {
+        if name == known || related(name, known) || placeholder(name).is_some() {
+            continue;
+        }
+        let message = format!("{what} is that of cluster `{name}`, but this cluster is `{known}`");
+        let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
+        drafts.push(draft.help(format!("use the one of `{known}`, or correct the cluster's name if this one is right")));
+    }
+}
+
+/// The region of the endpoint against that of the controller.
+fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+    let identity = context.inventory.identity();
+    let endpoint = identity.endpoint.filter(|mark| mark.object == object)?;
+    let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
+    if there == here || here.contains(['$', '{', '<']) {
+        return None;
+    }
+    let message = format!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");
+    let draft = Draft::new(&RULE, Place::value(endpoint.node), message);
+    Some(draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    fn controller(env: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{env}]\n"
+        )
+    }
+
+    fn known(name: &str) -> Settings {
+        Settings { cluster_name: Some(name.to_owned()), ..Settings::default() }
+    }
+
+    const PROD: &str = "{name: CLUSTER_NAME, value: prod}";
+
+    #[test]
+    fn the_controller_is_compared_with_the_setting() {
+        insta::assert_snapshot!(findings_with(&super::RULE, &controller(PROD), &known("staging")), @"
+          9 |         env: [{name: CLUSTER_NAME, value: prod}]
+            |                                           ^^^^
+        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
+          the controller goes by the name `prod`, but the setting `clusterName` says that this cluster is `staging`
+          help: write `staging`
+        ");
+        assert_eq!(findings_with(&super::RULE, &controller(PROD), &known("prod")), "");
+        let values = "settings: {clusterName: prod}\n";
+        assert!(findings_with(&super::RULE, values, &known("staging")).contains("error"));
+    }
+
+    #[test]
+    fn the_chart_is_compared_with_the_controller() {
+        let text = format!("{}---\nsettings: {{clusterName: staging}}\n", controller(PROD));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         11 | settings: {clusterName: staging}
+            |                         ^^^^^^^
+        warning / settings.clusterName [1.0-1.14]
+          the chart is given the name `staging`, but the controller in this input goes by `prod`
+          help: write the same name in both; if they are of two clusters, check each cluster on its own
+          see line 9 spec.template.spec.containers[0].env[0].value: this names `prod`
+        ");
+    }
+
+    #[test]
+    fn profile_role_and_queue_are_compared_where_they_follow_a_scheme() {
+        let text = format!(
+            "{}---\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: karpenter\n  annotations: {{eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}}\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{instanceProfile: KarpenterNodeInstanceProfile-staging}}\n",
+            controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: Karpenter-staging}}"))
+        );
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: INTERRUPTION_QUEUE, value: Karpenter-staging}]
+            |                                                                                    ^^^^^^^^^^^^^^^^^
+        warning Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+          the interruption queue is that of cluster `staging`, but this cluster is `prod`
+          help: use the one of `prod`, or correct the cluster's name if this one is right
+         15 |   annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}
+            |                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn [1.0-1.14]
+          the controller's role is that of cluster `staging`, but this cluster is `prod`
+          help: use the one of `prod`, or correct the cluster's name if this one is right
+         20 | spec: {instanceProfile: KarpenterNodeInstanceProfile-staging}
+            |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.instanceProfile [1.0-1.14]
+          the instance profile is that of cluster `staging`, but this cluster is `prod`
+          help: use the one of `prod`, or correct the cluster's name if this one is right
+        ");
+        silent(&super::RULE, &text.replace("-staging", "-prod"));
+    }
+
+    #[test]
+    fn the_region_of_the_endpoint_is_compared_with_the_controllers() {
+        let endpoint = "{name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}";
+        let text = controller(&format!("{PROD}, {endpoint}, {{name: AWS_REGION, value: us-east-1}}"));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}, {name: AWS_REGION, value: us-east-1}]
+            |                                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+          the endpoint is that of a cluster in `eu-west-1`, but the controller works in `us-east-1`
+          help: write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it
+        ");
+        silent(&super::RULE, &text.replace("us-east-1", "eu-west-1"));
+    }
+
+    #[test]
+    fn names_of_ones_own_and_placeholders_are_left_alone() {
+        let queue = |name: &str| controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: '{name}'}}"));
+        for name in ["staging", "Karpenter-prod-eu-1", "events", "Karpenter-${NAME}", ""] {
+            silent(&super::RULE, &queue(name));
+        }
+        assert_eq!(findings_with(&super::RULE, &controller("{name: CLUSTER_NAME, value: '${NAME}'}"), &known("a")), "");
+        // Values of several clusters in one folder, and no controller to compare them with.
+        silent(&super::RULE, "settings: {clusterName: a}\n---\nsettings: {clusterName: b}\n");
+    }
+}

@@ -1,0 +1,256 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::cluster_name::{Placeholder, placeholder};
+use crate::karpenter::controller::{CLUSTER_NAME, Controller, Setting};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the Deployment of Karpenter's controller is given the name of its cluster: `CLUSTER_NAME` or
+    /// `--cluster-name` is there, is not empty and is not the placeholder of a template or an example.
+    ///
+    /// A name that comes from a ConfigMap, a Secret or another variable is not judged.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Without a name the controller stops at its start with `missing field, cluster-name`. A placeholder is worse: two
+    /// clusters that kept the same one have the same name. Everything that Karpenter makes is tagged with the name, and
+    /// each controller terminates, within minutes, the instances under its name that it knows no NodeClaim for: those
+    /// of the other cluster.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: karpenter
+    ///   namespace: kube-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///       - name: controller
+    ///         image: public.ecr.aws/karpenter/controller:1.14.1
+    ///         env:
+    ///         - name: CLUSTER_NAME
+    ///           value: ""
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: karpenter
+    ///   namespace: kube-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///       - name: controller
+    ///         image: public.ecr.aws/karpenter/controller:1.14.1
+    ///         env:
+    ///         - name: CLUSTER_NAME
+    ///           value: prod-eu-1
+    /// ```
+    ///
+    /// With Helm this is the value `settings.clusterName`, which is best taken from where the cluster is created.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#601, #7356, #7436
+    /// - pkg/operator/options/options.go and options_validation.go at v1.0.0 and v1.14.1
+    /// - pkg/controllers/nodeclaim/garbagecollection/controller.go at v1.14.1
+    RULE {
+        name: "clustername-empty",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller is given no name of its cluster, or a placeholder",
+        on: &[On::Kind(Kind::DEPLOYMENT)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+const HELP: &str = "write the name of the EKS cluster; with Helm, set `settings.clusterName`";
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(controller) = Controller::of(object) else { return };
+    match controller.setting(CLUSTER_NAME) {
+        // A Deployment without a selector is a patch, which says nothing of what it leaves out.
+        Setting::Absent if object.at(&["spec", "selector"]).is_none() => {}
+        Setting::Absent => {
+            let message = "the controller is given no `CLUSTER_NAME`, and stops at its start with `missing field, cluster-name`";
+            let place = Place::missing(controller.container, "env");
+            drafts.push(Draft::new(&RULE, place, message).help(HELP));
+        }
+        Setting::Text("", node) => {
+            let message = "`CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`";
+            drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
+        }
+        Setting::Text(name, node) => drafts.extend(stand_in(object, name, node, context)),
+        Setting::Elsewhere => {}
+    }
+    drafts.extend(given_twice(&controller));
+}
+
+/// A name that only stands for one.
+fn stand_in<'d>(
+    object: Object<'d>,
+    name: &str,
+    node: Node<'d>,
+    context: &Context<'_, 'd>,
+) -> Option<Draft<'d>> {
+    if context.settings.cluster_name.as_deref() == Some(name) {
+        return None;
+    }
+    let what = placeholder(name)?;
+    // A text may be rendered once more on its way to the cluster; what has arrived there will not be.
+    let severity = match what {
+        Placeholder::Example => Severity::Warning,
+        _ if object.operation() == Operation::Apply => Severity::Warning,
+        _ => Severity::Error,
+    };
+    let kind = if what == Placeholder::Example { "the name of an example" } else { "a placeholder" };
+    let message = format!(
+        "the controller is given {kind} as the name of its cluster, `{name}`; clusters that share it terminate each other's nodes"
+    );
+    let draft = Draft::new(&RULE, Place::value(node), message).help(HELP);
+    Some(draft.severity(severity).caught_by(CaughtBy::Nobody))
+}
+
+/// Two values for the variable, of which the last counts.
+fn given_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
+    let mut items = controller.variables(CLUSTER_NAME.variable);
+    let (first, last) = (items.next()?, items.last()?);
+    let value = |item: Node<'d>| item.str_at(&["value"]);
+    if value(first) == value(last) {
+        return None;
+    }
+    let message = "`CLUSTER_NAME` is given twice with different values; the last one counts";
+    let draft = Draft::new(&RULE, Place::value(first), message).severity(Severity::Warning);
+    let draft = draft.caught_by(CaughtBy::Nobody).help("keep the one that names this cluster");
+    Some(draft.related(Place::value(last), "this one counts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    /// The controller's Deployment with `env` and more of its container as given.
+    fn controller(container: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, namespace: kube-system}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.1\n        {container}\n"
+        )
+    }
+
+    #[test]
+    fn an_empty_name_is_found_where_it_should_stand() {
+        let text = controller("env:\n        - {name: AWS_REGION, value: eu-west-1}\n        - {name: CLUSTER_NAME, value: ''}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         12 |         - {name: CLUSTER_NAME, value: ''}
+            |                                       ^^
+        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
+        ");
+        let text = controller("env: [{name: CLUSTER_NAME}]");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         10 |         env: [{name: CLUSTER_NAME}]
+            |                ^^^^
+        error Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
+          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
+        ");
+        let text = controller("args: [--cluster-name=]");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         10 |         args: [--cluster-name=]
+            |                ^^^^^^^^^^^^^^^
+        error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
+          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
+        ");
+    }
+
+    #[test]
+    fn no_name_at_all_is_found_in_a_whole_deployment_with_the_image_of_the_controller() {
+        let patch = controller("env: []");
+        silent(&super::RULE, &patch);
+        let whole = patch.replace("spec:\n  template", "spec:\n  selector: {matchLabels: {a: b}}\n  template");
+        insta::assert_snapshot!(findings(&super::RULE, &whole), @"
+          9 |       - name: controller
+            |         ^^^^
+        error Deployment/karpenter spec.template.spec.containers[0].env [1.0-1.14]
+          the controller is given no `CLUSTER_NAME`, and stops at its start with `missing field, cluster-name`
+          help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
+        ");
+        silent(&super::RULE, &whole.replace("public.ecr.aws/karpenter/controller", "example.net/karpenter"));
+    }
+
+    #[test]
+    fn placeholders_are_a_warning_in_a_text_and_an_error_in_the_cluster() {
+        for name in ["${CLUSTER_NAME}", "<cluster-name>", "CLUSTER_NAME", "my-cluster"] {
+            let text = controller(&format!("env: [{{name: CLUSTER_NAME, value: '{name}'}}]"));
+            let said = findings(&super::RULE, &text);
+            assert!(said.contains("warning Deployment/karpenter") && said.contains(name), "{said}");
+            let review = format!(
+                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
+                text.replace('\n', "\n    ").trim_end(),
+            );
+            let said = findings(&super::RULE, &review);
+            assert_eq!(said.contains("error Deployment"), name != "my-cluster", "{said}");
+        }
+    }
+
+    #[test]
+    fn two_values_for_the_variable_are_found() {
+        let text = controller("env:\n        - {name: CLUSTER_NAME, value: a}\n        - {name: CLUSTER_NAME, value: b}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         11 |         - {name: CLUSTER_NAME, value: a}
+            |            ^^^^
+        warning Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
+          `CLUSTER_NAME` is given twice with different values; the last one counts
+          help: keep the one that names this cluster
+          see line 12 spec.template.spec.containers[0].env[1]: this one counts
+        ");
+    }
+
+    #[test]
+    fn a_name_and_what_comes_from_elsewhere_are_left_alone() {
+        for container in [
+            "env: [{name: CLUSTER_NAME, value: prod-eu-1}]",
+            "env: [{name: CLUSTER_NAME, value: prod.example.net}]",
+            "env: [{name: CLUSTER_NAME, valueFrom: {configMapKeyRef: {name: a, key: b}}}]",
+            "env: [{name: NAME, value: prod}, {name: CLUSTER_NAME, value: $(NAME)}]",
+            "envFrom: [{secretRef: {name: karpenter}}]",
+            "args: [--cluster-name, prod]",
+            "env: [{name: CLUSTER_NAME, value: prod}, {name: CLUSTER_NAME, value: prod}]",
+        ] {
+            silent(&super::RULE, &controller(container));
+        }
+    }
+
+    #[test]
+    fn a_cluster_that_is_called_like_an_example_is_believed() {
+        let text = controller("env: [{name: CLUSTER_NAME, value: my-cluster}]");
+        let settings = Settings { cluster_name: Some("my-cluster".to_owned()), ..Settings::default() };
+        assert_eq!(findings_with(&super::RULE, &text, &settings), "");
+    }
+
+    #[test]
+    fn other_deployments_are_none_of_its_business() {
+        let text = controller("env: [{name: CLUSTER_NAME, value: ''}]");
+        silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "mcr.microsoft.com/aks/karpenter/controller"));
+        silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "example.net/shop").replace("name: karpenter", "name: shop"));
+    }
+}

@@ -1,0 +1,212 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::iam;
+use crate::karpenter::iam_policy::{PASS_ROLE, policies};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks, where an input holds both the IAM policy of Karpenter's controller and an EC2NodeClass, that the policy
+    /// lets the controller pass `spec.role` to instances, and that the condition `iam:PassedToService` names EC2.
+    ///
+    /// Roles are compared by name: what path a role has is not known from a node class.
+    ///
+    /// ## Why it is bad
+    ///
+    /// `is not authorized to perform: iam:PassRole`: the instance profile gets no role, no node starts, and NodeClaims
+    /// are made and deleted in a loop.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: iam.services.k8s.aws/v1alpha1
+    /// kind: Policy
+    /// metadata:
+    ///   name: karpenter-controller
+    /// spec:
+    ///   name: karpenter-controller
+    ///   policyDocument: |
+    ///     {"Version": "2012-10-17", "Statement": [
+    ///       {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:RunInstances"], "Resource": "*"},
+    ///       {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/KarpenterNodeRole-prod"}]}
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: prod-karpenter-node
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: iam.services.k8s.aws/v1alpha1
+    /// kind: Policy
+    /// metadata:
+    ///   name: karpenter-controller
+    /// spec:
+    ///   name: karpenter-controller
+    ///   policyDocument: |
+    ///     {"Version": "2012-10-17", "Statement": [
+    ///       {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:RunInstances"], "Resource": "*"},
+    ///       {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/prod-karpenter-node"}]}
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: prod-karpenter-node
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#6036, #2519; terraform-aws-modules/terraform-aws-eks#3064, #3146
+    /// - AllowPassingInstanceRole in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
+    RULE {
+        name: "iam-passrole-mismatch",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller may not pass the role of a node class to instances",
+        on: &[On::Kind(Kind::NODE_CLASS), On::IamPolicy],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if object.is(Kind::NODE_CLASS) {
+        drafts.extend(left_out(object, context));
+    } else {
+        service(object, drafts);
+    }
+}
+
+/// A role that no policy in the input passes. Another policy, which the input does not hold, may do so.
+fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+    let node = class.at(&["spec", "role"])?;
+    let name = node.as_str()?.rsplit('/').next().filter(|name| iam::is_name(name))?;
+    let passed = context.inventory.passed_roles().leaves_out(name)?;
+    let complete = context.inventory.is_complete();
+    let severity = if complete { Severity::Error } else { Severity::Warning };
+    let message = format!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
+    let draft = Draft::new(&RULE, Place::value(node), message).severity(severity);
+    let draft = draft.help(format!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
+    Some(draft.related(Place::of_policy(passed.at), format!("this passes `{}`", passed.text)))
+}
+
+/// A condition under which the role is passed to other services than EC2.
+fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
+    for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
+        let mut passing = policy.statements.iter().filter(|one| one.allows && one.names(PASS_ROLE)).peekable();
+        let mut wrong = None;
+        let several = passing.peek().is_some();
+        let mut right = false;
+        for statement in passing {
+            let condition = statement.conditions.iter().find(|condition| {
+                condition.key.text.eq_ignore_ascii_case("iam:PassedToService") && condition.is_positive()
+            });
+            match condition {
+                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first().cloned()),
+                _ => right = true,
+            }
+        }
+        if let Some(word) = wrong.filter(|_| several && !right) {
+            let message = format!("roles may be passed to `{}` only, and Karpenter passes them to EC2", word.text);
+            let draft = Draft::new(&RULE, Place::of_policy(word.at), message);
+            drafts.push(draft.help("write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well"));
+        }
+    }
+}
+
+fn takes_ec2(condition: &crate::karpenter::iam_policy::Condition<'_>) -> bool {
+    ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"].iter().any(|service| condition.takes(service))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    /// A controller's policy that passes a role, and a node class.
+    fn with(resource: &str, role: &str) -> String {
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n---\nVersion: '2012-10-17'\nStatement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances], Resource: '*'}}\n- Effect: Allow\n  Action: iam:PassRole\n  Resource: '{resource}'\n"
+        )
+    }
+
+    #[test]
+    fn the_finding_sits_on_the_class_whose_role_is_not_passed() {
+        let text = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          5 |   role: prod-node
+            |         ^^^^^^^^^
+        warning EC2NodeClass/a spec.role [1.0-1.14]
+          the controller's IAM policy passes other roles than `prod-node`, and no node of this class starts
+          help: write the role that the policy passes, or add the ARN of `prod-node` to its statement on `iam:PassRole`
+          see line 12 Statement[1].Resource: this passes `arn:aws:iam::111122223333:role/KarpenterNodeRole-prod`
+        ");
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        assert!(findings_with(&super::RULE, &text, &complete).contains("error EC2NodeClass"));
+    }
+
+    #[test]
+    fn roles_that_may_be_meant_are_passed() {
+        for resource in [
+            "arn:aws:iam::111122223333:role/prod-node",
+            "arn:aws:iam::111122223333:role/karpenter/prod-node",
+            "arn:aws:iam::*:role/*-node",
+            "arn:aws:iam::111122223333:role/karpenter/*",
+            "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/${Role}",
+            "${KarpenterNodeRole.Arn}",
+            "*",
+        ] {
+            silent(&super::RULE, &with(resource, "prod-node"));
+        }
+        let other = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
+        // Any policy may add a role, a node class may name a profile instead, and a placeholder is no role yet.
+        let more = "---\nStatement: {Effect: Allow, Action: 'iam:*', Resource: '*'}\n";
+        silent(&super::RULE, &format!("{other}{more}"));
+        silent(&super::RULE, &other.replace("role: prod-node", "instanceProfile: prod-node"));
+        silent(&super::RULE, &other.replace("role: prod-node", "role: ${ROLE}"));
+    }
+
+    #[test]
+    fn policies_of_others_tell_nothing_of_what_is_left_out() {
+        let text = with("arn:aws:iam::111122223333:role/ci", "prod-node").replace("ec2:CreateFleet, ec2:RunInstances", "s3:GetObject");
+        silent(&super::RULE, &text);
+    }
+
+    #[test]
+    fn roles_are_passed_to_ec2() {
+        let policy = |service: &str| {
+            format!(
+                "{}  Condition:\n    StringEquals: {{iam:PassedToService: {service}}}\n",
+                with("*", "prod-node").split_once("---\n").unwrap().1
+            )
+        };
+        insta::assert_snapshot!(findings(&super::RULE, &policy("eks.amazonaws.com")), @"
+          8 |     StringEquals: {iam:PassedToService: eks.amazonaws.com}
+            |                                         ^^^^^^^^^^^^^^^^^
+        error / Statement[1].Condition.StringEquals.iam:PassedToService [1.0-1.14]
+          roles may be passed to `eks.amazonaws.com` only, and Karpenter passes them to EC2
+          help: write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well
+        ");
+        for service in ["ec2.amazonaws.com", "ec2.amazonaws.com.cn", "[eks.amazonaws.com, ec2.amazonaws.com]", "'ec2.${AWS::URLSuffix}'", "'*'"] {
+            silent(&super::RULE, &policy(service));
+        }
+    }
+}

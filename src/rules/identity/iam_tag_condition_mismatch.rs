@@ -1,0 +1,288 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::cluster_name::placeholder;
+use crate::karpenter::iam_policy::{Condition, Policy, Word, policies};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares the conditions of the controller's IAM policy with the tags that Karpenter really sets:
+    ///
+    /// - the cluster in `kubernetes.io/cluster/<name>` and `eks:eks-cluster-name`, with the name of this cluster where it
+    ///   is known and within one statement,
+    /// - the regions that the statements ask for, with one another,
+    /// - tags that Karpenter no longer sets, or never did.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A statement whose condition names another cluster or region allows nothing here. Launches end with
+    /// `UnauthorizedOperation`, and from 1.3 on the node class is never Ready: `RunInstancesAuthCheckFailed`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,cluster=prod
+    /// Version: "2012-10-17"
+    /// Statement:
+    /// - Effect: Allow
+    ///   Action: [ec2:RunInstances, ec2:CreateFleet]
+    ///   Resource: "arn:aws:ec2:*:*:instance/*"
+    ///   Condition:
+    ///     StringEquals:
+    ///       aws:RequestTag/kubernetes.io/cluster/staging: owned
+    ///     StringLike:
+    ///       aws:RequestTag/karpenter.sh/nodepool: "*"
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,cluster=prod
+    /// Version: "2012-10-17"
+    /// Statement:
+    /// - Effect: Allow
+    ///   Action: [ec2:RunInstances, ec2:CreateFleet]
+    ///   Resource: "arn:aws:ec2:*:*:instance/*"
+    ///   Condition:
+    ///     StringEquals:
+    ///       aws:RequestTag/kubernetes.io/cluster/prod: owned
+    ///     StringLike:
+    ///       aws:RequestTag/karpenter.sh/nodepool: "*"
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#1488; kubernetes-sigs/karpenter#2992 (region)
+    /// - pkg/utils/utils.go (GetTags) and pkg/apis/v1/labels.go at v1.14.1
+    RULE {
+        name: "iam-tag-condition-mismatch",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller's IAM policy asks for tags of another cluster or region",
+        on: &[On::IamPolicy],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Tags of Karpenter before 1.0, and one that it never set.
+const UNSET: [&str; 4] = [
+    "karpenter.sh/provisioner-name",
+    "karpenter.sh/managed-by",
+    "karpenter.k8s.aws/ec2nodetemplate",
+    "karpenter.sh/cluster",
+];
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let setting = context.settings.cluster_name.as_deref();
+    let controller = context.inventory.cluster_name().map(|(name, _)| name);
+    let known = setting.or(controller).filter(|name| placeholder(name).is_none());
+    for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
+        match known {
+            Some(known) => against(policy, known, drafts),
+            None => within_statements(policy, drafts),
+        }
+        regions(policy, drafts);
+        unset(policy, drafts);
+    }
+}
+
+/// Compares the clusters of a policy with the one that is known. A policy that also knows this one may serve several.
+fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+    let names: Vec<_> = conditions(policy).flat_map(Condition::clusters).collect();
+    let serves = names.iter().any(|word| word.text == known);
+    let severity = if serves { Severity::Warning } else { Severity::Error };
+    for word in names.iter().filter(|word| word.text != known && placeholder(&word.text).is_none()) {
+        let message = format!("the condition asks for cluster `{}`, but this cluster is `{known}`", word.text);
+        let draft = Draft::new(&RULE, Place::of_policy(word.at), message).severity(severity);
+        drafts.push(draft.help(format!("write `{known}`: Karpenter sets the tags with the name of its own cluster")));
+    }
+}
+
+/// Compares the clusters within each statement: Karpenter sets both tags from one name.
+fn within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+    for statement in &policy.statements {
+        let all: Vec<Vec<Word<'_>>> = statement.conditions.iter().map(Condition::clusters).collect();
+        let mut single = all.iter().filter_map(|names| if let [one] = names.as_slice() { Some(one) } else { None });
+        let Some(first) = single.next() else { continue };
+        if let Some(other) = single.find(|other| other.text != first.text) {
+            let message = format!(
+                "the conditions of one statement ask for the clusters `{}` and `{}`, which no instance is of at once",
+                first.text, other.text
+            );
+            let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
+            let draft = draft.help("write the same cluster's name in both conditions");
+            drafts.push(draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text)));
+        }
+    }
+}
+
+/// Compares the regions of a policy's conditions, where each asks for one only.
+fn regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let asked = conditions(policy).filter(|condition| {
+        let key = condition.key.text.to_ascii_lowercase();
+        condition.is_positive()
+            && (key == "aws:requestedregion" || condition.tag() == Some("topology.kubernetes.io/region"))
+    });
+    let mut single = asked.filter_map(|condition| {
+        let [one] = condition.values.as_slice() else { return None };
+        (!one.text.contains(['$', '*', '<', '{'])).then_some(one)
+    });
+    let Some(first) = single.next() else { return };
+    if let Some(other) = single.find(|other| other.text != first.text) {
+        let message = format!(
+            "the conditions of this policy ask for the regions `{}` and `{}`; Karpenter works in one",
+            first.text, other.text
+        );
+        let draft = Draft::new(&RULE, Place::of_policy(other.at), message).severity(Severity::Warning);
+        let draft = draft.help("write the region of this cluster in both places");
+        drafts.push(draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text)));
+    }
+}
+
+/// Conditions on tags that Karpenter does not set, at most one finding a tag.
+fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+    for tag in UNSET {
+        let mut asking = policy.statements.iter().filter(|one| one.allows).flat_map(|one| &one.conditions).filter(
+            |condition| condition.is_positive() && !condition.if_exists() && condition.tag() == Some(tag),
+        );
+        let Some(first) = asking.next() else { continue };
+        let message = format!(
+            "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
+        );
+        let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
+        let draft = Draft::new(&RULE, Place::of_policy(first.key.at), message).severity(Severity::Warning).help(help);
+        drafts.push(asking.fold(draft, |draft, other| draft.related(Place::of_policy(other.key.at), "and here")));
+    }
+}
+
+fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> impl Iterator<Item = &'p Condition<'d>> {
+    policy.statements.iter().filter(|one| one.allows).flat_map(|one| &one.conditions)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    /// A controller's policy with the given conditions in one statement.
+    fn policy(conditions: &str) -> String {
+        format!(
+            "{{\"Statement\": [{{\"Effect\": \"Allow\", \"Action\": \"ec2:RunInstances\", \"Resource\": \"*\", \"Condition\": {{\n  \"StringLike\": {{\"aws:RequestTag/karpenter.sh/nodepool\": \"*\"}},\n  {conditions}\n}}}}]}}\n"
+        )
+    }
+
+    fn known(name: &str) -> Settings {
+        Settings { cluster_name: Some(name.to_owned()), ..Settings::default() }
+    }
+
+    #[test]
+    fn the_name_of_another_cluster_is_marked_in_the_key_and_in_the_value() {
+        let text = policy(
+            "\"StringEquals\": {\n    \"aws:RequestTag/kubernetes.io/cluster/staging\": \"owned\",\n    \"aws:RequestTag/eks:eks-cluster-name\": \"staging\"}",
+        );
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &known("prod")), @r#"
+          4 |     "aws:RequestTag/kubernetes.io/cluster/staging": "owned",
+            |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [1.0-1.14]
+          the condition asks for cluster `staging`, but this cluster is `prod`
+          help: write `prod`: Karpenter sets the tags with the name of its own cluster
+          5 |     "aws:RequestTag/eks:eks-cluster-name": "staging"}
+            |                                            ^^^^^^^^^
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
+          the condition asks for cluster `staging`, but this cluster is `prod`
+          help: write `prod`: Karpenter sets the tags with the name of its own cluster
+        "#);
+        silent(&super::RULE, &text);
+        assert_eq!(findings_with(&super::RULE, &text, &known("staging")), "");
+    }
+
+    #[test]
+    fn one_statement_asks_for_one_cluster() {
+        let text = policy(
+            "\"StringEquals\": {\n    \"aws:RequestTag/kubernetes.io/cluster/staging\": \"owned\",\n    \"aws:RequestTag/eks:eks-cluster-name\": \"prod\"}",
+        );
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          5 |     "aws:RequestTag/eks:eks-cluster-name": "prod"}
+            |                                            ^^^^^^
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
+          the conditions of one statement ask for the clusters `staging` and `prod`, which no instance is of at once
+          help: write the same cluster's name in both conditions
+          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging: this asks for `staging`
+        "#);
+    }
+
+    #[test]
+    fn a_policy_that_serves_several_clusters_is_a_warning_at_most() {
+        let text = policy("\"StringEquals\": {\"aws:RequestTag/eks:eks-cluster-name\": [\"prod\", \"staging\"]}");
+        silent(&super::RULE, &text);
+        let said = findings_with(&super::RULE, &text, &known("prod"));
+        assert!(said.contains("warning") && !said.contains("error"), "{said}");
+    }
+
+    #[test]
+    fn two_regions_are_found() {
+        let text = policy(
+            "\"StringEquals\": {\n    \"aws:RequestTag/topology.kubernetes.io/region\": \"eu-west-1\",\n    \"aws:RequestedRegion\": \"us-east-1\"}",
+        );
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          5 |     "aws:RequestedRegion": "us-east-1"}
+            |                            ^^^^^^^^^^^
+        warning / Statement[0].Condition.StringEquals.aws:RequestedRegion [1.0-1.14]
+          the conditions of this policy ask for the regions `eu-west-1` and `us-east-1`; Karpenter works in one
+          help: write the region of this cluster in both places
+          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/topology.kubernetes.io/region: this asks for `eu-west-1`
+        "#);
+        silent(&super::RULE, &text.replace("us-east-1", "eu-west-1"));
+        silent(&super::RULE, &text.replace("us-east-1", "${AWS::Region}"));
+    }
+
+    #[test]
+    fn tags_that_nothing_sets_are_found() {
+        let text = policy("\"StringEquals\": {\"aws:RequestTag/karpenter.sh/provisioner-name\": \"default\"}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          3 |   "StringEquals": {"aws:RequestTag/karpenter.sh/provisioner-name": "default"}
+            |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning / Statement[0].Condition.StringEquals.aws:RequestTag/karpenter.sh/provisioner-name [1.0-1.14]
+          the condition asks for the tag `karpenter.sh/provisioner-name`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing
+          help: ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does
+        "#);
+        silent(&super::RULE, &text.replace("StringEquals", "StringEqualsIfExists"));
+        silent(&super::RULE, &text.replace("StringEquals", "StringNotEquals"));
+    }
+
+    #[test]
+    fn what_is_filled_in_elsewhere_is_not_judged() {
+        for name in ["${ClusterName}", "$CLUSTER_NAME", "${aws:PrincipalTag/eks-cluster-name}", "*", "my-cluster"] {
+            let text = policy(&format!("\"StringLike\": {{\"aws:RequestTag/eks:eks-cluster-name\": \"{name}\"}}"));
+            assert_eq!(findings_with(&super::RULE, &text, &known("prod")), "", "{name}");
+        }
+        let stack = "\
+Resources:
+  Policy:
+    Type: AWS::IAM::Policy
+    Properties:
+      PolicyDocument:
+        Statement:
+          Effect: Allow
+          Action: ['ec2:CreateFleet', 'ec2:RunInstances']
+          Resource: '*'
+          Condition:
+            StringEquals:
+              aws:RequestTag/eks:eks-cluster-name: !Ref ClusterName
+";
+        assert_eq!(findings_with(&super::RULE, stack, &known("prod")), "");
+        let long = stack.replace("!Ref ClusterName", "{Ref: ClusterName}");
+        assert_eq!(findings_with(&super::RULE, &long, &known("prod")), "");
+    }
+
+    #[test]
+    fn policies_that_have_nothing_of_karpenter_are_left_alone() {
+        let text = "{\"Statement\": {\"Effect\": \"Allow\", \"Action\": \"ec2:*\", \"Resource\": \"*\", \"Condition\": {\"StringEquals\": {\"aws:ResourceTag/kubernetes.io/cluster/other\": \"owned\"}}}}";
+        assert_eq!(findings_with(&super::RULE, text, &known("prod")), "");
+    }
+}

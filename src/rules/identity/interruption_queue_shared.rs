@@ -1,0 +1,111 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::cluster_name::placeholder;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Where the manifests of several clusters are checked together, finds controllers of two clusters that read the same
+    /// interruption queue.
+    ///
+    /// Queues of different accounts or regions may have the same name. Where that is not known, it is a warning.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A controller deletes the messages about instances it does not know. Whichever reads first takes them from the
+    /// other one, whose spot instances are then taken away without their pods being moved.
+    ///
+    /// ## Example
+    ///
+    /// Each document belongs to a cluster of its own, as with `--cluster one --cluster two`.
+    ///
+    /// ```yaml,clusters
+    /// settings: {clusterName: one, interruptionQueue: karpenter}
+    /// ---
+    /// settings: {clusterName: two, interruptionQueue: karpenter}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,clusters
+    /// settings: {clusterName: one, interruptionQueue: one}
+    /// ---
+    /// settings: {clusterName: two, interruptionQueue: two}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pkg/controllers/interruption/controller.go (deleteMessage) at v1.0.0 and v1.14.1
+    RULE {
+        name: "interruption-queue-shared",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "controllers of two clusters read the same interruption queue",
+        on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let own = context.inventory.identity();
+    let Some(queue) = own.queue.filter(|mark| mark.object == object && placeholder(mark.text).is_none()) else {
+        return;
+    };
+    let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
+    for other in earlier {
+        let that = other.identity();
+        let Some(same) = that.queue.filter(|mark| name_of(mark.text) == name_of(queue.text)) else { continue };
+        let severity = match own.is_beside(that) {
+            Some(true) => Severity::Error,
+            None => Severity::Warning,
+            Some(false) => continue,
+        };
+        let message = format!(
+            "the controller of cluster `{}` reads the queue `{}` as well, and each deletes the other's messages",
+            other.name(),
+            name_of(queue.text)
+        );
+        let draft = Draft::new(&RULE, Place::value(queue.node), message).severity(severity);
+        let draft = draft.help("give each cluster a queue of its own, named after it");
+        drafts.push(draft.related(Place::value(same.node), "the same queue"));
+    }
+}
+
+/// The name of a queue that may be given as an ARN or an address.
+fn name_of(text: &str) -> &str {
+    text.rsplit(['/', ':']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::findings_of_clusters;
+
+    fn controller(queue: &str, region: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{{name: INTERRUPTION_QUEUE, value: '{queue}'}}, {{name: AWS_REGION, value: {region}}}]\n"
+        )
+    }
+
+    #[test]
+    fn the_queue_of_another_cluster_is_found() {
+        let (one, two) = (controller("karpenter", "eu-west-1"), controller("karpenter", "eu-west-1"));
+        insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&one, &two]), @"cluster-2: warning Deployment/karpenter spec.template.spec.containers[0].env[0].value: the controller of cluster `cluster-1` reads the queue `karpenter` as well, and each deletes the other's messages");
+    }
+
+    #[test]
+    fn queues_of_their_own_and_of_other_regions_are_left_alone() {
+        for (queue, region) in [("two", "eu-west-1"), ("karpenter", "eu-north-1"), ("${NAME}", "eu-west-1"), ("", "eu-west-1")] {
+            let (one, two) = (controller("karpenter", "eu-west-1"), controller(queue, region));
+            assert_eq!(findings_of_clusters(&super::RULE, &[&one, &two]), "");
+        }
+        let open = controller("${NAME}", "eu-west-1");
+        assert_eq!(findings_of_clusters(&super::RULE, &[&open, &open]), "");
+    }
+}

@@ -1,0 +1,201 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::chart_values;
+use crate::karpenter::controller::Controller;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that Karpenter's controller does not run on nodes that Karpenter makes: neither by a selector on
+    /// `karpenter.sh/nodepool`, nor because the chart's affinity against it was removed and nothing else binds the
+    /// controller to other nodes.
+    ///
+    /// ## Why it is bad
+    ///
+    /// When its node is consolidated, replaced or lost, there is no controller to make another one, and nothing scales
+    /// until somebody adds a node by hand.
+    ///
+    /// A controller that is bound to a managed node group, to Fargate or to labels of the house's own is left alone.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata: {name: karpenter, namespace: kube-system}
+    /// spec:
+    ///   selector: {matchLabels: {app.kubernetes.io/name: karpenter}}
+    ///   template:
+    ///     spec:
+    ///       nodeSelector:
+    ///         karpenter.sh/nodepool: system
+    ///       containers:
+    ///       - image: public.ecr.aws/karpenter/controller:1.14.1
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata: {name: karpenter, namespace: kube-system}
+    /// spec:
+    ///   selector: {matchLabels: {app.kubernetes.io/name: karpenter}}
+    ///   template:
+    ///     spec:
+    ///       affinity:
+    ///         nodeAffinity:
+    ///           requiredDuringSchedulingIgnoredDuringExecution:
+    ///             nodeSelectorTerms:
+    ///             - matchExpressions:
+    ///               - {key: karpenter.sh/nodepool, operator: DoesNotExist}
+    ///       containers:
+    ///       - image: public.ecr.aws/karpenter/controller:1.14.1
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - the default `affinity` in charts/karpenter/values.yaml at v1.0.0 to v1.14.1
+    RULE {
+        name: "karpenter-on-own-nodes",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "Karpenter's controller runs on nodes that Karpenter makes",
+        on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
+        inventory: &[],
+        check: check,
+    }
+}
+
+const NODE_POOL: &str = "karpenter.sh/nodepool";
+const HELP: &str = "require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate";
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let controller = Controller::of(object);
+    let pod = controller.and_then(|_| object.pod()?.get("spec"));
+    // The values have the same two fields at their top.
+    let Some(place) = pod.or_else(|| chart_values::of(object)) else { return };
+    let wanted = wanted(place);
+    for node in &wanted {
+        let message = "the controller runs on nodes that Karpenter makes; when they go, nothing makes new ones";
+        drafts.push(Draft::new(&RULE, Place::key(*node), message).help(HELP));
+    }
+    // A Deployment without a selector is a patch, and values leave the chart's own affinity as it is.
+    let whole = object.at(&["spec", "selector"]).is_some() && controller.is_some_and(|controller| controller.certain);
+    if wanted.is_empty() && whole && !is_bound(place) {
+        let message = "nothing keeps the controller off nodes that Karpenter makes; when they go, nothing makes new ones";
+        let draft = Draft::new(&RULE, Place::missing(place, "affinity"), message);
+        drafts.push(draft.severity(Severity::Warning).help(HELP));
+    }
+}
+
+/// What asks for nodes of a NodePool: a selector, or every alternative of a required affinity.
+fn wanted(spec: Node<'_>) -> Vec<Node<'_>> {
+    if let Some(node) = spec.at_path(&["nodeSelector", NODE_POOL]) {
+        return vec![node];
+    }
+    let asks = |term: Node<'_>| {
+        expressions(term).any(|expression| {
+            expression.str_at(&["key"]) == Some(NODE_POOL)
+                && matches!(expression.str_at(&["operator"]), Some("In" | "Exists"))
+        })
+    };
+    let terms = terms(spec);
+    match terms {
+        Some(terms) if !terms.is_empty() && terms.items().all(asks) => vec![terms],
+        _ => Vec::new(),
+    }
+}
+
+fn terms(spec: Node<'_>) -> Option<Node<'_>> {
+    spec.at_path(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])
+}
+
+fn expressions(term: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    term.get("matchExpressions").into_iter().flat_map(Node::items)
+}
+
+/// Whether something binds the pod to nodes of its own: any selector or required affinity on more than what every node
+/// has, or a toleration of Fargate.
+fn is_bound(spec: Node<'_>) -> bool {
+    /// What nodes of Karpenter have as well.
+    const COMMON: [&str; 6] = [
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+    ];
+    let own = |key: &str| !COMMON.contains(&key);
+    let selected = spec.get("nodeSelector").into_iter().flat_map(Node::members).any(|(key, _)| own(key));
+    let required = terms(spec).is_some_and(|terms| {
+        terms.items().any(|term| expressions(term).any(|expression| expression.str_at(&["key"]).is_some_and(own)))
+    });
+    let mut tolerations = spec.get("tolerations").into_iter().flat_map(Node::items);
+    let fargate = tolerations.any(|one| one.str_at(&["key"]) == Some("eks.amazonaws.com/compute-type"));
+    let named = spec.get("nodeName").is_some() || spec.str_at(&["schedulerName"]) == Some("fargate-scheduler");
+    selected || required || fargate || named
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, silent};
+
+    fn controller(spec: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    spec:\n      {spec}\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.2\n"
+        )
+    }
+
+    fn affinity(expression: &str) -> String {
+        controller(&format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{expression}]}}]}}}}}}"
+        ))
+    }
+
+    #[test]
+    fn a_selector_on_a_pool_is_found() {
+        let text = controller("nodeSelector: {kubernetes.io/os: linux, karpenter.sh/nodepool: system}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          8 |       nodeSelector: {kubernetes.io/os: linux, karpenter.sh/nodepool: system}
+            |                                               ^^^^^^^^^^^^^^^^^^^^^
+        error Deployment/karpenter spec.template.spec.nodeSelector.karpenter.sh/nodepool [1.0-1.14]
+          the controller runs on nodes that Karpenter makes; when they go, nothing makes new ones
+          help: require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate
+        ");
+        assert!(findings(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: In, values: [a]}")).contains("error"));
+        let values = "settings: {clusterName: a}\nnodeSelector: {karpenter.sh/nodepool: a}\n";
+        assert!(findings(&super::RULE, values).contains("error"));
+    }
+
+    #[test]
+    fn an_affinity_that_was_removed_is_found() {
+        let text = controller("nodeSelector: {kubernetes.io/os: linux}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          7 |     spec:
+            |     ^^^^
+        warning Deployment/karpenter spec.template.spec.affinity [1.0-1.14]
+          nothing keeps the controller off nodes that Karpenter makes; when they go, nothing makes new ones
+          help: require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate
+        ");
+    }
+
+    #[test]
+    fn a_controller_on_nodes_of_its_own_is_left_alone() {
+        silent(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: DoesNotExist}"));
+        silent(&super::RULE, &affinity("{key: eks.amazonaws.com/nodegroup, operator: In, values: [system]}"));
+        silent(&super::RULE, &controller("nodeSelector: {role: system}"));
+        silent(&super::RULE, &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"));
+        silent(&super::RULE, "settings: {clusterName: a}\nnodeSelector: {kubernetes.io/os: linux}\n");
+        // A patch says nothing of what it leaves out.
+        silent(&super::RULE, &controller("dnsPolicy: Default").replace("  selector: {matchLabels: {a: b}}\n", ""));
+    }
+}

@@ -1,0 +1,198 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::labels::HOSTNAME;
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::{Fixes, On};
+use crate::scheduling::pod::{Expression, Origin, Pod};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for `kubernetes.io/hostname` in the node selector and the node affinity of pods and pod templates.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A node has a name only once it exists, so Karpenter refuses the key: a pod that waits with it in its node selector or
+    /// in any required term is passed over, whatever the operator (`ignoring pod, … label kubernetes.io/hostname is
+    /// restricted`). `NotIn` to avoid one bad node is enough, and so is a term among alternatives. Up to 1.4 a preferred
+    /// term does the same; from 1.5 on such a preference is dropped.
+    ///
+    /// To keep pods apart, or together, `podAntiAffinity`, `podAffinity` and `topologySpreadConstraints` with the
+    /// `topologyKey` `kubernetes.io/hostname` are supported.
+    ///
+    /// ## What is not reported
+    ///
+    /// Pods of a DaemonSet, pods with a node or another scheduler, those that stay off Karpenter's nodes, and a Pod that
+    /// names one machine and belongs to no workload: it is meant for a node that exists. A workload that names one machine
+    /// may be meant for a node of another maker too, and is a warning; all else is an error.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       affinity:
+    ///         nodeAffinity:
+    ///           requiredDuringSchedulingIgnoredDuringExecution:
+    ///             nodeSelectorTerms:
+    ///               - matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-7]}]
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Taint or cordon the node, and for spreading:
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       topologySpreadConstraints:
+    ///         - maxSkew: 1
+    ///           topologyKey: kubernetes.io/hostname
+    ///           whenUnsatisfiable: DoNotSchedule
+    ///           labelSelector: {matchLabels: {app: web}}
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#4671, #6844, #1200
+    /// - `RestrictedLabels` in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
+    RULE {
+        name: "hostname-node-affinity",
+        family: Family::Labels,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a pod chooses nodes by their name, and Karpenter passes it over",
+        on: &[On::Workload],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
+    let of_workload = object.kind() != "Pod" || object.at(&["metadata", "ownerReferences"]).is_some();
+    for expression in pod.expressions().filter(|expression| expression.key == HOSTNAME) {
+        let names_machines = expression.values().next().is_some() && !expression.operator.is_negative();
+        if matches!(expression.origin, Origin::Preferred { .. }) {
+            preferred(expression, drafts);
+        } else if of_workload || !names_machines {
+            let message = "Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name";
+            let severity = if names_machines { Severity::Warning } else { Severity::Error };
+            drafts.push(draft(expression, message, severity));
+        }
+    }
+}
+
+fn preferred<'d>(expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let before = Releases::until(4);
+    let message = format!(
+        "Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name, not even as a preference ({before})"
+    );
+    drafts.push(draft(expression, &message, Severity::Error).releases(before));
+    if !expression.operator.is_negative() {
+        let since = Releases::since(5);
+        let message = format!("Karpenter drops this preference: a new node cannot be chosen by its name ({since})");
+        drafts.push(draft(expression, &message, Severity::Info).releases(since));
+    }
+}
+
+fn draft<'d>(expression: Expression<'d>, message: &str, severity: Severity) -> Draft<'d> {
+    let help = if expression.operator.is_negative() {
+        "remove it; to keep pods off a node, cordon or taint the node"
+    } else {
+        "select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`"
+    };
+    Draft::new(&RULE, expression.place(), message).severity(severity).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::{Settings, Target};
+
+    fn deployment(asks: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      {asks}\n"
+        )
+    }
+
+    fn affinity(operator: &str) -> String {
+        deployment(&format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [\n        {{matchExpressions: [{{key: kubernetes.io/hostname, operator: {operator}}}]}}]}}}}}}"
+        ))
+    }
+
+    #[test]
+    fn every_operator_is_refused_and_one_machine_is_a_warning() {
+        insta::assert_snapshot!(findings(&super::RULE, &affinity("NotIn, values: [ip-10-0-1-7]")), @"
+          9 |         {matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-7]}]}]}}}
+            |                                   ^^^^^^^^^^^^^^^^^^^^^^
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
+          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name
+          help: remove it; to keep pods off a node, cordon or taint the node
+        ");
+        insta::assert_snapshot!(findings(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: rack-7}")), @"
+          8 |       nodeSelector: {kubernetes.io/hostname: rack-7}
+            |                      ^^^^^^^^^^^^^^^^^^^^^^
+        warning Deployment/a spec.template.spec.nodeSelector [1.0-1.14]
+          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name
+          help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
+        ");
+        for operator in ["Exists", "DoesNotExist", "In, values: [a]"] {
+            assert_ne!(findings(&super::RULE, &affinity(operator)), "", "{operator}");
+        }
+    }
+
+    #[test]
+    fn a_preference_stops_the_pod_up_to_1_4_and_is_dropped_later() {
+        let text = deployment(
+            "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [\n        {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}",
+        );
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
+          9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
+            |                                                           ^^^^^^^^^^^^^^^^^^^^^^
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.0-1.4]
+          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name, not even as a preference (1.0-1.4)
+          help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
+          9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
+            |                                                           ^^^^^^^^^^^^^^^^^^^^^^
+        info Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5-1.14]
+          Karpenter drops this preference: a new node cannot be chosen by its name (1.5-1.14)
+          help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
+        ");
+        silent(&super::RULE, &text.replace("operator: In", "operator: NotIn"));
+    }
+
+    #[test]
+    fn pods_of_a_daemon_set_and_pods_meant_for_a_node_that_exists_are_left_alone() {
+        silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}").replace("Deployment", "DaemonSet"));
+        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nodeSelector: {kubernetes.io/hostname: a}}\n";
+        silent(&super::RULE, pod);
+        silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}\n      nodeName: a"));
+    }
+
+    #[test]
+    fn a_topology_key_is_supported() {
+        silent(&super::RULE, &deployment("topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]"));
+    }
+}

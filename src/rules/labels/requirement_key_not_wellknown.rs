@@ -1,0 +1,229 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::labels::{self, Field, is_within};
+use crate::karpenter::operator::Operator;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for requirement keys in the domains of Kubernetes and EKS (`kubernetes.io`, `k8s.io`, `eks.amazonaws.com` and
+    /// below) that Karpenter does not know, and names the well-known key that was meant.
+    ///
+    /// ## Why it is bad
+    ///
+    /// An unknown key is a label of one's own: it restricts the instance types in no way. Every node gets the label, with
+    /// one of the values of `In`, or with a *random number* for `Exists`, `NotIn` and bounds; an
+    /// `eks.amazonaws.com/capacityType In [SPOT]` labels on-demand nodes as spot. Up to 1.8 the API server refused most keys
+    /// of `kubernetes.io` and `k8s.io` (`restricted-label`); 1.9 and later accept every misspelling in silence.
+    ///
+    /// It is an error where the key can only be a misspelt well-known one, and a warning otherwise. Keys of
+    /// `node-role.kubernetes.io` and `node-restriction.kubernetes.io` are used on purpose and are an info; those of
+    /// `*.x-k8s.io` and `kops.k8s.io` belong to other projects and are left alone, as are keys in a domain of your own and
+    /// pools of EKS Auto Mode, which knows labels of its own in `eks.amazonaws.com`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m7i]}
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where nothing else can have been meant and the values are the same; keys that need other values too, such as
+    /// `eks.amazonaws.com/capacityType`, are not replaced.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#4362, #5521, #6401, #7636; kubernetes-sigs/karpenter#2586
+    /// - `Requirement.Any` in pkg/scheduling/requirement.go of kubernetes-sigs/karpenter
+    RULE {
+        name: "requirement-key-not-wellknown",
+        family: Family::Labels,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a requirement key of Kubernetes or EKS that Karpenter does not know and that restricts nothing",
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let (spec, field) = if object.is(Kind::NODE_POOL) {
+        (object.at(&["spec", "template", "spec"]), Field::PoolRequirement)
+    } else if object.is(Kind::NODE_CLAIM) {
+        (object.at(&["spec"]), Field::ClaimRequirement)
+    } else {
+        (object.at(&["spec"]), Field::OverlayRequirement)
+    };
+    let Some(spec) = spec else { return };
+    // What Karpenter writes itself holds the keys that pools and pods gave it.
+    if object.at(&["metadata", "ownerReferences"]).is_some() {
+        return;
+    }
+    let provider = spec.str_at(&["nodeClassRef", "group"]).unwrap_or_default();
+    if !provider.is_empty() && provider != "karpenter.k8s.aws" {
+        return;
+    }
+    for requirement in spec.get("requirements").into_iter().flat_map(Node::items) {
+        drafts.extend(judge(object, field, requirement));
+    }
+}
+
+fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<Draft<'d>> {
+    let node = requirement.get("key")?;
+    let key = node.as_str()?;
+    let (domain, name) = key.split_once('/')?;
+    let releases = field.releases().without(labels::refused_at_apply(field, key));
+    if !is_of_kubernetes_or_eks(domain) || releases.is_empty() || !labels::well_known(labels::normalised(key)).is_empty() {
+        return None;
+    }
+    let operator = requirement.str_at(&["operator"]).and_then(Operator::parse)?;
+    let values = requirement.get("values").map(Node::len).unwrap_or_default();
+    let becomes = match (operator, values) {
+        (Operator::DoesNotExist, _) => "and restricts nothing",
+        (Operator::In, 1) => "and every node just gets it as a label",
+        (Operator::In, _) => "and nodes just get one of the values as a label",
+        _ => "and nodes just get a random number as its value",
+    };
+    let message = format!("`{key}` is no label that Karpenter knows: it restricts no instance type, {becomes} ({releases})");
+    let meant = labels::meant(key);
+    let on_purpose = is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
+    let severity = match meant {
+        Some(meant) if meant.is_certain() => Severity::Error,
+        None if on_purpose => Severity::Info,
+        _ => Severity::Warning,
+    };
+    let help = meant.map_or_else(
+        || format!("for a label of your own, use a domain of your own, such as `example.com/{name}`"),
+        labels::Meant::help,
+    );
+    let draft = Draft::new(&RULE, Place::value(node), message).severity(severity).releases(releases).help(help);
+    let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
+    Some(match meant.filter(|meant| meant.is_certain() && !is_fixed) {
+        Some(meant) => {
+            draft.fix(Fix::safe("write the well-known key", vec![Change::Set(node, meant.key.to_owned())]))
+        }
+        None => draft,
+    })
+}
+
+/// Whether a domain is one of Kubernetes itself or of EKS; those of its sister projects are not.
+fn is_of_kubernetes_or_eks(domain: &str) -> bool {
+    let sisters = is_within(domain, "kops.k8s.io") || domain.ends_with("x-k8s.io");
+    let own = ["kubernetes.io", "k8s.io", "eks.amazonaws.com"].iter().any(|other| is_within(domain, other));
+    own && !sisters
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::settings::{Settings, Target};
+
+    fn pool(requirement: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - {{key: {requirement}}}\n"
+        )
+    }
+
+    #[test]
+    fn a_well_known_name_in_the_wrong_domain_is_an_error_with_its_fix() {
+        let wrong = pool("node.kubernetes.io/instance-family, operator: In, values: [m7i, m7a]");
+        insta::assert_snapshot!(findings(&super::RULE, &wrong), @r#"
+          8 |       - {key: node.kubernetes.io/instance-family, operator: In, values: [m7i, m7a]}
+            |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
+          `node.kubernetes.io/instance-family` is no label that Karpenter knows: it restricts no instance type, and nodes just get one of the values as a label (1.0-1.14)
+          help: write `karpenter.k8s.aws/instance-family`
+          fix: write the well-known key: "karpenter.k8s.aws/instance-family"
+        "#);
+        assert_eq!(fixed(&super::RULE, &wrong), wrong.replace("node.kubernetes.io", "karpenter.k8s.aws"));
+    }
+
+    #[test]
+    fn other_words_for_a_known_thing_need_other_values_too() {
+        insta::assert_snapshot!(findings(&super::RULE, &pool("eks.amazonaws.com/capacityType, operator: In, values: [SPOT]")), @"
+          8 |       - {key: eks.amazonaws.com/capacityType, operator: In, values: [SPOT]}
+            |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
+          `eks.amazonaws.com/capacityType` is no label that Karpenter knows: it restricts no instance type, and every node just gets it as a label (1.0-1.14)
+          help: write `karpenter.sh/capacity-type`, with its own values
+        ");
+        insta::assert_snapshot!(findings(&super::RULE, &pool("topology.kubernetes.io/zones, operator: Exists")), @r#"
+          8 |       - {key: topology.kubernetes.io/zones, operator: Exists}
+            |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].key [1.9-1.14]
+          `topology.kubernetes.io/zones` is no label that Karpenter knows: it restricts no instance type, and nodes just get a random number as its value (1.9-1.14)
+          help: write `topology.kubernetes.io/zone`
+          fix: write the well-known key: "topology.kubernetes.io/zone"
+        "#);
+    }
+
+    #[test]
+    fn up_to_1_8_the_api_server_refused_most_of_them() {
+        let settings = Settings { karpenter: Target::parse("1.8").unwrap(), ..Settings::default() };
+        let text = pool("topology.kubernetes.io/zones, operator: Exists");
+        assert_eq!(findings_with(&super::RULE, &text, &settings), "");
+        let text = pool("node.kubernetes.io/instance-size, operator: Exists");
+        assert!(findings_with(&super::RULE, &text, &settings).contains("[1.0-1.14]"));
+    }
+
+    #[test]
+    fn roles_and_restricted_labels_are_used_on_purpose() {
+        let found = findings(&super::RULE, &pool("node-role.kubernetes.io/worker, operator: In, values: ['']"));
+        assert!(found.contains("info NodePool/a"), "{found}");
+    }
+
+    #[test]
+    fn known_keys_aliases_own_domains_sister_projects_and_auto_mode_are_left_alone() {
+        for key in [
+            "kubernetes.io/arch",
+            "beta.kubernetes.io/arch",
+            "failure-domain.beta.kubernetes.io/zone",
+            "topology.k8s.aws/zone-id",
+            "example.com/instance-family",
+            "instance-family",
+            "cluster.x-k8s.io/cluster-name",
+            "kops.k8s.io/instancegroup",
+            "karpenter.sh/instance-family",
+        ] {
+            silent(&super::RULE, &pool(&format!("{key}, operator: Exists")));
+        }
+        let auto = pool("eks.amazonaws.com/instance-family, operator: Exists");
+        assert_ne!(findings(&super::RULE, &auto), "");
+        let class = "    spec:\n      nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}\n";
+        silent(&super::RULE, &auto.replace("    spec:\n", class));
+        silent(&super::RULE, &auto.replace("{name: a}", "{name: a, ownerReferences: [{kind: NodePool}]}"));
+    }
+}

@@ -1,0 +1,129 @@
+//! A folder of its own for each test, and the binary run in it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A node class with one finding, which a safe fix mends.
+pub(crate) const BAD: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: default
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
+";
+
+/// The same as it should be.
+pub(crate) const GOOD: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: default
+spec:
+  instanceProfile: Nodes-prod # the nodes' own
+";
+
+/// A document that no rule reads.
+pub(crate) const OTHER: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n";
+
+/// A folder that is removed with its test.
+pub(crate) struct Folder {
+    root: tempfile::TempDir,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    /// A folder with files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self { root: tempfile::tempdir().unwrap() };
+        for (name, text) in files {
+            folder.write(name, text.as_bytes());
+        }
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        String::from_utf8(fs::read(self.path(name)).unwrap()).unwrap()
+    }
+
+    /// Runs the binary in this folder.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        self.run_in("", arguments, "")
+    }
+
+    /// Runs it in a folder below this one, with a text on standard input.
+    pub(crate) fn run_in(&self, below: &str, arguments: &[&str], stdin: &str) -> Run {
+        run(&self.path(below), arguments, stdin.as_bytes())
+    }
+
+    /// Checks with one rule, which the samples here are made for, against one release, so that neither new rules nor
+    /// new releases change what is printed.
+    pub(crate) fn check(&self, arguments: &[&str]) -> Run {
+        self.check_text(arguments, "")
+    }
+
+    pub(crate) fn check_text(&self, arguments: &[&str], stdin: &str) -> Run {
+        self.run_in("", &checking(arguments), stdin)
+    }
+}
+
+/// The arguments of a check with one rule against one release, where they name no other.
+pub(crate) fn checking<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["check", "--select", "instance-profile-is-arn"];
+    if !arguments.contains(&"--karpenter-version") {
+        all.extend(["--karpenter-version", "1.14"]);
+    }
+    all.extend(arguments);
+    all
+}
+
+fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let text = stdin.to_vec();
+    // A run that reads no input closes it, which is no failure of the test.
+    let writer = std::thread::spawn(move || drop(input.write_all(&text)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        status: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Run {
+    /// The report as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The last line of the output.
+    pub(crate) fn summary(&self) -> &str {
+        self.stdout.lines().last().unwrap_or_default()
+    }
+}

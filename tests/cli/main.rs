@@ -1,0 +1,15 @@
+//! The built binary: what it reads, what it prints, how it exits.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot be set up, or whose output has another shape, fails"
+)]
+
+mod fixing;
+mod folder;
+mod reading;
+mod reporting;
+mod rules;
+mod settings;

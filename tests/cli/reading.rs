@@ -1,0 +1,256 @@
+//! What is read, in which order, and what cannot be.
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+
+use crate::folder::{BAD, Folder, GOOD, OTHER};
+
+/// The names of the files with a finding or without one, as JSON tells.
+fn files(run: &crate::folder::Run, list: &str) -> Vec<String> {
+    let json = run.json();
+    json[list].as_array().unwrap().iter().map(|entry| entry["file"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_exit_status_has_its_case() {
+    let folder = Folder::with(&[
+        ("bad.yaml", BAD),
+        ("good.yaml", GOOD),
+        ("broken.yaml", "a: [1\n"),
+        ("empty/x.txt", ""),
+    ]);
+    for (arguments, status) in [
+        (&["good.yaml"][..], 0),
+        (&["bad.yaml"], 1),
+        (&["bad.yaml", "--fail-on", "never"], 0),
+        (&["bad.yaml", "--fail-on", "info"], 1),
+        (&["bad.yaml", "--select", "no-such-rule"], 2),
+        (&["bad.yaml", "--no-such-flag"], 2),
+        (&[], 3),
+        (&["empty"], 3),
+        (&["missing.yaml"], 4),
+        (&["bad.yaml", "broken.yaml"], 4),
+        (&["bad.yaml", "broken.yaml", "--fail-on", "never"], 4),
+    ] {
+        let run = folder.check(arguments);
+        assert_eq!(run.status, status, "{arguments:?}: {run:?}");
+    }
+}
+
+#[test]
+fn folders_are_walked_in_order_without_what_is_ignored() {
+    let folder = Folder::with(&[
+        (".gitignore", "vendored/\n*.gen.yaml\n"),
+        (".ignore", "drafts\n"),
+        ("b.yaml", BAD),
+        ("a/z.yml", BAD),
+        ("a/a.json", "{}"),
+        ("a/l.jsonl", "{}\n{}\n"),
+        ("a.gen.yaml", BAD),
+        ("vendored/v.yaml", BAD),
+        ("drafts/d.yaml", BAD),
+        (".hidden/h.yaml", BAD),
+        ("notes.txt", BAD),
+    ]);
+    let run = folder.check(&["--format", "json", "."]);
+    assert_eq!(files(&run, "findings"), ["a/z.yml", "b.yaml"]);
+    assert_eq!(files(&run, "skipped"), ["a/a.json", "a/l.jsonl", "a/l.jsonl"]);
+    let named =
+        folder.check(&["--format", "json", "vendored/v.yaml", "notes.txt", "./notes.txt", "a.gen.yaml"]);
+    assert_eq!(files(&named, "findings"), ["vendored/v.yaml", "notes.txt", "a.gen.yaml"]);
+}
+
+#[test]
+fn a_file_is_read_once_whatever_leads_to_it() {
+    let folder = Folder::with(&[("a/b.yaml", BAD)]);
+    let run = folder.check(&["--format", "json", "a/b.yaml", "a", ".", "a/../a/b.yaml"]);
+    assert_eq!(files(&run, "findings"), ["a/b.yaml"]);
+}
+
+#[test]
+fn a_folder_without_a_karpenter_document_says_so() {
+    let folder = Folder::with(&[("a.yaml", OTHER), ("b.yaml", OTHER), ("c.yaml", "a: 1")]);
+    let run = folder.check(&["."]);
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stdout, @"
+    skipped: no rule reads the kind `Namespace`: a.yaml:1, b.yaml:1
+    skipped: no Kubernetes object: `apiVersion` and `kind` are missing, not checked: c.yaml:1
+    nothing to check: no Karpenter document, and none that concerns it, in 3 documents (3 skipped)
+    ");
+}
+
+#[test]
+fn an_empty_file_is_said_to_be_empty() {
+    let folder = Folder::with(&[("empty.yaml", ""), ("blank.yaml", "---\n# nothing\n")]);
+    let run = folder.check(&["empty.yaml", "blank.yaml"]);
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stdout, @"nothing to check: the input is empty");
+}
+
+#[test]
+fn a_mistake_in_one_of_three_documents_costs_no_other() {
+    let folder = Folder::with(&[("three.yaml", &format!("{BAD}---\na: [1\n---\n{GOOD}"))]);
+    let run = folder.check(&["three.yaml"]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(run.stdout, @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+     --> three.yaml:6:20
+      |
+    5 | spec:
+    6 |   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
+      |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = object: EC2NodeClass/default, spec.instanceProfile
+      = help: write `Nodes-prod`
+      = caught by: nobody: it is accepted, and nothing says so
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    fix: write the profile's name (made by `--fix`)
+      |
+    6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
+    6 +   instanceProfile: Nodes-prod # the nodes' own
+      |
+
+    unreadable: not valid YAML: unclosed bracket '['
+     --> three.yaml:8:4
+      |
+    8 | a: [1
+      |    ^
+
+    1 error in 3 documents (1 unreadable); checked against Karpenter 1.14
+    ");
+}
+
+#[test]
+fn what_is_no_text_or_not_there_is_told() {
+    let folder = Folder::with(&[("good.yaml", GOOD)]);
+    folder.write("binary.yaml", b"\x7fELF\0\0\0");
+    folder.write("latin.yaml", b"a: caf\xe9\n");
+    let run = folder.check(&["binary.yaml", "latin.yaml", "missing.yaml", "good.yaml"]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(run.stdout, @"
+    unreadable: a binary file, not read
+    --> binary.yaml
+
+    unreadable: not UTF-8 from here on; save the file as UTF-8
+     --> latin.yaml:1:6
+      |
+    1 | a: caf
+      |      ^
+
+    unreadable: no such file or folder
+    --> missing.yaml
+
+    no finding in 4 documents (3 unreadable); checked against Karpenter 1.14
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_loops_are_told() {
+    let folder = Folder::with(&[("real/a.yaml", BAD), ("walk/b.yaml", GOOD)]);
+    std::os::unix::fs::symlink(folder.path("real"), folder.path("walk/linked")).unwrap();
+    std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/loop")).unwrap();
+    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/dangling.yaml")).unwrap();
+    let run = folder.check(&["--format", "json", "walk"]);
+    assert_eq!(run.status, 4);
+    assert_eq!(files(&run, "findings"), ["walk/linked/a.yaml"]);
+    let unreadable: Vec<_> = run.json()["unreadable"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| format!("{}: {}", entry["file"], entry["message"]))
+        .collect();
+    assert_snapshot!(unreadable.join("\n"), @r#"
+    "walk/dangling.yaml": "no such file or folder"
+    "walk/loop": "a symbolic link that leads back to `walk`, not followed"
+    "#);
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let folder = Folder::with(&[
+        ("deep.yaml", &"[".repeat(10_000)),
+        ("deep.json", &"[".repeat(10_000)),
+        ("a.yaml", BAD),
+    ]);
+    let run = folder.check(&["deep.yaml", "deep.json", "a.yaml"]);
+    assert_eq!(run.status, 4);
+    assert!(run.stdout.matches("nested deeper than 128 levels").count() == 2, "{}", run.stdout);
+    assert!(run.stdout.contains("--max-depth") && run.stdout.contains("error[instance-profile-is-arn]"));
+    assert!(run.stdout.len() < 5_000, "a long line is cut");
+}
+
+#[test]
+fn large_files_are_checked_and_larger_ones_are_told() {
+    let mut text = String::new();
+    let pad = "x".repeat(1000);
+    while text.len() < 20 << 20 {
+        let _ = write!(text, "{OTHER}data: {pad}\n---\n");
+    }
+    text.push_str(BAD);
+    let folder = Folder::with(&[("large.yaml", &text), ("good.yaml", GOOD)]);
+    let run = folder.check(&["--format", "json", "large.yaml"]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert_eq!(run.json()["findings"].as_array().unwrap().len(), 1);
+    let run = folder.check(&["--max-file-bytes", "1000000", "large.yaml", "good.yaml"]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(run.stdout, @"
+    unreadable: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
+    --> large.yaml
+
+    no finding in 2 documents (1 unreadable); checked against Karpenter 1.14
+    ");
+    let run = folder.check(&["--max-documents", "10", "large.yaml"]);
+    assert!(run.stdout.contains("more than 10 documents"), "{}", run.stdout);
+}
+
+#[test]
+fn findings_are_bounded_and_all_are_counted() {
+    let text = [BAD; 5].join("---\n");
+    let folder = Folder::with(&[("five.yaml", &text)]);
+    let run = folder.check(&["--format", "json", "--max-findings", "2", "five.yaml"]);
+    assert_eq!(run.status, 1);
+    assert_eq!(run.json()["findings"].as_array().unwrap().len(), 2);
+    assert_eq!(run.json()["summary"]["errors"], 5);
+    assert_snapshot!(run.stderr, @"note: more than 2 findings, the rest is counted and not shown; raise the bound with --max-findings");
+}
+
+#[test]
+fn standard_input_is_a_file_of_its_own() {
+    let folder = Folder::with(&[]);
+    let run = folder.check_text(&["-", "--quiet"], BAD);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("--> -:6:20"), "{}", run.stdout);
+}
+
+#[test]
+fn lists_reviews_and_json_are_unpacked() {
+    let class = r#"{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a"},
+      "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a"}}"#;
+    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{class}, {class}]}}"#);
+    let review = format!(
+        r#"{{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {{"operation": "CREATE", "object": {class}}}}}"#
+    );
+    let folder = Folder::with(&[
+        ("list.json", &list),
+        ("review.json", &review),
+        ("two.json", &format!("{class}\n{class}")),
+    ]);
+    let run = folder.check(&["--format", "json", "."]);
+    let places: Vec<_> = run.json()["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| {
+            format!("{}#{} {}:{}", finding["file"], finding["document"], finding["path"], finding["line"])
+        })
+        .collect();
+    assert_snapshot!(places.join("\n"), @r##"
+    "list.json"#0 "spec.instanceProfile":2
+    "list.json"#0 "spec.instanceProfile":3
+    "review.json"#0 "spec.instanceProfile":2
+    "two.json"#0 "spec.instanceProfile":2
+    "two.json"#1 "spec.instanceProfile":4
+    "##);
+}

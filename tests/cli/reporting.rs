@@ -1,0 +1,223 @@
+//! What is printed.
+
+use insta::assert_snapshot;
+
+use crate::folder::{BAD, Folder, GOOD, OTHER};
+
+#[test]
+fn a_finding_is_shown_with_its_lines_and_its_fix() {
+    let folder = Folder::with(&[("class.yaml", &format!("{BAD}---\n{OTHER}---\na: {{{{ .Values.a }}}}\n"))]);
+    let run = folder.check(&["class.yaml"]);
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(run.stdout, @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+     --> class.yaml:6:20
+      |
+    5 | spec:
+    6 |   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
+      |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = object: EC2NodeClass/default, spec.instanceProfile
+      = help: write `Nodes-prod`
+      = caught by: nobody: it is accepted, and nothing says so
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    fix: write the profile's name (made by `--fix`)
+      |
+    6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
+    6 +   instanceProfile: Nodes-prod # the nodes' own
+      |
+
+    skipped: no rule reads the kind `Namespace`: class.yaml:8
+    skipped: template, not checked: render it first: class.yaml:12
+    1 error in 3 documents (2 skipped); checked against Karpenter 1.14
+    ");
+}
+
+#[test]
+fn calm_where_there_is_nothing() {
+    let folder = Folder::with(&[("class.yaml", GOOD)]);
+    assert_snapshot!(folder.check(&["class.yaml"]).stdout, @"nothing to report in 1 document; checked against Karpenter 1.14");
+    assert_eq!(folder.check(&["--quiet", "class.yaml"]).stdout, "");
+}
+
+#[test]
+fn json_is_one_object_with_all_its_keys() {
+    let folder = Folder::with(&[("class.yaml", &format!("{BAD}---\n{OTHER}---\na: [1\n"))]);
+    let run = folder.check(&["--format", "json", "class.yaml"]);
+    let json = run.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    assert_eq!(json.lines().count(), 1);
+    let pretty: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_snapshot!(serde_json::to_string_pretty(&pretty).unwrap(), @r#"
+    {
+      "findings": [
+        {
+          "apiVersion": "karpenter.k8s.aws/v1",
+          "caughtBy": "nobody",
+          "cluster": "",
+          "column": 20,
+          "document": 0,
+          "endColumn": 79,
+          "endLine": 6,
+          "endOffset": 162,
+          "family": "nodeclass",
+          "file": "class.yaml",
+          "fix": {
+            "edits": [
+              {
+                "endOffset": 162,
+                "file": "class.yaml",
+                "offset": 103,
+                "text": "Nodes-prod"
+              }
+            ],
+            "safe": true,
+            "title": "write the profile's name"
+          },
+          "help": "write `Nodes-prod`",
+          "kind": "EC2NodeClass",
+          "line": 6,
+          "message": "`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready",
+          "name": "default",
+          "namespace": "",
+          "offset": 103,
+          "path": "spec.instanceProfile",
+          "related": [],
+          "releases": "1.0-1.14",
+          "rule": "instance-profile-is-arn",
+          "severity": "error",
+          "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
+        }
+      ],
+      "karpenterVersion": "1.14",
+      "schema": 1,
+      "skipped": [
+        {
+          "document": 1,
+          "file": "class.yaml",
+          "reason": "no rule reads the kind `Namespace`"
+        }
+      ],
+      "summary": {
+        "checked": 1,
+        "documents": 3,
+        "errors": 1,
+        "infos": 0,
+        "skipped": 1,
+        "suppressed": 0,
+        "warnings": 0
+      },
+      "unreadable": [
+        {
+          "column": 4,
+          "document": 2,
+          "file": "class.yaml",
+          "line": 12,
+          "message": "not valid YAML: unclosed bracket '['"
+        }
+      ],
+      "version": "VERSION"
+    }
+    "#);
+}
+
+#[test]
+fn carets_stand_below_the_right_letters() {
+    let text = "apiVersion: karpenter.k8s.aws/v1\r\nkind: EC2NodeClass\r\nmetadata: {name: \"\\e[31mred\"}\r\nspec:\r\n  \
+                日本: 😀\r\n  instanceProfile:\t'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀\r\n";
+    let folder = Folder::with(&[("crlf.yaml", text)]);
+    assert_snapshot!(folder.check(&["crlf.yaml"]).stdout, @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+     --> crlf.yaml:6:20
+      |
+    5 |   日本: 😀
+    6 |   instanceProfile:    'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀
+      |                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = object: EC2NodeClass/␛[31mred, spec.instanceProfile
+      = help: write `é`
+      = caught by: nobody: it is accepted, and nothing says so
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    fix: write the profile's name (made by `--fix`)
+      |
+    6 -   instanceProfile:    'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀
+    6 +   instanceProfile:    'é' # 😀
+      |
+
+    1 error in 1 document; checked against Karpenter 1.14
+    ");
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_place() {
+    let pad = "x".repeat(5_000_000);
+    let text = format!(
+        r#"{{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {{"name": "a", "annotations": {{"p": "{pad}"}}}}, "spec": {{"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "{pad}"}}}}"#
+    );
+    let folder = Folder::with(&[("long.json", &text)]);
+    assert_snapshot!(folder.check(&["long.json"]).stdout, @r#"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+     --> long.json:1:5000145
+      |
+      |
+    1 | …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      |                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = object: EC2NodeClass/a, spec.instanceProfile
+      = help: write `a`
+      = caught by: nobody: it is accepted, and nothing says so
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    fix: write the profile's name (made by `--fix`)
+      |
+    1 - …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    1 + …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      |
+
+    1 error in 1 document; checked against Karpenter 1.14
+    "#);
+}
+
+#[test]
+fn colour_is_for_terminals_and_those_who_ask() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    for (arguments, colored) in [
+        (&["class.yaml"][..], false),
+        (&["--color", "never", "class.yaml"], false),
+        (&["--color", "always", "class.yaml"], true),
+    ] {
+        let run = folder.check(arguments);
+        assert_eq!(run.stdout.contains("\u{1b}["), colored, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_range_says_which_releases_accept_a_document() {
+    const WHOLE: &str = include_str!("../../examples/nodeclass-bad.yaml");
+    let folder = Folder::with(&[("class.yaml", WHOLE), ("other.yaml", OTHER)]);
+    let run = folder.check(&["--karpenter-version", "1.0..1.14", "--format", "json", "."]);
+    assert_eq!(
+        run.json()["accepted"],
+        serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0-1.14"}])
+    );
+    let run = folder.check(&["--karpenter-version", "1.0..1.14", "."]);
+    assert!(run.stdout.contains("accepted by 1.0-1.14: class.yaml:2"), "{}", run.stdout);
+    assert!(run.summary().ends_with("checked against Karpenter 1.0..1.14"), "{}", run.summary());
+}
+
+#[test]
+fn clusters_are_told_apart() {
+    let folder = Folder::with(&[("prod/class.yaml", BAD), ("dev/class.yaml", BAD), ("class.yaml", BAD)]);
+    let run = folder.check(&["--format", "json", "--cluster", "prod/", "--cluster", "dev", "class.yaml"]);
+    let found: Vec<_> = run.json()["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| format!("{} {}", finding["cluster"], finding["file"]))
+        .collect();
+    assert_eq!(found, [r#""" "class.yaml""#, r#""prod" "prod/class.yaml""#, r#""dev" "dev/class.yaml""#]);
+    let run = folder.check(&["--cluster", "prod"]);
+    assert!(
+        run.stdout.contains("EC2NodeClass/default, spec.instanceProfile (cluster prod)"),
+        "{}",
+        run.stdout
+    );
+}

@@ -1,0 +1,150 @@
+//! `explain`, `rules`, `completions`, `--help` and `--version`.
+
+use insta::assert_snapshot;
+
+use crate::folder::Folder;
+
+#[test]
+fn a_rule_is_explained() {
+    let run = Folder::with(&[]).run(&["explain", "instance-profile-is-arn"]);
+    assert_eq!(run.status, 0);
+    let lines: Vec<_> = run.stdout.lines().take(16).collect();
+    assert_snapshot!(lines.join("\n"), @"
+    # instance-profile-is-arn
+
+    The instance profile is given as an ARN or with a path instead of by its name.
+
+    - Family: `nodeclass`
+    - Severity: error
+    - Caught otherwise by: nobody
+    - Releases: all, 1.0-1.14
+    - Fix: safe, made by `karpwarden check --fix`
+
+    ## What it does
+
+    Checks that `spec.instanceProfile` of an EC2NodeClass is the name of an instance profile, not its
+    ARN or a path.
+
+    ## Why it is bad
+    ");
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "wrapped");
+}
+
+#[test]
+fn an_unknown_rule_is_met_with_the_nearest() {
+    let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
+    assert_eq!(run.status, 2);
+    assert_snapshot!(run.stderr, @"error: there is no rule `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
+}
+
+#[test]
+fn rules_are_listed_for_people_and_for_programs() {
+    let folder = Folder::with(&[]);
+    let json = folder.run(&["rules", "--format", "json"]).json();
+    let rule =
+        json.as_array().unwrap().iter().find(|rule| rule["name"] == "instance-profile-is-arn").unwrap();
+    assert_snapshot!(serde_json::to_string_pretty(rule).unwrap(), @r#"
+    {
+      "caughtBy": "nobody",
+      "family": "nodeclass",
+      "fix": "safe",
+      "name": "instance-profile-is-arn",
+      "severity": "error",
+      "since": "1.0",
+      "summary": "the instance profile is given as an ARN or with a path instead of by its name",
+      "until": "1.14",
+      "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
+    }
+    "#);
+    let table = folder.run(&["rules"]).stdout;
+    assert!(json.as_array().unwrap().iter().all(|rule| table.contains(rule["name"].as_str().unwrap())));
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let run = Folder::with(&[]).run(&["completions", shell]);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.contains("karpenter-version"), "{shell}");
+    }
+}
+
+#[test]
+fn help_and_version_are_answers_and_no_errors() {
+    let folder = Folder::with(&[]);
+    assert_snapshot!(folder.run(&["-h"]).stdout, @"
+    Checks Karpenter (AWS) manifests, and the Kubernetes objects around them, before a cluster does
+
+    Usage: karpwarden [OPTIONS] <COMMAND>
+
+    Commands:
+      check        Check manifests: files, folders or standard input
+      explain      Print the documentation of a rule
+      rules        List the rules
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Output:
+          --color <WHEN>  Whether to write in colour; `auto` does on a terminal, and obeys NO_COLOR
+                          [default: auto] [possible values: auto, always, never]
+    ");
+    assert_snapshot!(folder.run(&["check", "-h"]).stdout, @"
+    Check manifests: files, folders or standard input
+
+    Usage: karpwarden check [OPTIONS] [PATH|-]...
+
+    Arguments:
+      [PATH|-]...  Files and folders; `-` is standard input
+
+    Options:
+          --cluster <DIR>  A folder with the manifests of one cluster; give it several times to compare
+                           clusters
+      -h, --help           Print help (see more with '--help')
+
+    What to check against:
+          --karpenter-version <RELEASE>   The Karpenter release, such as 1.8 or 1.8.3, or a range, such
+                                          as 1.0..1.14 [default: the newest known]
+          --kubernetes-version <VERSION>  The Kubernetes version, such as 1.33, for what depends on it
+          --cluster-name <NAME>           The name of the cluster
+          --complete                      The input holds every NodePool and node class of the cluster:
+                                          what is absent is missing
+
+    What to look for:
+          --config <FILE>    The config file [default: the nearest karpwarden.yaml in this folder or
+                             above it]
+          --select <RULE,…>  Only these rules or families; `karpwarden rules` lists them
+          --ignore <RULE,…>  All but these rules or families
+
+    Output:
+          --color <WHEN>     Whether to write in colour; `auto` does on a terminal, and obeys NO_COLOR
+                             [default: auto] [possible values: auto, always, never]
+          --format <FORMAT>  How to print what is found [default: human] [possible values: human, json]
+          --fail-on <LEVEL>  The least severity that makes the exit status 1 [default: error] [possible
+                             values: error, warning, info, never]
+          --fix              Make the safe fixes in the files; of standard input, write the fixed text
+                             to standard output
+          --diff             Print what --fix would change as a diff, and write nothing
+      -q, --quiet            Print the findings alone
+
+    Bounds:
+          --max-file-bytes <BYTES>  Bytes of one file [default: 67108864]
+          --max-documents <COUNT>   Documents of one file [default: 100000]
+          --max-depth <LEVELS>      Levels of nesting in one document [default: 128]
+          --max-nodes <COUNT>       Values in one document, after aliases are expanded [default:
+                                    1000000]
+          --max-findings <COUNT>    Findings to show [default: 10000]
+
+    Exit status:
+      0  nothing at or above --fail-on
+      1  findings
+      2  the command line or the config file is wrong
+      3  no input file at all
+      4  some input could not be read or parsed (wins over 1; the rest is checked)
+    ");
+    assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(folder.run(&[]).status, 2);
+}

@@ -1,0 +1,201 @@
+//! The verdicts of the API server's own code, release by release, against the rules of family `api-server`.
+//!
+//! `cases.jsonl.gz` holds objects with what apiextensions-apiserver v0.35 says of them under the definitions of each Karpenter
+//! release; `defaulting.jsonl` holds what it stores. A case is never edited, and none is looked up by its id: the objects go
+//! in as text, and the findings come out of `check`, all releases at once.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may fail where it stands, and says so"
+)]
+
+mod cases;
+mod defaulting;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use cases::{Case, Verdict};
+use karpwarden::check::{Cluster, check};
+use karpwarden::finding::Family;
+use karpwarden::karpenter::release::Release;
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::report::Report;
+use karpwarden::settings::{Selector, Settings, Target};
+
+/// Cases whose paths differ, each with the reason. None may differ in its verdict.
+const DIFFERENT_PATHS: &[(&str, &str)] = &[];
+
+/// The share of rejected cases, in thousandths, whose paths have to be the server's.
+const SAME_PATHS: usize = 995;
+
+/// What is found in a case under one release.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    paths: BTreeSet<String>,
+    unknown: BTreeSet<String>,
+}
+
+/// The report on many texts, a file each, for a range of releases.
+fn report(texts: &[String], karpenter: &str) -> Report {
+    let files = texts.iter().enumerate();
+    let files = files
+        .map(|(index, text)| File::read(format!("{index}.json"), text.as_str(), &Limits::DEFAULT))
+        .collect();
+    let settings = Settings {
+        karpenter: Target::parse(karpenter).unwrap(),
+        select: vec![Selector::Family(Family::ApiServer)],
+        ..Settings::default()
+    };
+    let report = check(&[Cluster { name: String::new(), files }], &settings);
+    assert!(report.unreadable.is_empty(), "{:?}", report.unreadable);
+    assert!(!report.truncated);
+    report
+}
+
+/// What is found in each text under each release of a range.
+fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
+    let releases: Vec<Release> = Target::parse(karpenter).unwrap().releases().iter().collect();
+    let mut all = Vec::new();
+    // Few enough at a time that the bound on findings is never met.
+    for part in texts.chunks(200) {
+        let report = report(part, karpenter);
+        let empty =
+            || releases.iter().map(|release| (*release, Found::default())).collect::<BTreeMap<_, _>>();
+        let mut found: Vec<BTreeMap<Release, Found>> = part.iter().map(|_| empty()).collect();
+        for finding in &report.findings {
+            let index: usize = finding.file.trim_end_matches(".json").parse().unwrap();
+            let refused = cases::releases(&finding.releases);
+            for release in releases.iter().filter(|release| refused.contains(**release)) {
+                let of_release = found[index].get_mut(release).unwrap();
+                let set = if finding.rule == "api-unknown-field" {
+                    &mut of_release.unknown
+                } else {
+                    &mut of_release.paths
+                };
+                set.insert(finding.path.clone());
+            }
+        }
+        let accepted = report.accepted.as_ref().unwrap();
+        assert_eq!(accepted.len(), part.len());
+        for (of_text, accepted) in found.iter().zip(accepted) {
+            let accepted = cases::releases(&accepted.releases);
+            // A minor stands for its newest patch.
+            for (release, found) in
+                of_text.iter().filter(|(release, _)| Release::minors().any(|minor| minor == **release))
+            {
+                let accepts = found.paths.is_empty() && found.unknown.is_empty();
+                assert_eq!(accepted.contains(*release), accepts, "{release} {found:?}");
+            }
+        }
+        all.append(&mut found);
+    }
+    all
+}
+
+/// How far the rules agree, for one kind and release.
+#[derive(Default)]
+struct Agreement {
+    judged: usize,
+    verdicts: usize,
+    unknown: usize,
+    rejected: usize,
+    paths: usize,
+}
+
+#[derive(Default)]
+struct Score {
+    by_kind: BTreeMap<String, BTreeMap<Release, Agreement>>,
+    differences: String,
+    unlike_paths: BTreeSet<String>,
+}
+
+impl Score {
+    fn hold(&mut self, case: &Case, release: Release, verdict: &Verdict, found: &Found) {
+        let agreement = self.by_kind.entry(case.kind.clone()).or_default().entry(release).or_default();
+        agreement.judged += 1;
+        let mut differ = |what: &str| {
+            let _ = writeln!(self.differences, "{} {release} {what}: {verdict:?} {found:?}", case.id);
+        };
+        if verdict.valid == found.paths.is_empty() {
+            agreement.verdicts += 1;
+        } else {
+            differ("verdict");
+        }
+        if verdict.unknown == found.unknown {
+            agreement.unknown += 1;
+        } else {
+            differ("unknown fields");
+        }
+        if !verdict.valid {
+            agreement.rejected += 1;
+            let same = if verdict.cel_skipped {
+                verdict.paths.is_subset(&found.paths)
+            } else {
+                verdict.paths == found.paths
+            };
+            if same {
+                agreement.paths += 1;
+            } else {
+                differ("paths");
+                self.unlike_paths.insert(case.id.clone());
+            }
+        }
+    }
+
+    /// A line for each kind and release.
+    fn table(&self) -> String {
+        let mut table = String::from("kind          release  cases  verdicts  unknown  rejected  paths\n");
+        for (kind, releases) in &self.by_kind {
+            for (release, of) in releases {
+                let release = release.to_string();
+                let _ = writeln!(
+                    table,
+                    "{kind:13} {release:7} {:6} {:9} {:8} {:9} {:6}",
+                    of.judged, of.verdicts, of.unknown, of.rejected, of.paths
+                );
+            }
+        }
+        table
+    }
+
+    fn sum(&self, of: impl Fn(&Agreement) -> usize) -> usize {
+        self.by_kind.values().flat_map(BTreeMap::values).map(of).sum()
+    }
+}
+
+#[test]
+fn every_verdict_is_that_of_the_api_server() {
+    let cases = cases::all();
+    let texts: Vec<String> = cases.iter().map(Case::text).collect();
+    let mut score = Score::default();
+    for (case, found) in cases.iter().zip(found(&texts, "1.0..1.14")) {
+        for (release, found) in &found {
+            // A release that none of the verdicts is about does not serve the kind.
+            match case.verdicts.iter().find(|(releases, _)| releases.contains(*release)) {
+                Some((_, verdict)) => score.hold(case, *release, verdict, found),
+                None => assert!(!found.paths.is_empty(), "{} {release}", case.id),
+            }
+        }
+    }
+    for patch in ["1.0.0", "1.0.3", "1.0.4", "1.0.8"] {
+        let patched: Vec<&Case> = cases.iter().filter(|case| !case.patch_verdicts.is_empty()).collect();
+        let texts: Vec<String> = patched.iter().map(|case| case.text()).collect();
+        let release = Release::parse(patch).unwrap();
+        for (case, found) in patched.iter().zip(found(&texts, &format!("{patch}..1.0"))) {
+            let (_, verdict) =
+                case.patch_verdicts.iter().find(|(releases, _)| releases.contains(release)).unwrap();
+            score.hold(case, release, verdict, &found[&release]);
+        }
+    }
+    println!("{}", score.table());
+    let (judged, rejected) = (score.sum(|of| of.judged), score.sum(|of| of.rejected));
+    assert!(judged > 40_000 && rejected > 10_000, "{judged} {rejected}");
+    assert_eq!(score.sum(|of| of.verdicts), judged, "verdicts\n{}", score.differences);
+    assert_eq!(score.sum(|of| of.unknown), judged, "unknown fields\n{}", score.differences);
+    assert!(score.sum(|of| of.paths) * 1000 >= rejected * SAME_PATHS, "paths\n{}", score.differences);
+    let listed: BTreeSet<String> = DIFFERENT_PATHS.iter().map(|(id, _)| (*id).to_owned()).collect();
+    assert_eq!(score.unlike_paths, listed, "\n{}", score.differences);
+}

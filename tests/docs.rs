@@ -1,0 +1,32 @@
+//! The reference in `docs/rules/` is what the rules say of themselves. `UPDATE_DOCS=1 cargo test --test docs` writes it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use karpwarden::report::docs::pages;
+
+#[test]
+fn the_reference_is_what_the_rules_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules");
+    let pages: BTreeMap<String, String> = pages().into_iter().collect();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in &pages {
+            fs::write(folder.join(name), text).unwrap();
+        }
+    }
+    let written: BTreeMap<String, String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            // A checkout may have made CRLF of it.
+            (name, fs::read_to_string(path).unwrap().replace("\r\n", "\n"))
+        })
+        .collect();
+    let stale: Vec<&String> =
+        pages.keys().chain(written.keys()).filter(|name| pages.get(*name) != written.get(*name)).collect();
+    assert!(stale.is_empty(), "run UPDATE_DOCS=1 cargo test --test docs: {stale:?}");
+}
