@@ -70,7 +70,10 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
     void dialog.dismiss();
   });
   await page.goto(server.address + path);
-  if (!options.unchecked) await settled(page);
+  if (!options.unchecked) {
+    await settled(page);
+    await page.locator('.cm-content').waitFor();
+  }
   return {
     page,
     context,

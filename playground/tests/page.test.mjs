@@ -208,7 +208,7 @@ onPage('settings: an accepted finding needs its reason', async (page) => {
   await page.getByRole('button', { name: 'Accept a finding' }).click();
   await page.locator('.exception select').selectOption('instance-profile-is-arn');
   await page.locator('.problem', { hasText: 'exceptions[0].reason' }).waitFor();
-  await page.locator('.exception').getByLabel('Reason').fill('known');
+  await page.locator('.exception').getByRole('textbox', { name: 'Reason' }).fill('known');
   await page.waitForFunction(() => document.querySelector('.problem').hidden);
   await page.keyboard.press('Escape');
   await page.getByText('1 finding is accepted').waitFor();
@@ -336,10 +336,10 @@ onPage('search, folding and the way out of the editor by key', async (page) => {
   await page.keyboard.type('discovery');
   assert.ok((await page.locator('.cm-searchMatch').count()) >= 2);
   await page.keyboard.press('Escape');
-  await page.locator('.cm-line', { hasText: 'spec:' }).click();
-  await page.keyboard.press('Control+Shift+[');
-  await page.locator('.cm-foldPlaceholder').waitFor();
-  await page.keyboard.press('Control+Shift+]');
+  await page.locator('.cm-foldGutter .cm-gutterElement', { hasText: '⌄' }).first().click();
+  await page.locator('.cm-foldPlaceholder').click();
+  assert.equal(await page.locator('.cm-foldPlaceholder').count(), 0);
+  await page.locator('.cm-content').click();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Tab');
   assert.notEqual(await page.evaluate(() => document.activeElement.id), 'editor');

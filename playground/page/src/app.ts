@@ -1,8 +1,9 @@
 // What all parts of the page share: the state, the engine, the last report, and who is told of changes.
 
 import type { AdmissionMethods } from './admission-worker.ts';
-import { Editor } from './editor.ts';
+import type { Editor, Listener } from './editor.ts';
 import { byId, h } from './dom.ts';
+import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { Remote, Stopped } from './remote.ts';
 import { type State, type Tab, save, uniqueName } from './state.ts';
 import type { About, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile } from './types.ts';
@@ -19,7 +20,7 @@ type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection';
 export class App {
   readonly engine = new Remote<EngineMethods>(ENGINE_WORKER);
   readonly admission = new Remote<AdmissionMethods>(ADMISSION_WORKER);
-  readonly editor: Editor;
+  editor: TextEditor;
   about: About | undefined;
   rules: Rule[] = [];
   report: Report | undefined;
@@ -29,6 +30,8 @@ export class App {
   /** Whether what is shown may be kept on this device: not in an embedded page, not what a link brought until it is edited. */
   keeping = true;
 
+  /** The editor itself, once it has come. */
+  #rich: Editor | undefined;
   #listeners: [Topic, () => void][] = [];
   #checking = false;
   #again = false;
@@ -41,13 +44,33 @@ export class App {
   constructor(
     readonly state: State,
     readonly embedded: boolean,
-    edits: { fix(finding: Finding): void; explain(rule: string): void },
+    private readonly edits: Pick<Listener, 'fix' | 'explain'>,
   ) {
-    this.editor = new Editor(byId('editor'), {
+    this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
+  }
+
+  /** Puts the editor in the place of the text area, with what was typed and selected there. */
+  async upgrade(): Promise<void> {
+    const { Editor } = await import('./editor.ts');
+    const plain = this.editor;
+    if (!(plain instanceof PlainEditor)) return;
+    const { selectionStart, selectionEnd } = plain.area;
+    const focused = document.activeElement === plain.area;
+    this.#rich = new Editor(byId('editor'), {
       edited: (text) => this.#edited(text),
       moved: () => this.#followCursor(),
-      ...edits,
+      ...this.edits,
     });
+    plain.area.remove();
+    this.editor = this.#rich;
+    this.#rich.open(this.file.name, this.file.text);
+    if (focused) this.#rich.select(selectionStart, selectionEnd, true);
+    if (this.report) this.#rich.show(this.report, this.file.name);
+  }
+
+  /** The findings at the cursor. */
+  atCursor(): Finding[] {
+    return this.#rich?.atCursor() ?? [];
   }
 
   on(topic: Topic, listener: () => void): void {
@@ -94,7 +117,7 @@ export class App {
   open(index: number): void {
     this.state.active = Math.max(0, Math.min(index, this.state.files.length - 1));
     this.editor.open(this.file.name, this.file.text);
-    if (this.report) this.editor.show(this.report, this.file.name);
+    if (this.report) this.#rich?.show(this.report, this.file.name);
     this.tell('files');
     this.keep();
   }
@@ -102,7 +125,7 @@ export class App {
   /** Puts other files in the place of all. */
   replaceFiles(files: SourceFile[], active = 0): void {
     this.state.files = files.length > 0 ? files : [{ name: 'manifest.yaml', text: '' }];
-    this.editor.keep([]);
+    this.#rich?.keep([]);
     this.#forget();
     this.open(active);
     this.check();
@@ -118,7 +141,7 @@ export class App {
       else state.files.push(file);
     }
     const last = files.at(0);
-    this.editor.keep(state.files.map((file) => file.name));
+    this.#rich?.keep(state.files.map((file) => file.name));
     this.#forget();
     this.open(state.files.findIndex((file) => file.name === last?.name));
     this.check();
@@ -128,7 +151,7 @@ export class App {
     const name = uniqueName(this.state.files, 'manifest.yaml');
     this.state.files.push({ name, text: '' });
     this.open(this.state.files.length - 1);
-    this.editor.view.focus();
+    this.editor.focus();
     this.check();
   }
 
@@ -136,7 +159,7 @@ export class App {
     const { state } = this;
     state.files.splice(index, 1);
     if (state.files.length === 0) state.files.push({ name: 'manifest.yaml', text: '' });
-    this.editor.keep(state.files.map((file) => file.name));
+    this.#rich?.keep(state.files.map((file) => file.name));
     this.#forget();
     this.open(index <= state.active ? state.active - 1 : state.active);
     this.check();
@@ -148,7 +171,7 @@ export class App {
     const others = this.state.files.filter((other) => other !== file);
     const before = file.name;
     file.name = uniqueName(others, wanted);
-    this.editor.renamed(before, file.name);
+    this.#rich?.renamed(before, file.name);
     this.tell('files');
     this.keep();
     this.check();
@@ -229,7 +252,7 @@ export class App {
       byId('timing').textContent = this.#summary(ms);
       this.unnotice('check');
       const same = files.find((file) => file.name === this.file.name)?.text === this.file.text;
-      if (same) this.editor.show(this.report, this.file.name);
+      if (same) this.#rich?.show(this.report, this.file.name);
       this.tell('report');
     } catch (error) {
       this.#failed(error as Error);
@@ -289,7 +312,7 @@ export class App {
   }
 
   #followCursor(): void {
-    const here = this.editor.atCursor()[0];
+    const here = this.atCursor()[0];
     if (here && here !== this.selected) {
       this.selected = here;
       this.tell('selection');

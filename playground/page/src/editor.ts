@@ -32,6 +32,7 @@ import {
 import { tags } from '@lezer/highlight';
 
 import { icon, h } from './dom.ts';
+import type { TextEditor } from './plain-editor.ts';
 import { withoutMark } from './state.ts';
 import type { Finding, Report } from './types.ts';
 
@@ -197,7 +198,7 @@ const theme = EditorView.theme({
   },
 });
 
-export class Editor {
+export class Editor implements TextEditor {
   readonly view: EditorView;
   #findings: Finding[] = [];
   #silent = false;
@@ -332,6 +333,10 @@ export class Editor {
         h('button', { type: 'button', onclick: () => this.listener.explain(finding.rule) }, 'Why'),
       ),
     );
+  }
+
+  focus(): void {
+    this.view.focus();
   }
 
   /** The findings whose place touches the cursor. */

@@ -35,7 +35,7 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     const own = before.some((file) => file.text.trim() && file.text !== example.text);
     if (own) app.notice('example', `Showing the example ${example.name}.`, [['Bring my text back', () => app.replaceFiles(before, active)]]);
     app.announce(`Example ${example.name} opened`);
-    app.editor.view.focus();
+    app.editor.focus();
   };
   button.addEventListener('click', async () => {
     try {

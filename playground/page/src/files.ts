@@ -31,6 +31,11 @@ export function fileTabs(app: App): void {
     if (!bar.querySelector('.rename')) render();
   });
   bar.addEventListener('keydown', (event) => keys(app, event));
+  // The first click of two may have drawn the tabs anew.
+  bar.addEventListener('dblclick', ({ clientX, clientY }) => {
+    const box = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('.file');
+    if (box) rename(app, box, [...bar.children].indexOf(box));
+  });
   byId('add').addEventListener('click', () => app.newFile());
   const picker = byId<HTMLInputElement>('picker');
   byId('open').addEventListener('click', () => picker.click());
@@ -51,8 +56,7 @@ function tab(app: App, file: SourceFile, index: number, selected: boolean, grave
       'aria-controls': 'editor',
       tabindex: selected ? 0 : -1,
       title: `${file.name} (double-click or F2 to rename)`,
-      onclick: () => app.open(index),
-      ondblclick: () => rename(app, box, index),
+      onclick: () => index !== app.state.active && app.open(index),
     },
     h('span', { class: 'name' }, file.name),
     grave && h('span', { class: `badge ${grave}` }, grave === 'error' ? '●' : '▲', h('span', { class: 'hidden' }, ` has ${grave}s`)),

@@ -75,7 +75,7 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
     close();
     app.apply([fix]);
     app.announce(`Fixed: ${fix.title}`);
-    app.editor.view.focus();
+    app.editor.focus();
   };
   const note = fix.safe ? null : h('span', { class: 'help' }, 'Look at it first: it may not be what you meant.');
   const make = h('button', { type: 'button', class: 'primary small', onclick: apply }, 'Make the change');

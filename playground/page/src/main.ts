@@ -197,7 +197,7 @@ addEventListener('keydown', (event) => {
     showFindings();
     app.step(event.shiftKey ? -1 : 1);
   } else if (event.key === '.' && (event.ctrlKey || event.metaKey)) {
-    const finding = app.editor.atCursor().find((one) => one.fix);
+    const finding = app.atCursor().find((one) => one.fix);
     if (!finding) {
       app.announce('No fix at the cursor');
       return;
@@ -259,6 +259,9 @@ if (embedded) {
 }
 app.open(state.active);
 app.tell('tab');
+app.upgrade().catch(() => {
+  app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [['Reload', () => location.reload()]]);
+});
 void openLink().then(() => app.check());
 app.engine.call('start', [], 60_000).then(
   ({ about, rules }) => {
