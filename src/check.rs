@@ -26,11 +26,20 @@ pub struct Context<'c, 'd> {
     pub is_text: bool,
 }
 
-impl Context<'_, '_> {
-    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
-    pub fn asks(&self, rule: &Rule) -> bool {
+impl<'d> Context<'_, 'd> {
+    /// Whether a rule is asked of an object at all.
+    ///
+    /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
+    /// and those that a suppression names: it may be of use with other settings.
+    pub fn asks(&self, rule: &Rule, object: Object<'d>) -> bool {
+        self.asks_beside(rule, || {
+            Suppression::all(object, self).iter().any(|suppression| suppression.names(rule))
+        })
+    }
+
+    fn asks_beside(&self, rule: &Rule, is_named: impl FnOnce() -> bool) -> bool {
         let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
-        self.settings.speaks(rule) || accepts
+        accepts || self.settings.speaks(rule) || is_named()
     }
 }
 
@@ -133,16 +142,13 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
     }
 }
 
-/// Everything the rules say of an object.
-///
-/// Rules that are off are not run, except those that tell what the API server refuses, for which a range of releases asks,
-/// and those that a suppression names: it may be of use with other settings.
+/// Everything that the rules which are asked say of an object.
 pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
     let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        let named = || suppressions.iter().any(|suppression| suppression.names(rule));
-        if (context.asks(rule) || named()) && rule.applies(object) {
+        let is_named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if rule.applies(object) && context.asks_beside(rule, is_named) {
             (rule.check)(object, context, &mut drafts);
         }
     }

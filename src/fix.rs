@@ -1,5 +1,7 @@
 //! Fixes: edits of the user's own text, and the same edits of an object that has no text.
 
+mod append;
+
 use serde_json::Value as Json;
 
 use crate::manifest::scalar::{Scalar, resolve};
@@ -42,6 +44,9 @@ pub enum Change<'d> {
     Remove(Node<'d>),
     /// Adds a member with a string to an object, after its last one.
     Add(Node<'d>, String, String),
+    /// Copies items of a list to the end of another, the member of an object under a key; where there is none it is
+    /// made, before the list that the items stand in.
+    Append(Node<'d>, &'static str, Vec<Node<'d>>),
 }
 
 /// A range of bytes of a source and what to write there.
@@ -60,7 +65,7 @@ impl<'d> Change<'d> {
             Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
                 *node
             }
-            Self::Add(node, ..) => *node,
+            Self::Add(node, ..) | Self::Append(node, ..) => *node,
         }
     }
 
@@ -94,12 +99,19 @@ impl<'d> Change<'d> {
             }
             Self::Remove(_) => removal(node, source),
             Self::Add(_, key, value) => addition(node, source, key, value),
+            Self::Append(_, key, items) => append::edit(node, source, key, items),
         }
     }
 
     /// Makes the change in an object that came without a text.
     pub fn apply(&self, root: Node<'d>, object: &mut Json) {
         let node = self.node();
+        let copies: Vec<Json> = match self {
+            Self::Append(_, _, items) => {
+                items.iter().filter_map(|item| find(*item, root, object).cloned()).collect()
+            }
+            _ => Vec::new(),
+        };
         let Some(target) = find(node, root, object) else { return };
         match self {
             Self::Set(_, value) => *target = Json::String(value.clone()),
@@ -113,6 +125,14 @@ impl<'d> Change<'d> {
             Self::Add(_, key, value) => {
                 if let Json::Object(members) = target {
                     members.insert(key.clone(), Json::String(value.clone()));
+                }
+            }
+            Self::Append(_, key, _) => {
+                if let Json::Object(members) = target {
+                    let list = members.entry(*key).or_insert_with(|| Json::Array(Vec::new()));
+                    if let Json::Array(list) = list {
+                        list.extend(copies);
+                    }
                 }
             }
             Self::Rename(_, key) => {

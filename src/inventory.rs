@@ -7,9 +7,13 @@ use crate::karpenter::controller::Controller;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
+use crate::karpenter::zones::ServedZones;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::scheduling::pools::Pools;
+
+/// The group, kind and name of an object.
+type Name<'d> = (&'d str, &'d str, &'d str);
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -25,6 +29,8 @@ pub struct Inventory<'d> {
     identity: OnceCell<Identity<'d>>,
     policies: OnceCell<Vec<Policy<'d>>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
+    by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
+    served_zones: OnceCell<ServedZones<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -34,18 +40,7 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self {
-            name: name.into(),
-            objects,
-            by_kind,
-            complete,
-            pools: OnceCell::new(),
-            claims: OnceCell::new(),
-            controllers: OnceCell::new(),
-            identity: OnceCell::new(),
-            policies: OnceCell::new(),
-            passed_roles: OnceCell::new(),
-        }
+        Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
 
     /// The name of the cluster, where several are checked together; else empty.
@@ -89,6 +84,26 @@ impl<'d> Inventory<'d> {
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// The object of a name and of a kind that knows no namespaces, in whatever version; the last one where the input has
+    /// several. A namespace that is written all the same is ignored, as the API server does.
+    pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
+        let by_name = self.by_name.get_or_init(|| {
+            let key = |object: &Object<'d>| (object.group(), object.kind(), object.name());
+            self.objects.iter().map(|object| (key(object), *object)).collect()
+        });
+        by_name.get(&(group, kind, name)).copied()
+    }
+
+    /// How many objects there are of a group and kind, in whatever version.
+    pub fn count(&self, group: &str, kind: &str) -> usize {
+        self.by_kind.get(&(group, kind)).map_or(0, Vec::len)
+    }
+
+    /// The zones that the NodePools serve.
+    pub fn served_zones(&self) -> &ServedZones<'d> {
+        self.served_zones.get_or_init(|| ServedZones::of(self.of(Kind::NODE_POOL)))
     }
 
     /// What tells this cluster from others.

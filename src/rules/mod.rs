@@ -115,24 +115,29 @@ macro_rules! family {
     };
 }
 
+mod ami_family;
 mod api_server;
 mod bootstrap;
 mod controller;
+mod disruption;
 pub(crate) mod document;
 mod identity;
 mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
+mod placeholder;
+mod requirements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
 
 /// The families with their documentation, in the order in which their rules are listed.
-const FAMILIES: [(&[&Rule], &[&str]); 8] = [
+const FAMILIES: [(&[&Rule], &[&str]); 9] = [
     (api_server::RULES, api_server::DOCS),
     (bootstrap::RULES, bootstrap::DOCS),
     (controller::RULES, controller::DOCS),
+    (disruption::RULES, disruption::DOCS),
     (document::RULES, document::DOCS),
     (identity::RULES, identity::DOCS),
     (labels::RULES, labels::DOCS),

@@ -224,7 +224,9 @@ impl<'d> Walk<'d> {
     fn scale(&mut self, spec: Node<'d>, releases: Releases) {
         /// How the server spells the path.
         const PATH: &str = ".spec.replicas";
-        let Some(replicas) = present(spec, "replicas").filter(|_| !releases.is_empty()) else { return };
+        // A `spec` that is no object has no `replicas` to read, which is an error of its own.
+        let read = if spec.is_mapping() { present(spec, "replicas") } else { Some(spec) };
+        let Some(replicas) = read.filter(|_| !releases.is_empty()) else { return };
         let place = Place::value(replicas).spelled(PATH);
         match replicas.value() {
             Value::Int(count) if i32::try_from(count).is_ok_and(|count| count >= 0) => {}

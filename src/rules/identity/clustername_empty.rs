@@ -65,7 +65,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#601, #7356, #7436
-    /// - pkg/operator/options/options.go and options_validation.go at v1.0.0 and v1.14.1
+    /// - `pkg/operator/options/options.go` and `options_validation.go` at v1.0.0 and v1.14.1
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go at v1.14.1
     RULE {
         name: "clustername-empty",
