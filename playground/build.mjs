@@ -85,7 +85,11 @@ const page = await build({
 const main = named(page, 'main.ts');
 
 let html = read(here, 'page/index.html').toString();
-const fill = { CSP, STYLE: style, MAIN: main, ENGINE: engine, ICON: icon };
+// What the first script imports comes beside it, not after it; so does the worker.
+const [, entry] = Object.entries(page.metafile.outputs).find(([path]) => path.endsWith(basename(main)));
+const pieces = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => `assets/${basename(path)}`);
+const EARLY = [main, ...pieces].map((path) => `<link rel="modulepreload" href="${path}">`).join('\n    ');
+const fill = { CSP, STYLE: style, EARLY, MAIN: main, ENGINE: engine, ICON: icon };
 for (const [name, value] of Object.entries(fill)) html = html.replaceAll(`%${name}%`, value);
 writeFileSync(join(dist, 'index.html'), html);
 

@@ -82,12 +82,12 @@ onPage('F8 and Shift F8 step through the findings of all files, and say so', asy
   await page.locator('#add').click();
   await paste(page, BAD.replace('name: default', 'name: other'));
   const line = () => page.evaluate(() => document.querySelector('.finding.selected .where').textContent);
-  await page.locator('.file [role=tab]').first().click();
+  await page.locator('.file .tab').first().click();
   await page.keyboard.press('F8');
   assert.match(await line(), /EC2NodeClass\/default/);
   await page.keyboard.press('F8');
   assert.match(await line(), /EC2NodeClass\/other/);
-  assert.match(await page.locator('.file [aria-selected=true]').textContent(), /manifest\.yaml/);
+  assert.match(await page.locator('.file [aria-current]').textContent(), /manifest\.yaml/);
   await page.keyboard.press('Shift+F8');
   assert.match(await line(), /EC2NodeClass\/default/);
   await page.waitForFunction(() => /1 of 2: error, instance-profile-is-arn, line 7/.test(document.getElementById('live').textContent));
@@ -117,7 +117,7 @@ onPage("the rule's page opens in the panel, and its example in the editor", asyn
     await page.getByRole('heading', { name: heading }).waitFor();
   }
   await page.getByRole('button', { name: 'Open in the editor' }).first().click();
-  assert.match(await page.locator('.file [aria-selected=true]').textContent(), /instance-profile-is-arn\.yaml/);
+  assert.match(await page.locator('.file [aria-current]').textContent(), /instance-profile-is-arn\.yaml/);
   await page.getByRole('button', { name: 'Findings', exact: true }).first().click();
   await page.locator('.finding').first().waitFor();
 });
@@ -287,12 +287,12 @@ onPage('the state survives a reload, unless it is not to be remembered', async (
 
 onPage('files: add, rename, close, by hand and by key', async (page) => {
   await page.locator('#add').click();
-  await page.locator('.file [aria-selected=true]').dblclick();
+  await page.locator('.file [aria-current]').dblclick();
   await page.locator('.rename').fill('pools/a.yaml');
   await page.keyboard.press('Enter');
-  assert.equal(await page.locator('.file [aria-selected=true] .name').textContent(), 'pools/a.yaml');
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'pools/a.yaml');
   await page.keyboard.press('ArrowLeft');
-  assert.equal(await page.locator('.file [aria-selected=true] .name').textContent(), 'nodeclass-bad.yaml');
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'nodeclass-bad.yaml');
   await page.keyboard.press('Delete');
   assert.equal(await page.locator('.file').count(), 1);
   await page.getByRole('button', { name: 'Close pools/a.yaml' }).click();

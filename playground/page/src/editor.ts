@@ -247,6 +247,7 @@ export class Editor implements TextEditor {
         syntaxHighlighting(colours),
         theme,
         EditorView.contentAttributes.of({
+          tabindex: '0',
           'aria-label': 'Manifest',
           'aria-describedby': 'editor-hint',
           spellcheck: 'false',

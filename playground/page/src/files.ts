@@ -21,7 +21,7 @@ export function fileTabs(app: App): void {
     for (const { file } of app.report?.unreadable ?? []) grave.set(file, 'error');
     const focused = bar.contains(document.activeElement);
     bar.replaceChildren(...files.map((file, index) => tab(app, file, index, index === active, grave.get(file.name))));
-    const selected = bar.querySelector<HTMLElement>('[aria-selected="true"]');
+    const selected = bar.querySelector<HTMLElement>('[aria-current]');
     selected?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (focused) selected?.focus();
     byId('editor').setAttribute('aria-label', `Text of ${app.file.name}`);
@@ -51,9 +51,8 @@ function tab(app: App, file: SourceFile, index: number, selected: boolean, grave
     'button',
     {
       type: 'button',
-      role: 'tab',
-      'aria-selected': String(selected),
-      'aria-controls': 'editor',
+      class: 'tab',
+      'aria-current': selected && 'true',
       tabindex: selected ? 0 : -1,
       title: `${file.name} (double-click or F2 to rename)`,
       onclick: () => index !== app.state.active && app.open(index),
@@ -66,12 +65,11 @@ function tab(app: App, file: SourceFile, index: number, selected: boolean, grave
     { type: 'button', class: 'close', 'aria-label': `Close ${file.name}`, tabindex: selected ? 0 : -1, onclick: () => app.closeFile(index) },
     icon('close'),
   );
-  const box = h('div', { class: 'file', role: 'presentation' }, button, close);
-  return box;
+  return h('div', { class: 'file' }, button, close);
 }
 
 function keys(app: App, event: KeyboardEvent): void {
-  if ((event.target as HTMLElement).role !== 'tab') return;
+  if (!(event.target as HTMLElement).classList.contains('tab')) return;
   const { files, active } = app.state;
   const to = { ArrowRight: active + 1, ArrowLeft: active - 1, Home: 0, End: files.length - 1 }[event.key];
   if (to !== undefined) {
@@ -96,7 +94,7 @@ function rename(app: App, box: HTMLElement, index: number): void {
     input.remove();
     if (take) app.renameFile(index, wanted);
     app.tell('files');
-    byId('files').querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
+    byId('files').querySelector<HTMLElement>('[aria-current]')?.focus();
   };
   input.addEventListener('blur', () => finish(true));
   input.addEventListener('keydown', (event) => {

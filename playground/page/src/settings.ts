@@ -17,7 +17,7 @@ export function settingsDialog(app: App): void {
 class Form {
   readonly body = h('div', { class: 'dialog-body-inner' });
   #settings: Settings;
-  #problems = h('ul', { class: 'problem', role: 'status' });
+  #problems = h('ul', { class: 'problem' });
   #exceptions = h('div', { class: 'exceptions' });
   #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
   #policy = h('pre');
@@ -33,7 +33,7 @@ class Form {
       this.#asPolicy(),
       this.#device(),
     );
-    this.body.prepend(this.#problems);
+    this.body.prepend(h('div', { 'aria-live': 'polite' }, this.#problems));
     this.body.style.display = 'grid';
     this.body.style.gap = '18px';
     this.#text.addEventListener('input', () => void this.#readText());
