@@ -32,6 +32,7 @@ import {
 import { tags } from '@lezer/highlight';
 
 import { icon, h } from './dom.ts';
+import { message } from './markdown.ts';
 import type { TextEditor } from './plain-editor.ts';
 import { withoutMark } from './state.ts';
 import type { Finding, Report } from './types.ts';
@@ -149,6 +150,7 @@ const theme = EditorView.theme({
   '.cm-diagnostic + .cm-diagnostic': { borderTop: '1px solid var(--border)' },
   '.tip': { fontFamily: 'var(--sans)', fontSize: '14px', lineHeight: '1.45', display: 'grid', gap: '4px' },
   '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
+  '.tip code': { fontFamily: 'var(--mono)', fontSize: '13px', backgroundColor: 'var(--chrome)', borderRadius: '3px', padding: '0 3px' },
   '.tip-help': { color: 'var(--text-2)' },
   '.tip .icon': { width: '14px', height: '14px', flex: 'none' },
   '.tip-error .icon': { color: 'var(--error)' },
@@ -194,7 +196,8 @@ const theme = EditorView.theme({
   '.cm-button:hover': { backgroundColor: 'var(--hover)' },
   '.cm-button:active': { backgroundImage: 'none' },
   '@media (forced-colors: active)': {
-    '.cm-lintRange-error, .cm-lintRange-warning': { textDecorationColor: 'Mark' },
+    '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': { textDecorationColor: 'CanvasText' },
+    '.cm-lintRange-warning': { textDecorationStyle: 'dashed' },
   },
 });
 
@@ -301,7 +304,6 @@ export class Editor implements TextEditor {
       from: Math.min(finding.offset ?? 0, doc.length),
       to: Math.min(finding.endOffset ?? 0, doc.length),
       severity: finding.severity,
-      source: finding.rule,
       message: `${finding.rule}: ${finding.message}`,
       renderMessage: () => this.#tip(finding),
     }));
@@ -324,8 +326,8 @@ export class Editor implements TextEditor {
       'div',
       { class: `tip tip-${finding.severity}` },
       h('div', { class: 'tip-head' }, icon(finding.severity), `${finding.severity}: ${finding.rule}`),
-      h('div', {}, finding.message),
-      finding.help && h('div', { class: 'tip-help' }, finding.help),
+      h('div', {}, ...message(finding.message)),
+      finding.help && h('div', { class: 'tip-help' }, ...message(finding.help)),
       h(
         'div',
         { class: 'tip-actions' },

@@ -111,7 +111,7 @@ export class FindingsView {
   #item(finding: Finding, report: Report): HTMLElement {
     const object = [finding.kind, finding.namespace, finding.name].filter(Boolean).join('/');
     const many = this.app.state.files.length > 1;
-    const where = [object, finding.path, `${many ? `${finding.file}, ` : ''}line ${finding.line ?? '?'}`];
+    const where = [object, `${many ? `${finding.file}, ` : ''}line ${finding.line ?? '?'}`, finding.path];
     const jump = h(
       'button',
       { type: 'button', class: 'jump', onclick: () => this.app.jump(finding, matchMedia('(max-width: 820px)').matches) },
