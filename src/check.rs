@@ -5,6 +5,7 @@ use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
 use crate::manifest::{Document, File};
 use crate::object::Object;
+use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
@@ -152,8 +153,9 @@ pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> 
             (rule.check)(object, context, &mut drafts);
         }
     }
-    drafts
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut drafts, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     drafts
 }
 
@@ -193,8 +195,9 @@ pub fn shown<'d>(
         }
     }
     explain_once(&mut shown, target);
-    shown
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut shown, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     shown
 }
 
@@ -232,7 +235,7 @@ impl<'d> Places<'d> {
             (address(root.tree()), root.order(), *subject)
         };
         let mut by_tree: Vec<_> = subjects.iter().map(key).collect();
-        by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
+        sort_by_key(&mut by_tree, |(tree, order, _)| (*tree, *order));
         Self { clusters, by_tree }
     }
 

@@ -2,6 +2,7 @@
 
 mod append;
 
+use crate::order::sort_by_key;
 use serde_json::Value as Json;
 
 use crate::manifest::scalar::{Scalar, resolve};
@@ -255,7 +256,7 @@ fn addition(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<E
 /// The text with the edits made, the later ones first; an edit that overlaps one before it is left out.
 pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut ordered: Vec<&Edit> = edits.iter().collect();
-    ordered.sort_by_key(|edit| edit.span);
+    sort_by_key(&mut ordered, |edit| edit.span);
     ordered.dedup();
     let mut result = String::with_capacity(text.len());
     let mut at = 0;

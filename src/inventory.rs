@@ -27,10 +27,10 @@ pub struct Inventory<'d> {
     claims: OnceCell<Claims<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
-    policies: OnceCell<Vec<Policy<'d>>>,
-    passed_roles: OnceCell<PassedRoles<'d>>,
     by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
+    policies: OnceCell<Vec<Policy<'d>>>,
     served_zones: OnceCell<ServedZones<'d>>,
+    passed_roles: OnceCell<PassedRoles<'d>>,
 }
 
 impl<'d> Inventory<'d> {

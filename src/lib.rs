@@ -22,6 +22,7 @@ pub mod karpenter;
 pub mod manifest;
 pub mod mend;
 pub mod object;
+mod order;
 pub mod report;
 pub mod rules;
 pub mod scheduling;

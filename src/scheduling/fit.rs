@@ -1,5 +1,6 @@
 //! Whether any NodePool can make a node for a pod, and if none can, why.
 
+use crate::order::sort_by_key;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -82,7 +83,7 @@ fn signature(pod: Pod<'_>) -> String {
 fn write(node: Node<'_>, to: &mut String) {
     if node.is_mapping() {
         let mut members: Vec<_> = node.members().collect();
-        members.sort_unstable_by_key(|(key, _)| *key);
+        sort_by_key(&mut members, |(key, _)| *key);
         to.push('{');
         for (key, member) in members {
             let _ = write!(to, "{key:?}");

@@ -1,5 +1,6 @@
 //! The NodePools of a cluster as the scheduler sees them, indexed so that a pod is held against few of them.
 
+use crate::order::sort_by_key;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -163,7 +164,7 @@ impl<'d> Pools<'d> {
         match fewest {
             None => self.classes.iter().take(limit).collect(),
             Some(mut indices) => {
-                indices.sort_unstable();
+                sort_by_key(&mut indices, |item| *item);
                 indices.dedup();
                 indices.into_iter().filter_map(|index| self.classes.get(index)).collect()
             }

@@ -79,16 +79,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(data) = UserData::of(object).filter(|data| Format::of(data.text) != Format::Comments) else {
         let terms = object.at(&["spec", "amiSelectorTerms"]);
         let alias = terms.and_then(|terms| terms.items().find_map(|term| term.str_at(&["alias"])));
-        let draft = match alias {
-            Some(alias) => {
-                let message = format!("`amiFamily: Custom` without user data: the image `{alias}` does not join a cluster by itself");
-                Draft::new(&RULE, Place::value(node), message).severity(Severity::Error)
-            }
-            None => {
-                let message = "`amiFamily: Custom` without user data: nodes join only if the image does so by itself";
-                Draft::new(&RULE, Place::value(node), message)
-            }
+        let (joins, severity) = match alias {
+            Some(alias) => (format!("the image `{alias}` does not join a cluster by itself"), Severity::Error),
+            None => ("nodes join only if the image does so by itself".to_owned(), Severity::Warning),
         };
+        let message = format!("`amiFamily: Custom` without user data: {joins}");
+        let draft = Draft::new(&RULE, Place::value(node), message).severity(severity);
         return drafts.push(draft.help(help));
     };
     let found = data.registration();

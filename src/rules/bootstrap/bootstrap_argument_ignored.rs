@@ -187,7 +187,11 @@ impl<'d> Call<'_, 'd> {
     fn ignored(&self, ignored: &IgnoredWord) -> Draft<'d> {
         let word = &ignored.word;
         let shown = shown(word);
-        let fate = if ignored.as_cluster_name { "takes it for the cluster's name" } else { "ignores it" };
+        let fate = match (ignored.as_cluster_name, ignored.resembles) {
+            (true, _) => "takes it for the cluster's name",
+            (false, Some("--kubelet-extra-args")) => "ignores it; the kubelet never gets these arguments",
+            (false, _) => "ignores it",
+        };
         let draft = |message: String| Draft::new(&RULE, self.data.place(word.span), message);
         if let Some(option) = ignored.resembles {
             let draft = if word.value.contains('=') {
@@ -325,7 +329,7 @@ mod tests {
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args='--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=58` and ignores it
+          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=58` and ignores it; the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
           fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
         "#);

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod examples;
+mod labelled;
 mod user_data;
 
 family! {

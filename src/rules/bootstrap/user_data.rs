@@ -106,6 +106,21 @@ impl<'d> UserData<'d> {
         call.program.text(self.text).trim_matches(['"', '\'']) == "/etc/eks/bootstrap.sh"
     }
 
+    /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
+    pub(super) fn node_configs(self) -> Vec<Span> {
+        match Kind::of(self.text) {
+            Kind::NodeConfig => vec![Span::whole(self.text)],
+            Kind::Mime => {
+                let archive = Archive::read(self.text);
+                let named =
+                    archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
+                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
+                plain.map(|part| part.body).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn shell_part(self, part: &Part) -> Option<Span> {
         let media_type = part.media_type();
         let encoded = part.header("Content-Transfer-Encoding").is_some_and(|encoding| {

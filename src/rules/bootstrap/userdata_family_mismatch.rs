@@ -252,7 +252,7 @@ fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
     let closes = trimmed.get(start..)?.eq_ignore_ascii_case(close);
     let between = data.text.get(open.end..start)?;
     let plain = open.text(data.text).eq_ignore_ascii_case("<powershell>") && closes;
-    let line = if between.starts_with('\n') { 1 } else { 0 };
+    let line = usize::from(between.starts_with('\n'));
     (plain && !between.contains("</")).then(|| {
         let changes = vec![
             data.remove(Span::new(open.start, open.end + line)),

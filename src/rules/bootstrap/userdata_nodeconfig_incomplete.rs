@@ -168,6 +168,8 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, report, silent};
     use crate::settings::Settings;
@@ -184,7 +186,7 @@ mod tests {
     fn archive(parts: &[(&str, &str)]) -> String {
         let mut text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n".to_owned();
         for (kind, body) in parts {
-            text.push_str(&format!("--B\nContent-Type: {kind}\n\n{body}\n"));
+            let _ = writeln!(text, "--B\nContent-Type: {kind}\n\n{body}");
         }
         text + "--B--\n"
     }

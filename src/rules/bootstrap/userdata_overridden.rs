@@ -1,4 +1,4 @@
-use super::user_data::UserData;
+use super::user_data::{TAINT_KEY, UserData};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
@@ -7,7 +7,7 @@ use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::spelling::did_you_mean;
 use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format};
+use crate::userdata::kind::Family as Image;
 use crate::userdata::node_config::Yaml;
 use crate::userdata::toml::{Document, Entry, Value};
 
@@ -182,7 +182,7 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
                 drafts.push(draft(entry, message).help(help).releases(Releases::until(since - 1)));
             }
             None => {
-                let near = did_you_mean(key, KNOWN.iter().chain(&[]).map(|(known, _)| *known));
+                let near = did_you_mean(key, KNOWN.iter().map(|(known, _)| *known));
                 let message = format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
                 drafts.push(draft(entry, message).help("take it out, or write the key as Karpenter knows it"));
             }
@@ -220,25 +220,15 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
         let flags = root.at_path(&["spec", "kubelet", "flags"]);
         let taints = |node: &Node<'_>| node.as_str().is_some_and(|flag| flag.starts_with("--register-with-taints"));
         if let Some(flag) = flags.and_then(|flags| flags.items().find(taints)) {
-            let message = "the kubelet prefers this flag to the list that Karpenter writes, and the node registers without the taint `karpenter.sh/unregistered`";
+            let right = flag.as_str().is_some_and(|flag| flag.contains(TAINT_KEY));
+            let lost = if right {
+                "the NodePool's taints in it do not reach the node"
+            } else {
+                "the node registers without the taint `karpenter.sh/unregistered`"
+            };
+            let message = format!("the kubelet prefers this flag to the list that Karpenter writes, and {lost}");
             let draft = Draft::new(&RULE, place(yaml.value(flag)), message);
             drafts.push(draft.help("write the taints into `spec.template.spec.taints` of the NodePool"));
-        }
-    }
-}
-
-impl UserData<'_> {
-    /// The NodeConfigs that nodeadm reads from the user data itself; not those that a script writes to a file.
-    pub(super) fn node_configs(self) -> Vec<Span> {
-        match Format::of(self.text) {
-            Format::NodeConfig => vec![Span::whole(self.text)],
-            Format::Mime => {
-                let archive = crate::userdata::mime::Archive::read(self.text);
-                let named = archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
-                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
-                plain.map(|part| part.body).collect()
-            }
-            _ => Vec::new(),
         }
     }
 }

@@ -67,7 +67,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - canonical/cloud-init cloudinit/handlers/shell_script.py (`dos2unix`), cloudinit/handlers/__init__.py
+    /// - canonical/cloud-init `cloudinit/handlers/shell_script.py` (`dos2unix`), `cloudinit/handlers/__init__.py`
     ///   (`type_from_starts_with`), cloudinit/subp.py
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/eksbootstrap.go and mime/mime.go at v1.14.1
     RULE {
@@ -127,14 +127,14 @@ fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn missing<'d>(data: UserData<'d>, line: Span) -> Draft<'d> {
+fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
     Draft::new(&RULE, data.place(line), "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
         .help("write `#!/bin/bash` as the first line")
         .severity(severity(data))
 }
 
 /// Blanks or empty lines before `#!`.
-fn leading_blank<'d>(data: UserData<'d>, body: Span) -> Option<Draft<'d>> {
+fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let content = body.text(data.text);
     let blank = content.len() - content.trim_start().len();
     if blank == 0 || !content.trim_start().starts_with("#!") {
@@ -149,7 +149,7 @@ fn leading_blank<'d>(data: UserData<'d>, body: Span) -> Option<Draft<'d>> {
 }
 
 /// A first line that goes on after the interpreter and its option.
-fn folded<'d>(data: UserData<'d>, body: Span) -> Option<Draft<'d>> {
+fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let content = body.text(data.text);
     let lead = content.len() - content.trim_start().len();
     let line = content.trim_start().lines().next().filter(|line| line.starts_with("#!"))?;

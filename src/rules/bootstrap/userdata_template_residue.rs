@@ -1,3 +1,4 @@
+use crate::order::sort_by_key;
 use super::user_data::UserData;
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
@@ -154,7 +155,7 @@ fn residues(line: &str) -> Vec<Found> {
             (!in_a_name && is_shouted(content) && is_of_a_cluster(content)).then_some(Residue::Placeholder)
         }, &mut found);
     }
-    found.sort_by_key(|found| found.span);
+    sort_by_key(&mut found, |found| found.span);
     found
 }
 

@@ -7,7 +7,7 @@ use crate::rules::{Fixes, On};
 use crate::userdata::kind::Family as Image;
 
 /// What EC2 accepts, in bytes before encoding (aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go at v1.14.1;
-/// EC2 RunInstances: "limited to 16 KB, in raw form, before it is base64-encoded").
+/// EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is base64-encoded").
 const LIMIT: usize = 16_384;
 
 /// From here on Karpenter's own part may not fit: it adds 1.5 to 3 KiB, most of it the cluster's certificate.
