@@ -34,7 +34,9 @@ const examples = readdirSync(join(root, 'examples'))
   .sort()
   .map((name) => {
     const text = read(root, 'examples', name).toString();
-    const title = /^# (.*)/.exec(text)?.[1] ?? '';
+    // The first sentence of the comment it begins with.
+    const comment = /^(?:# .*\n)*/.exec(text)[0].replace(/^# /gm, '').replaceAll('\n', ' ').trim();
+    const title = /^.*?\.(?= |$)|^.*/.exec(comment)[0];
     return { name, title, text };
   });
 const first = examples.find((example) => example.name === 'nodeclass-bad.yaml') ?? examples[0];

@@ -33,6 +33,21 @@ onPage('the first visit explains itself: an example, its finding, its fix', asyn
   assert.match(await page.locator('#timing').textContent(), /^checked 1 document in [\d.]+ ms$/);
 });
 
+onPage('a manifest that is pasted anywhere takes the place of the first example', async (page) => {
+  const send = (text) =>
+    page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+  await send(GOOD);
+  await page.getByText('Nothing to report').waitFor();
+  assert.deepEqual((await shared(page)).files, [{ name: 'manifest.yaml', text: GOOD }]);
+  await send(BAD);
+  await page.waitForTimeout(200);
+  assert.equal(await text(page), GOOD, 'the own text is not replaced');
+});
+
 onPage('a fix shows the change, then makes it, and can be undone', async (page) => {
   await page.locator('.fix').click();
   assert.match(await page.locator('.row.removed').textContent(), /− 7.*instanceProfile: arn:aws/s);

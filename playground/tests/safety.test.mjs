@@ -225,7 +225,7 @@ spec:
     await settled(page);
     assert.equal(await page.locator('.finding').count(), 200, 'the list shows a part');
     await page.getByRole('button', { name: /^Show 200 of/ }).click();
-    assert.equal(await page.locator('.finding').count(), 400);
+    await page.waitForFunction(() => document.querySelectorAll('.finding').length === 400);
   });
 });
 

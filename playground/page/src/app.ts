@@ -5,7 +5,7 @@ import type { Editor, Listener } from './editor.ts';
 import { byId, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { Remote, Stopped } from './remote.ts';
-import { type State, type Tab, save, uniqueName } from './state.ts';
+import { type State, type Tab, save, uniqueName, withoutMark } from './state.ts';
 import type { About, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile } from './types.ts';
 
 declare const ENGINE_WORKER: string;
@@ -145,6 +145,19 @@ export class App {
     this.#forget();
     this.open(state.files.findIndex((file) => file.name === last?.name));
     this.check();
+  }
+
+  /** Whether all there is is this example, untouched. */
+  isUntouched(example: SourceFile): boolean {
+    const [only, ...more] = this.state.files;
+    return more.length === 0 && only?.name === example.name && only.text === example.text;
+  }
+
+  /** Puts a pasted manifest in the place of the one file there is. */
+  replaceExample(text: string): void {
+    this.renameFile(this.state.active, 'manifest.yaml');
+    this.editor.replace(withoutMark(text));
+    this.editor.focus();
   }
 
   newFile(): void {

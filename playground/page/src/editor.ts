@@ -76,6 +76,16 @@ const windowsLineEnds = ViewPlugin.fromClass(
   },
 );
 
+/** Nothing stands between "\r" and "\n", whatever moved it there. */
+const beforeReturns = EditorState.transactionFilter.of((transaction) => {
+  if (!transaction.selection) return transaction;
+  const { newDoc, newSelection } = transaction;
+  const out = (at: number) => (at > 0 && newDoc.sliceString(at - 1, at + 1) === '\r\n' ? at - 1 : at);
+  const ranges = newSelection.ranges.map((range) => EditorSelection.range(out(range.anchor), out(range.head)));
+  if (ranges.every((range, index) => range.eq(newSelection.ranges[index] ?? range))) return transaction;
+  return [transaction, { selection: EditorSelection.create(ranges, newSelection.mainIndex), sequential: true }];
+});
+
 /** Enter ends a line as the line before it ends. */
 const windowsEnter = {
   key: 'Enter',
@@ -229,6 +239,7 @@ export class Editor implements TextEditor {
       extensions: [
         lineEnds,
         windowsLineEnds,
+        beforeReturns,
         EditorState.tabSize.of(2),
         indentUnit.of('  '),
         lintGutter({ tooltipFilter: () => [] }),

@@ -188,7 +188,11 @@ export class FindingsView {
       return h('div', { class: 'calm' }, h('strong', {}, 'Nothing to check yet'), 'Paste a manifest, or drop files and folders on the page.');
     }
     if (checked === 0) {
-      return h('div', { class: 'calm' }, h('strong', {}, 'Nothing was checked'), 'No document in here is one that the rules read.');
+      const template = report.skipped.some(({ reason }) => reason.startsWith('template'));
+      const advice = template
+        ? h('span', {}, 'This is a template. Render it first, such as with ', h('code', {}, 'helm template'), ', and paste what comes out.')
+        : 'No document in here is one that the rules read.';
+      return h('div', { class: 'calm' }, h('strong', {}, 'Nothing was checked'), advice);
     }
     const accepted = suppressed > 0 ? ` ${count(suppressed, 'finding is', 'findings are')} accepted by the settings or the author.` : '';
     return h(
@@ -211,7 +215,7 @@ export class FindingsView {
         this.app.goTo(file, before === 0 ? 0 : before + 1, before === 0 ? 0 : before + 1, true);
       };
       list.append(h('li', { class: 'unread' }, icon('error'), h('span', {},
-        h('strong', {}, 'Not read: '), `${reason} `,
+        h('strong', {}, 'Not read: '), `${reason} · `,
         h('button', { type: 'button', class: 'link', onclick: editor }, `${many ? `${file}, ` : ''}line ${line}`))));
     }
     const reasons = new Map<string, number>();

@@ -210,6 +210,19 @@ addEventListener('keydown', (event) => {
     findings.preview(finding);
   }
 });
+// Who comes with a manifest in the clipboard pastes it, wherever the cursor is: it takes the example's place.
+addEventListener(
+  'paste',
+  (event) => {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    const elsewhere = event.target instanceof Element && event.target.closest('input, dialog') !== null;
+    if (elsewhere || !text.includes('apiVersion') || !app.isUntouched(FIRST_EXAMPLE)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    app.replaceExample(text);
+  },
+  true,
+);
 addEventListener('pagehide', () => app.keepNow());
 
 // A link that was opened, or pasted into this very page

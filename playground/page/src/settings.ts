@@ -17,7 +17,7 @@ export function settingsDialog(app: App): void {
 class Form {
   readonly body = h('div', { class: 'dialog-body-inner' });
   #settings: Settings;
-  #problems = h('ul', { class: 'problem' });
+  #problems = h('ul', { class: 'problem', hidden: true });
   #exceptions = h('div', { class: 'exceptions' });
   #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
   #policy = h('pre');
@@ -34,16 +34,12 @@ class Form {
       this.#device(),
     );
     this.body.prepend(h('div', { 'aria-live': 'polite' }, this.#problems));
-    this.body.style.display = 'grid';
-    this.body.style.gap = '18px';
     this.#text.addEventListener('input', () => void this.#readText());
   }
 
   #set(change: (settings: Settings) => void): void {
     change(this.#settings);
-    const clean = settingsOf(this.#settings);
-    this.app.change(clean);
-    void this.look();
+    void this.look(true);
   }
 
   #basics(): HTMLElement {
@@ -137,8 +133,6 @@ class Form {
 
   #drawExceptions(): void {
     const exceptions = this.#settings.exceptions ?? [];
-    this.#exceptions.style.display = 'grid';
-    this.#exceptions.style.gap = '8px';
     this.#exceptions.replaceChildren(
       ...exceptions.map((exception, index) => {
         const field = (key: keyof Exception, label: string, type = 'text') => {
@@ -203,8 +197,8 @@ class Form {
       h('label', { class: 'check' }, input, h('span', {}, 'Remember files and settings in this browser.', h('span', { class: 'help' }, ' Without it they are gone when the page is closed.'))));
   }
 
-  /** Asks the engine what it makes of the settings. */
-  async look(): Promise<void> {
+  /** Asks the engine what it makes of the settings; what it has nothing against holds from now on. */
+  async look(changed = false): Promise<void> {
     const looked = ++this.#looked;
     const settings = settingsOf(this.#settings);
     const { engine } = this.app;
@@ -212,6 +206,7 @@ class Form {
     if (looked !== this.#looked) return;
     this.#say(problems, false);
     if (problems.length > 0) return;
+    if (changed) this.app.change(settings);
     const policy = await engine.call('policy', [settings, 'protect'], LIMIT);
     if (looked !== this.#looked) return;
     this.#policy.textContent = policy;
