@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
 mod labelled;
 mod user_data;
 
