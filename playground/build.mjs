@@ -95,6 +95,32 @@ const fill = { CSP, STYLE: style, EARLY, MAIN: main, ENGINE: engine, ICON: icon 
 for (const [name, value] of Object.entries(fill)) html = html.replaceAll(`%${name}%`, value);
 writeFileSync(join(dist, 'index.html'), html);
 
+// The address that every finding names: a page for each rule, which leads to its documentation.
+const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+mkdirSync(join(dist, 'rules'));
+for (const [name, text] of Object.entries(JSON.parse(read(here, 'build/rules.json')))) {
+  const does = /## What it does\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '';
+  writeFileSync(
+    join(dist, 'rules', `${name}.html`),
+    `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${CSP}">
+<meta http-equiv="refresh" content="0; url=../?rule=${name}">
+<meta name="description" content="${escape(does.replaceAll('\n', ' '))}">
+<title>${name} · Karpwarden</title>
+<link rel="stylesheet" href="../${style}">
+<main class="doc">
+<h2>${name}</h2>
+<p>${escape(does)}</p>
+<p><a href="../?rule=${name}">The documentation, in the playground</a></p>
+</main>
+</html>
+`,
+  );
+}
+
 const shell = ['./', style, icon, engine, engineWorker, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
 await build({
   ...shared,

@@ -20,7 +20,9 @@ const TYPES = {
 export async function serve(folder, port = 0) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
-    const file = join(folder, path.endsWith(sep) ? join(path, 'index.html') : path);
+    // As GitHub Pages does, an address without an ending is a page.
+    const page = path.endsWith(sep) ? join(path, 'index.html') : extname(path) ? path : `${path}.html`;
+    const file = join(folder, page);
     if (!file.startsWith(folder + sep) || (request.method !== 'GET' && request.method !== 'HEAD')) {
       response.writeHead(404).end();
       return;

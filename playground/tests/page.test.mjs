@@ -396,3 +396,8 @@ onPage('the count is a polite live region', async (page) => {
   await page.waitForFunction(() => document.getElementById('live').textContent === '1 error');
   assert.equal(await page.locator('#live').getAttribute('aria-live'), 'polite');
 });
+
+onPage("the address that a finding names leads to the rule's documentation", async (page, { server }) => {
+  await page.goto(`${server.address}rules/instance-profile-is-arn`);
+  await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
+});

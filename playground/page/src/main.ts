@@ -283,6 +283,8 @@ app.engine.call('start', [], 60_000).then(
     byId('version').textContent = `Karpwarden ${about.version}`;
     showSettings();
     if (state.tab === 'releases') draw();
+    const asked = new URLSearchParams(location.search).get('rule');
+    if (asked && rules.some((rule) => rule.name === asked)) explain(asked);
     const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
     if (!embedded) idle(() => void settle());
   },
