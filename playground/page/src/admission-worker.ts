@@ -87,11 +87,18 @@ async function answer(asked: Asked): Promise<Answered> {
 
 type Message = { id: number } & ({ method: 'load'; args: [] } | { method: 'review'; args: [Asked] });
 
-self.addEventListener('message', async ({ data }: MessageEvent<Message>) => {
+// One after another: every review reserves the address space of an instance.
+let last: Promise<void> = Promise.resolve();
+
+self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  last = last.then(() => respond(data));
+});
+
+async function respond(data: Message): Promise<void> {
   try {
     const result = data.method === 'load' ? (await ready()).loaded : await answer(data.args[0]);
     postMessage({ id: data.id, result });
   } catch (error) {
     postMessage({ id: data.id, error: (error as Error).message });
   }
-});
+}

@@ -50,6 +50,8 @@ async function page(request: Request): Promise<Response> {
   } catch {
     // Offline.
   }
+  const rule = /\/rules\/([\w-]+)(\.html)?$/.exec(new URL(request.url).pathname)?.[1];
+  if (rule) return Response.redirect(new URL(`../?rule=${rule}`, request.url));
   return (await caches.match('./', { cacheName: NAME, ignoreSearch: true })) ?? Response.error();
 }
 
