@@ -1,0 +1,29 @@
+//! Where the project lives: read from the places that say it, so that no other file has to be trusted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The version of everything that is released together.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The repository, as the workspace names it.
+pub const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The module in its registry, without a tag.
+pub const MODULE: &str = "ghcr.io/karpwarden/policies/karpenter";
+
+/// The module as a policy names it.
+pub fn module() -> String {
+    format!("registry://{MODULE}:v{VERSION}")
+}
+
+/// A path of the repository.
+pub fn path(relative: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(relative)
+}
+
+/// The text of a file of the repository. A checkout may have made CRLF of it.
+pub fn text(relative: &str) -> Result<String, String> {
+    let text = fs::read_to_string(path(relative)).map_err(|error| format!("{relative}: {error}"))?;
+    Ok(text.replace("\r\n", "\n"))
+}
