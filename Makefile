@@ -101,6 +101,11 @@ lint: ## Run the linter; a warning is an error
 test: ## Run every test
 	$(CARGO) test --locked --workspace
 
+.PHONY: generate
+generate: ## Write anew what is derived: the reference of the rules, metadata, the settings' form and schemas, manifests
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --package karpwarden-delivery --test generated
+
 .PHONY: ready
 ready: fmt-check lint test ## Everything that must pass before a commit
 

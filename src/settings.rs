@@ -2,6 +2,8 @@
 //!
 //! They are read from a document with all their mistakes at once, so that nobody mends them one by one.
 
+pub mod keys;
+
 use core::fmt;
 
 use crate::finding::{Family, Severity, path_of};
@@ -290,16 +292,18 @@ impl fmt::Display for Problem {
 
 impl Settings {
     /// The keys of the settings.
-    pub const KEYS: [&'static str; 8] = [
-        "karpenterVersion",
-        "kubernetesVersion",
-        "clusterName",
-        "completeInventory",
-        "rules",
-        "allowIgnoreAnnotation",
-        "fix",
-        "exceptions",
-    ];
+    pub const KEYS: [&'static str; 8] = {
+        let mut names = [""; 8];
+        let mut index = 0;
+        while index < names.len() {
+            #[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
+            {
+                names[index] = keys::ALL[index].name;
+            }
+            index += 1;
+        }
+        names
+    };
 
     /// Reads settings, or says everything that is wrong with them. Absent and null keys keep their defaults.
     pub fn read(node: Node<'_>) -> Result<Self, Vec<Problem>> {

@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod docs;
 #[cfg(feature = "human")]
 pub mod human;
+pub mod schema;
 
 use serde::Serialize;
 

@@ -27,3 +27,25 @@ pub fn text(relative: &str) -> Result<String, String> {
     let text = fs::read_to_string(path(relative)).map_err(|error| format!("{relative}: {error}"))?;
     Ok(text.replace("\r\n", "\n"))
 }
+
+/// Where the schemas are published: beside the documentation.
+pub fn schemas() -> String {
+    let pages = karpwarden::report::DOCUMENTATION;
+    format!("{}schemas/", pages.strip_suffix("rules/").unwrap_or(pages))
+}
+
+/// What the policy does, in a line.
+pub const DESCRIPTION: &str =
+    "Catches Karpenter (AWS) misconfigurations before they stop, double or terminate nodes";
+
+/// Who answers for it, as RFC 5322 has it.
+pub const AUTHOR: &str = "The Karpwarden maintainers <maintainers@karpwarden.github.io>";
+
+/// The words by which it is found.
+pub const KEYWORDS: [&str; 7] =
+    ["karpenter", "kubewarden", "aws", "eks", "node", "autoscaling", "validation"];
+
+/// Where the rules are documented.
+pub fn rules() -> &'static str {
+    karpwarden::report::DOCUMENTATION
+}
