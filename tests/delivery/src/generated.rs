@@ -3,11 +3,16 @@
 mod install;
 mod metadata;
 mod questions;
+mod sessions;
 
 use karpwarden::report::schema;
 use serde_json::Value;
 
 use crate::home;
+use sessions::World;
+
+/// The request of the test data that makes the policy look around.
+const ASKING: &str = "deployment-create-unmatched";
 
 /// A path of the repository, and the text that belongs there.
 pub type File = (String, String);
@@ -15,9 +20,18 @@ pub type File = (String, String);
 /// All derived files.
 pub fn files() -> Result<Vec<File>, String> {
     let id = |name: &str| format!("{}{name}", home::schemas());
+    let none = serde_json::json!({});
     Ok(vec![
         ("policies/karpenter/metadata.yml".to_owned(), metadata::text()?),
         ("policies/karpenter/questions-ui.yml".to_owned(), questions::text()?),
+        (
+            "policies/karpenter/test_data/session.yml".to_owned(),
+            sessions::text(ASKING, &none, World::Holding)?,
+        ),
+        (
+            "policies/karpenter/test_data/session-error.yml".to_owned(),
+            sessions::text(ASKING, &none, World::Failing)?,
+        ),
         ("policies/karpenter/monitor.yaml".to_owned(), install::text("monitor")?),
         ("policies/karpenter/protect.yaml".to_owned(), install::text("protect")?),
         ("schemas/settings.schema.json".to_owned(), json(&schema::settings(&id("settings.schema.json")))?),
