@@ -129,6 +129,14 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Format,
 
+    /// Print to this file rather than to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The name under which standard input is reported, such as the path of the file an editor shows.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) stdin_filename: Option<String>,
+
     /// The least severity that makes the exit status 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub(crate) fail_on: FailOn,
@@ -151,6 +159,20 @@ pub(crate) enum Format {
     /// With the lines around each finding
     Human,
     /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit's XML
+    Junit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table
+    Human,
+    /// One JSON array
     Json,
 }
 
@@ -224,7 +246,7 @@ pub(crate) struct Explain {
 pub(crate) struct Rules {
     /// How to print them.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Format,
+    pub(crate) format: ListFormat,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use karpwarden::check::{Cluster, check_within, fails};
-use karpwarden::report::{Report, human};
+use karpwarden::report::{Report, github, human, junit, sarif};
 use rayon::prelude::*;
 
 use super::arguments::{Check, Color, Format};
@@ -34,8 +34,8 @@ pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
 }
 
 fn conflict(check: &Check) -> Option<&'static str> {
-    if check.output.diff && check.output.format == Format::Json {
-        return Some("--diff prints a diff, not --format json");
+    if check.output.diff && check.output.format != Format::Human {
+        return Some("--diff prints a diff, and no --format");
     }
     None
 }
@@ -51,14 +51,15 @@ fn no_input(check: &Check) -> &'static str {
 /// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
 fn groups(check: &Check, config: Option<&Path>) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
+    let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
     if !check.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.paths, config)));
+        groups.push((String::new(), input::gather(&check.paths, config, stdin)));
     }
     for folder in &check.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), config)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), config, stdin)));
         }
     }
     groups
@@ -83,9 +84,9 @@ fn with_inputs(
         };
         let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
         let mut files = Vec::new();
-        for Loaded { file, path, has_mark } in loaded {
+        for Loaded { file, path, is_stdin, has_mark } in loaded {
             files.push(file);
-            origins.push(Origin { path, has_mark });
+            origins.push(Origin { path, is_stdin, has_mark });
         }
         clusters.push(Cluster { name: name.clone(), files });
     }
@@ -135,12 +136,19 @@ enum To {
 }
 
 fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to: To) -> io::Result<()> {
-    let (mut out, styled): (Box<dyn Write>, bool) = match to {
-        To::Stdout => (terminal::stdout(color), color.on_stdout()),
-        To::Stderr => (terminal::stderr(color), color.on_stderr()),
+    let (mut out, styled): (Box<dyn Write>, bool) = match (&check.output.output, to) {
+        (Some(path), _) => (file(path)?, color == Color::Always),
+        (None, To::Stdout) => (terminal::stdout(color), color.on_stdout()),
+        (None, To::Stderr) => (terminal::stderr(color), color.on_stderr()),
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters))?,
+        Format::Github => out.write_all(github::github(report).as_bytes())?,
+        Format::Junit => {
+            let files = clusters.iter().flat_map(|cluster| &cluster.files);
+            out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
+        }
         Format::Human => {
             let options = human::Options { color: styled, quiet: check.output.quiet };
             human::write(&mut out, report, clusters, options)?;
@@ -157,6 +165,13 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
         );
     }
     Ok(())
+}
+
+/// The file of `--output`.
+fn file(path: &Path) -> io::Result<Box<dyn Write>> {
+    let file = std::fs::File::create(path)
+        .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
+    Ok(Box::new(io::BufWriter::new(file)))
 }
 
 fn status(report: &Report, check: &Check) -> Status {

@@ -34,12 +34,15 @@ pub(crate) struct Loaded {
     pub(crate) file: File,
     /// Where to write it back to; absent for standard input.
     pub(crate) path: Option<PathBuf>,
+    /// It came from standard input, whatever it is called.
+    pub(crate) is_stdin: bool,
     /// The text starts with a byte order mark, which the engine does not count.
     pub(crate) has_mark: bool,
 }
 
 /// The files that paths lead to: in the order of the paths, within a folder by name.
-pub(crate) fn gather(paths: &[PathBuf], except: Option<&Path>) -> Vec<Input> {
+/// Standard input is called by the name that is given for it.
+pub(crate) fn gather(paths: &[PathBuf], except: Option<&Path>, stdin_name: &str) -> Vec<Input> {
     let mut inputs = Vec::new();
     // Which files are there already; the config file is no manifest.
     let mut seen: BTreeSet<PathBuf> = except.and_then(|path| path.canonicalize().ok()).into_iter().collect();
@@ -47,7 +50,7 @@ pub(crate) fn gather(paths: &[PathBuf], except: Option<&Path>) -> Vec<Input> {
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut stdin, true) {
-                inputs.push(Input { name: "-".to_owned(), from: From::Stdin });
+                inputs.push(Input { name: stdin_name.to_owned(), from: From::Stdin });
             }
         } else if path.is_dir() {
             inputs.extend(walk(path).into_iter().filter(|input| input.is_new(&mut seen)));
@@ -151,14 +154,16 @@ impl Input {
             Ok(bytes) => {
                 let has_mark = bytes.starts_with(b"\xef\xbb\xbf");
                 let path = if let From::Path(path) = &self.from { Some(path.clone()) } else { None };
-                Loaded { file: File::from_bytes(self.name.clone(), bytes, limits), path, has_mark }
+                let is_stdin = matches!(self.from, From::Stdin);
+                Loaded { file: File::from_bytes(self.name.clone(), bytes, limits), path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),
         }
     }
 
     fn failed(&self, reason: &str) -> Loaded {
-        Loaded { file: File::unreadable(self.name.clone(), reason), path: None, has_mark: false }
+        let is_stdin = matches!(self.from, From::Stdin);
+        Loaded { file: File::unreadable(self.name.clone(), reason), path: None, is_stdin, has_mark: false }
     }
 }
 

@@ -2,8 +2,12 @@
 
 pub mod catalog;
 pub mod docs;
+pub mod fingerprint;
+pub mod github;
 #[cfg(feature = "human")]
 pub mod human;
+pub mod junit;
+pub mod sarif;
 pub mod schema;
 
 use serde::Serialize;

@@ -9,6 +9,7 @@
 
 mod fixing;
 mod folder;
+mod formats;
 mod reading;
 mod reporting;
 mod rules;
