@@ -1,8 +1,10 @@
 //! The files that are derived, each with its text.
 
+mod artifacthub;
 mod install;
 mod metadata;
 mod questions;
+mod screenshot;
 mod sessions;
 
 use karpwarden::report::schema;
@@ -21,9 +23,13 @@ pub type File = (String, String);
 pub fn files() -> Result<Vec<File>, String> {
     let id = |name: &str| format!("{}{name}", home::schemas());
     let none = serde_json::json!({});
+    let (metadata, questions) = (metadata::text()?, questions::text()?);
+    let package = artifacthub::text(&metadata, &questions)?;
     Ok(vec![
-        ("policies/karpenter/metadata.yml".to_owned(), metadata::text()?),
-        ("policies/karpenter/questions-ui.yml".to_owned(), questions::text()?),
+        ("artifacthub/artifacthub-pkg.yml".to_owned(), package),
+        (screenshot::PATH.to_owned(), screenshot::text()?),
+        ("policies/karpenter/metadata.yml".to_owned(), metadata),
+        ("policies/karpenter/questions-ui.yml".to_owned(), questions),
         (
             "policies/karpenter/test_data/session.yml".to_owned(),
             sessions::text(ASKING, &none, World::Holding)?,

@@ -30,8 +30,7 @@ pub fn text(relative: &str) -> Result<String, String> {
 
 /// Where the schemas are published: beside the documentation.
 pub fn schemas() -> String {
-    let pages = karpwarden::report::DOCUMENTATION;
-    format!("{}schemas/", pages.strip_suffix("rules/").unwrap_or(pages))
+    format!("{}schemas/", pages())
 }
 
 /// What the policy does, in a line.
@@ -48,4 +47,10 @@ pub const KEYWORDS: [&str; 7] =
 /// Where the rules are documented.
 pub fn rules() -> &'static str {
     karpwarden::report::DOCUMENTATION
+}
+
+/// Where the pages are: the playground, with the documentation below it.
+pub fn pages() -> &'static str {
+    let rules = rules();
+    rules.strip_suffix("rules/").unwrap_or(rules)
 }
