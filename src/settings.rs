@@ -3,8 +3,11 @@
 //! They are read from a document with all their mistakes at once, so that nobody mends them one by one.
 
 pub mod keys;
+mod overrides;
 
 use core::fmt;
+
+pub use overrides::Override;
 
 use crate::finding::{Family, Severity, path_of};
 use crate::karpenter::release::{Release, Releases};
@@ -37,6 +40,10 @@ pub struct Settings {
     pub fix: bool,
     /// Findings that are accepted, each with its reason.
     pub exceptions: Vec<Exception>,
+    /// Paths that a walk leaves out; the door that walks heeds them.
+    pub exclude: Vec<String>,
+    /// Settings for some files.
+    pub overrides: Vec<Override>,
     /// Today, for exceptions that end: the engine reads no clock.
     pub today: Option<Date>,
 }
@@ -54,6 +61,8 @@ impl Default for Settings {
             allow_ignore_annotation: false,
             fix: false,
             exceptions: Vec::new(),
+            exclude: Vec::new(),
+            overrides: Vec::new(),
             today: None,
         }
     }
@@ -292,8 +301,8 @@ impl fmt::Display for Problem {
 
 impl Settings {
     /// The keys of the settings.
-    pub const KEYS: [&'static str; 8] = {
-        let mut names = [""; 8];
+    pub const KEYS: [&'static str; 10] = {
+        let mut names = [""; 10];
         let mut index = 0;
         while index < names.len() {
             #[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
@@ -325,6 +334,8 @@ impl Settings {
                 "allowIgnoreAnnotation" => settings.allow_ignore_annotation = reader.truth(value),
                 "fix" => settings.fix = reader.truth(value),
                 "exceptions" => settings.exceptions = reader.exceptions(value),
+                "exclude" => settings.exclude = reader.texts(value),
+                "overrides" => settings.overrides = reader.overrides(value),
                 _ => reader.unknown(value, &Self::KEYS),
             }
         }

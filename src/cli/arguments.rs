@@ -51,6 +51,13 @@ pub(crate) enum Command {
     Explain(Explain),
     /// List the rules
     Rules(Rules),
+    /// Write a config file to start from
+    Init(Init),
+    /// Print the man page of the program or of a command
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell to complete in.
@@ -120,6 +127,18 @@ pub(crate) struct ChoiceFlags {
     /// All but these rules or families.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
+
+    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Do not report the findings that this file lists.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// List the findings there are now in this file, for --baseline, and report none of them.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub(crate) write_baseline: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -234,6 +253,17 @@ impl Bounds {
             nodes: self.max_nodes,
         }
     }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// The Karpenter release that runs in the cluster, such as 1.8.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) karpenter_version: Option<String>,
+
+    /// The name of the cluster.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_name: Option<String>,
 }
 
 #[derive(Args, Debug)]

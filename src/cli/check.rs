@@ -8,9 +8,11 @@ use karpwarden::report::{Report, github, human, junit, sarif};
 use rayon::prelude::*;
 
 use super::arguments::{Check, Color, Format};
+use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::fix::{self, Origin};
 use super::input::{self, Input, Loaded};
+use super::patterns::Patterns;
 use super::progress::Progress;
 use super::{Status, terminal};
 
@@ -23,14 +25,29 @@ pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
         terminal::error(color, conflict);
         return Ok(Status::Usage);
     }
-    let groups = groups(check, config.path.as_deref());
+    let Some(excluded) =
+        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)
+    else {
+        return Ok(Status::Usage);
+    };
+    let baseline = match check.choice.baseline.as_deref().map(Baseline::read) {
+        None => None,
+        Some(Ok(baseline)) => Some(baseline),
+        Some(Err(message)) => {
+            terminal::error(color, &message);
+            return Ok(Status::Usage);
+        }
+    };
+    let groups = groups(check, config.path.as_deref(), &excluded);
+    let config = config.for_files(groups.iter().flat_map(|(_, inputs)| inputs), color);
+    let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
         terminal::error(color, no_input(check));
         return Ok(Status::NoInput);
     }
     // Most of what is allocated lives until the process ends, so a failure here is one of the system.
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
-    pool.install(|| with_inputs(check, color, &config, &groups))
+    pool.install(|| with_inputs(check, color, &config, &groups, baseline.as_ref()))
 }
 
 fn conflict(check: &Check) -> Option<&'static str> {
@@ -49,17 +66,17 @@ fn no_input(check: &Check) -> &'static str {
 }
 
 /// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
-fn groups(check: &Check, config: Option<&Path>) -> Vec<(String, Vec<Input>)> {
+fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
     let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
     if !check.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.paths, config, stdin)));
+        groups.push((String::new(), input::gather(&check.paths, config, excluded, stdin)));
     }
     for folder in &check.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), config, stdin)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), config, excluded, stdin)));
         }
     }
     groups
@@ -70,6 +87,7 @@ fn with_inputs(
     color: Color,
     config: &Config,
     groups: &[(String, Vec<Input>)],
+    baseline: Option<&Baseline>,
 ) -> io::Result<Status> {
     let limits = check.bounds.limits();
     let files = groups.iter().map(|(_, inputs)| inputs.len()).sum();
@@ -91,10 +109,14 @@ fn with_inputs(
         clusters.push(Cluster { name: name.clone(), files });
     }
     let settings = &config.settings;
-    let report = |clusters: &[Cluster]| check_within(clusters, settings, check.bounds.max_findings);
+    let report = |clusters: &[Cluster]| {
+        let mut report = check_within(clusters, settings, check.bounds.max_findings);
+        let gone = baseline.map_or(0, |baseline| baseline.apply(&mut report));
+        (report, gone)
+    };
     let output = &check.output;
     if output.diff {
-        let before = report(&clusters);
+        let (before, _) = report(&clusters);
         drop(progress);
         print(&before, &clusters, check, color, To::Stderr)?;
         let fixed = fix::make(&mut clusters, &origins, settings, &limits);
@@ -103,8 +125,18 @@ fn with_inputs(
         return Ok(status(&before, check));
     }
     let fixed = output.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
-    let after = report(&clusters);
+    let (mut after, gone) = report(&clusters);
     drop(progress);
+    if let Some(path) = &check.choice.write_baseline {
+        let count = baseline::write(path, &mut after)?;
+        if !output.quiet {
+            let entries = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+            terminal::note(color, &format!("listed {entries} in `{}`", path.display()));
+        }
+    }
+    if gone > 0 && !output.quiet {
+        terminal::note(color, &format!("{gone} listed in the baseline are no longer there; write it anew"));
+    }
     let to = if output.fix && reads_stdin(&check.paths) { To::Stderr } else { To::Stdout };
     if let Some(fixed) = &fixed {
         let files = fixed.write()?;

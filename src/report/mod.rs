@@ -208,6 +208,24 @@ impl Report {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Keeps the findings that fit; the others count as suppressed.
+    pub fn keep(&mut self, mut fits: impl FnMut(usize, &Finding) -> bool) {
+        let all = core::mem::take(&mut self.findings);
+        for (index, finding) in all.into_iter().enumerate() {
+            if fits(index, &finding) {
+                self.findings.push(finding);
+                continue;
+            }
+            let count = match finding.severity {
+                Severity::Error => &mut self.summary.errors,
+                Severity::Warning => &mut self.summary.warnings,
+                Severity::Info => &mut self.summary.infos,
+            };
+            *count = count.saturating_sub(1);
+            self.summary.suppressed += 1;
+        }
+    }
+
     pub(crate) fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
         let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
         let (true, Some(accepted)) = (karpenter, self.accepted.as_mut()) else { return };

@@ -6,7 +6,7 @@ use crate::finding::{CaughtBy, Family, Severity};
 use crate::report::catalog::catalog;
 use crate::rules;
 use crate::settings::Level;
-use crate::settings::keys::{self, Shape};
+use crate::settings::keys::{self, Scope, Shape};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -37,9 +37,15 @@ fn property(key: &keys::Key) -> Value {
         Shape::Truth => json!({"type": "boolean", "default": false}),
         Shape::Levels => json!({"type": "object", "additionalProperties": false, "properties": levels()}),
         Shape::Exceptions => json!({"type": "array", "items": exception()}),
+        Shape::Paths => paths(),
+        Shape::Overrides => json!({"type": "array", "items": one_override()}),
     };
     if let Some(fields) = schema.as_object_mut() {
-        let only = if key.cluster_only { " In the cluster only." } else { "" };
+        let only = match key.scope {
+            Scope::Everywhere => "",
+            Scope::Cluster => " In the cluster only.",
+            Scope::Terminal => " On the command line only.",
+        };
         fields.insert("title".to_owned(), key.title.into());
         fields.insert("description".to_owned(), format!("{}{only}", key.description).into());
     }
@@ -69,6 +75,18 @@ fn levels() -> Map<String, Value> {
         (entry.name.to_owned(), schema)
     });
     families.chain(rules).collect()
+}
+
+fn paths() -> Value {
+    json!({"type": "array", "items": {"type": "string", "minLength": 1}})
+}
+
+fn one_override() -> Value {
+    let overridden = keys::ALL.iter().filter(|key| keys::OVERRIDDEN.contains(&key.name));
+    let properties: Map<String, Value> = core::iter::once(("paths".to_owned(), paths()))
+        .chain(overridden.map(|key| (key.name.to_owned(), property(key))))
+        .collect();
+    json!({"type": "object", "additionalProperties": false, "required": ["paths"], "properties": properties})
 }
 
 fn exception() -> Value {

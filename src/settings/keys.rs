@@ -15,6 +15,21 @@ pub enum Shape {
     Levels,
     /// Exceptions, each with its reason.
     Exceptions,
+    /// Patterns of paths, as ignore files have them.
+    Paths,
+    /// Patterns of paths, each with settings for the files that fit.
+    Overrides,
+}
+
+/// Where a key means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// At every door.
+    Everywhere,
+    /// To the policy in the cluster.
+    Cluster,
+    /// On the command line.
+    Terminal,
 }
 
 /// A key of the settings.
@@ -28,23 +43,23 @@ pub struct Key {
     pub title: &'static str,
     /// One or two sentences.
     pub description: &'static str,
-    /// Whether it only means something to the policy in the cluster.
-    pub cluster_only: bool,
+    /// Where it means something.
+    pub scope: Scope,
 }
 
 impl Key {
     const fn new(name: &'static str, shape: Shape, title: &'static str, description: &'static str) -> Self {
-        Self { name, shape, title, description, cluster_only: false }
+        Self { name, shape, title, description, scope: Scope::Everywhere }
     }
 
-    const fn of_cluster(mut self) -> Self {
-        self.cluster_only = true;
+    const fn only(mut self, scope: Scope) -> Self {
+        self.scope = scope;
         self
     }
 }
 
 /// All keys, in the order in which they are written.
-pub const ALL: [Key; 8] = [
+pub const ALL: [Key; 10] = [
     Key::new(
         "karpenterVersion",
         Shape::Releases,
@@ -82,20 +97,35 @@ pub const ALL: [Key; 8] = [
         "Let authors accept findings",
         "Whether the annotation karpwarden/ignore of an object counts in the cluster.",
     )
-    .of_cluster(),
+    .only(Scope::Cluster),
     Key::new(
         "fix",
         Shape::Truth,
         "Make the safe fixes",
         "Return the object with the fixes that mean what its author meant. The policy has to be mutating for it.",
     )
-    .of_cluster(),
+    .only(Scope::Cluster),
     Key::new(
         "exceptions",
         Shape::Exceptions,
         "Exceptions",
         "Findings that are accepted, each with a reason; after the day in `until` they are back.",
     ),
+    Key::new(
+        "exclude",
+        Shape::Paths,
+        "Excluded paths",
+        "Files and folders that a walk leaves out, as patterns of an ignore file in the config file's folder. A file named \
+         outright is always checked.",
+    )
+    .only(Scope::Terminal),
+    Key::new(
+        "overrides",
+        Shape::Overrides,
+        "Settings for some paths",
+        "Settings for the files that fit one of the paths, which are patterns of an ignore file in the config file's folder.",
+    )
+    .only(Scope::Terminal),
 ];
 
 /// A key of an exception, what it says, and whether it must be there.
@@ -107,3 +137,6 @@ pub const EXCEPTION: [(&str, &str, bool); 6] = [
     ("reason", "Why the finding is accepted.", true),
     ("until", "The last day on which the exception holds, such as 2027-03-31.", false),
 ];
+
+/// What may be said for some paths besides the paths themselves.
+pub const OVERRIDDEN: [&str; 4] = ["karpenterVersion", "kubernetesVersion", "clusterName", "rules"];

@@ -7,6 +7,7 @@
     reason = "a test that cannot be set up, or whose output has another shape, fails"
 )]
 
+mod adoption;
 mod fixing;
 mod folder;
 mod formats;

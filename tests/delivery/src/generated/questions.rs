@@ -4,7 +4,7 @@
 
 use karpwarden::finding::Family;
 use karpwarden::karpenter::release::Release;
-use karpwarden::settings::keys::{self, Key, Shape};
+use karpwarden::settings::keys::{self, Key, Scope, Shape};
 use serde_json::{Value, json};
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
@@ -17,7 +17,8 @@ pub(super) fn text() -> Result<String, String> {
         "description": format!("{}. Errors reject the request, warnings are returned to whoever made it.", home::DESCRIPTION),
         "tooltip": home::DESCRIPTION, "group": "Settings", "hide_input": true,
     });
-    let questions = core::iter::once(description).chain(keys::ALL.iter().map(question));
+    let of_policy = keys::ALL.iter().filter(|key| key.scope != Scope::Terminal);
+    let questions = core::iter::once(description).chain(of_policy.map(question));
     let questions = questions.map(|question| ordered(&question)).collect::<Result<Vec<_>, _>>()?;
     let form = Mapping::from_iter([("questions".into(), Yaml::Sequence(questions))]);
     let text = serde_yaml_ng::to_string(&form).map_err(|error| error.to_string())?;
@@ -31,6 +32,7 @@ fn question(key: &Key) -> Value {
         Shape::Truth => ("boolean", json!(false)),
         Shape::Levels => ("map[", json!({})),
         Shape::Exceptions => ("sequence[", json!([])),
+        Shape::Paths | Shape::Overrides => ("array[", json!([])),
     };
     let mut question = json!({
         "variable": key.name, "type": kind, "label": key.title, "tooltip": first_sentence(&description(key)),
@@ -64,7 +66,7 @@ fn description(key: &Key) -> String {
 fn group(key: &Key) -> &'static str {
     match key.shape {
         Shape::Levels | Shape::Exceptions => "Rules",
-        _ if key.cluster_only => "Rules",
+        _ if key.scope == Scope::Cluster => "Rules",
         _ => "Settings",
     }
 }
