@@ -88,7 +88,8 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
     let places = Places::new(clusters, &subjects);
     for subject in &subjects {
         let Some(inventory) = inventories.get(subject.cluster) else { continue };
-        let context = Context { settings, inventory, clusters: &inventories, is_text: true };
+        let own = settings.of_file(places.of(subject).file);
+        let context = Context { settings: &own, inventory, clusters: &inventories, is_text: true };
         let drafts = run(subject.object, &context);
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);

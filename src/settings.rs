@@ -2,7 +2,12 @@
 //!
 //! They are read from a document with all their mistakes at once, so that nobody mends them one by one.
 
+pub mod keys;
+mod overrides;
+
 use core::fmt;
+
+pub use overrides::Override;
 
 use crate::finding::{Family, Severity, path_of};
 use crate::karpenter::release::{Release, Releases};
@@ -36,6 +41,10 @@ pub struct Settings {
     pub fix: bool,
     /// Findings that are accepted, each with its reason.
     pub exceptions: Vec<Exception>,
+    /// Paths that a walk leaves out; the door that walks heeds them.
+    pub exclude: Vec<String>,
+    /// Settings for some files.
+    pub overrides: Vec<Override>,
     /// Today, for exceptions that end: the engine reads no clock.
     pub today: Option<Date>,
 }
@@ -53,6 +62,8 @@ impl Default for Settings {
             allow_ignore_annotation: false,
             fix: false,
             exceptions: Vec::new(),
+            exclude: Vec::new(),
+            overrides: Vec::new(),
             today: None,
         }
     }
@@ -309,16 +320,18 @@ impl fmt::Display for Problem {
 
 impl Settings {
     /// The keys of the settings.
-    pub const KEYS: [&'static str; 8] = [
-        "karpenterVersion",
-        "kubernetesVersion",
-        "clusterName",
-        "completeInventory",
-        "rules",
-        "allowIgnoreAnnotation",
-        "fix",
-        "exceptions",
-    ];
+    pub const KEYS: [&'static str; 10] = {
+        let mut names = [""; 10];
+        let mut index = 0;
+        while index < names.len() {
+            #[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
+            {
+                names[index] = keys::ALL[index].name;
+            }
+            index += 1;
+        }
+        names
+    };
 
     /// Reads settings, or says everything that is wrong with them. Absent and null keys keep their defaults.
     pub fn read(node: Node<'_>) -> Result<Self, Vec<Problem>> {
@@ -340,6 +353,8 @@ impl Settings {
                 "allowIgnoreAnnotation" => settings.allow_ignore_annotation = reader.truth(value),
                 "fix" => settings.fix = reader.truth(value),
                 "exceptions" => settings.exceptions = reader.exceptions(value),
+                "exclude" => settings.exclude = reader.texts(value),
+                "overrides" => settings.overrides = reader.overrides(value),
                 _ => reader.unknown(value, &Self::KEYS),
             }
         }

@@ -53,6 +53,13 @@ pub(crate) enum Command {
     Explain(Explain),
     /// List the rules
     Rules(Rules),
+    /// Write a config file to start from
+    Init(Init),
+    /// Print the man page of the program or of a command
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell to complete in.
@@ -184,6 +191,18 @@ pub(crate) struct ChoiceFlags {
     /// All but these rules or families.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
+
+    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Do not report the findings that this file lists.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// List the findings there are now in this file, for --baseline, and report none of them.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub(crate) write_baseline: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -192,6 +211,14 @@ pub(crate) struct OutputFlags {
     /// How to print what is found.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Format,
+
+    /// Print to this file rather than to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The name under which standard input is reported, such as the path of the file an editor shows.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) stdin_filename: Option<String>,
 
     /// The least severity that makes the exit status 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]
@@ -215,6 +242,20 @@ pub(crate) enum Format {
     /// With the lines around each finding
     Human,
     /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit's XML
+    Junit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table
+    Human,
+    /// One JSON array
     Json,
 }
 
@@ -279,6 +320,17 @@ impl Bounds {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// The Karpenter release that runs in the cluster, such as 1.8.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) karpenter_version: Option<String>,
+
+    /// The name of the cluster.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_name: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Explain {
     /// The name of the rule.
     pub(crate) rule: String,
@@ -288,7 +340,7 @@ pub(crate) struct Explain {
 pub(crate) struct Rules {
     /// How to print them.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Format,
+    pub(crate) format: ListFormat,
 }
 
 #[cfg(test)]

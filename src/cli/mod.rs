@@ -1,12 +1,16 @@
 //! The terminal door: arguments and files in, a report and an exit status out. It holds no rule.
 
 mod arguments;
+mod baseline;
 mod check;
 mod config;
 mod explain;
 mod fix;
+mod init;
 mod input;
+mod man;
 mod markdown;
+mod patterns;
 mod progress;
 mod rules;
 mod terminal;
@@ -63,6 +67,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
+        Command::Init(init) => init::run(&init, color),
+        Command::Man { command } => man::run(command.as_deref(), color),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "karpwarden", &mut text);

@@ -25,6 +25,8 @@ pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
         choice: upgrade.choice,
         output: OutputFlags {
             format: upgrade.format,
+            output: None,
+            stdin_filename: None,
             fail_on: upgrade.fail_on,
             fix: false,
             diff: false,

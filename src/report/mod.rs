@@ -2,8 +2,13 @@
 
 pub mod catalog;
 pub mod docs;
+pub mod fingerprint;
+pub mod github;
 #[cfg(feature = "human")]
 pub mod human;
+pub mod junit;
+pub mod sarif;
+pub mod schema;
 
 use serde::Serialize;
 
@@ -214,6 +219,24 @@ impl Report {
     /// The report as JSON on one line.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Keeps the findings that fit; the others count as suppressed.
+    pub fn keep(&mut self, mut fits: impl FnMut(usize, &Finding) -> bool) {
+        let all = core::mem::take(&mut self.findings);
+        for (index, finding) in all.into_iter().enumerate() {
+            if fits(index, &finding) {
+                self.findings.push(finding);
+                continue;
+            }
+            let count = match finding.severity {
+                Severity::Error => &mut self.summary.errors,
+                Severity::Warning => &mut self.summary.warnings,
+                Severity::Info => &mut self.summary.infos,
+            };
+            *count = count.saturating_sub(1);
+            self.summary.suppressed += 1;
+        }
     }
 
     pub(crate) fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
