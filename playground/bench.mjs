@@ -48,7 +48,7 @@ spec:
         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
 ---
 `;
-await paste(page, `${Array.from({ length: 99 }, (_, index) => pool(index)).join('')}apiVersion: karpenter.k8s.aws/v1
+const nodeClass = `apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}
 spec:
@@ -56,7 +56,9 @@ spec:
   amiSelectorTerms: [{alias: al2023@v20250807}]
   subnetSelectorTerms: [{tags: {a: b}}]
   securityGroupSelectorTerms: [{tags: {a: b}}]
-`);
+---
+`;
+await paste(page, nodeClass + Array.from({ length: 110 }, (_, index) => pool(index)).join(''));
 await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
 await page.keyboard.press('End');
 const times = await page.evaluate(async () => {

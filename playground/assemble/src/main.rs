@@ -31,7 +31,12 @@ fn main() -> ExitCode {
 
 fn bindgen(module: &str, folder: &str) -> Result<(), Problem> {
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).out_name("karpwarden").typescript(true).remove_producers_section(true).remove_name_section(true);
+    bindgen
+        .input_path(module)
+        .out_name("karpwarden")
+        .typescript(true)
+        .remove_producers_section(true)
+        .remove_name_section(true);
     bindgen.web(true).map_err(|error| error.to_string())?;
     bindgen.generate(folder).map_err(|error| format!("{error:?}").into())
 }

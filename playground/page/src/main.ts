@@ -296,8 +296,8 @@ async function settle(): Promise<void> {
   const { serviceWorker } = navigator;
   if (serviceWorker) {
     try {
-      await serviceWorker.register('sw.js');
-      await serviceWorker.ready;
+      const late = new Promise((resolve) => setTimeout(resolve, 5000));
+      await Promise.race([serviceWorker.register('sw.js').then(() => serviceWorker.ready), late]);
     } catch {
       // Without one the page works as long as there is a connection.
     }

@@ -63,8 +63,7 @@ fn respond(asked: Asked, module: &Module, described: &Value) -> Result<Value, Bo
     }
     let mode = if asked.mode == "monitor" { Mode::Monitor } else { Mode::Protect };
     let policy = Policy::new(module.clone()).settings(asked.settings).mode(mode).mutating(asked.mutating);
-    let granted =
-        if asked.connected { metadata::context_aware_resources(described) } else { Vec::new() };
+    let granted = if asked.connected { metadata::context_aware_resources(described) } else { Vec::new() };
     let cluster = Cluster::holding(asked.others).granting(granted);
     Ok(serde_json::to_value(policy.review(&request, &cluster))?)
 }
