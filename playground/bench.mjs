@@ -63,7 +63,7 @@ await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
 await page.keyboard.press('End');
 const times = await page.evaluate(async () => {
   const root = document.getElementById('editor').shadowRoot;
-  const marked = () => [...root.querySelectorAll('.cm-lintRange')].some((mark) => mark.textContent.includes('nodes/'));
+  const marked = () => [...root.querySelectorAll('.cm-lintRange-error')].some((mark) => mark.textContent.includes('nodes/'));
   const until = (wanted) =>
     new Promise((resolve) => {
       const look = () => (marked() === wanted ? resolve(performance.now()) : requestAnimationFrame(look));

@@ -272,11 +272,17 @@ if (embedded) {
 }
 app.open(state.active);
 app.tell('tab');
-app.upgrade().catch(() => {
-  app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [['Reload', () => location.reload()]]);
-});
 void openLink().then(() => app.check());
-app.engine.call('start', [], 60_000).then(
+const started = app.engine.call('start', [], 60_000);
+// What finds comes before what edits: on a slow connection the first finding shows sooner.
+void started
+  .catch(() => undefined)
+  .then(() => app.upgrade())
+  .catch(() => {
+    const reload: [string, () => void] = ['Reload', () => location.reload()];
+    app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [reload]);
+  });
+started.then(
   ({ about, rules }) => {
     app.about = about;
     app.rules = rules;
