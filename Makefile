@@ -101,6 +101,11 @@ lint: ## Run the linter; a warning is an error
 test: ## Run every test
 	$(CARGO) test --locked --workspace
 
+.PHONY: generate
+generate: ## Write anew what is derived: the reference of the rules, metadata, the settings' form and schemas, manifests
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --package karpwarden-delivery --test generated
+
 .PHONY: ready
 ready: fmt-check lint test ## Everything that must pass before a commit
 
@@ -108,6 +113,27 @@ ready: fmt-check lint test ## Everything that must pass before a commit
 e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, where kwctl and bats are installed
 	@if command -v kwctl >/dev/null && command -v bats >/dev/null; then cd $(policy_dir) && bats e2e.bats; else \
 		printf '%s\n' 'skipped: the end-to-end tests need kwctl and bats'; fi
+
+.PHONY: publish
+publish: ## Push the annotated module to a registry: make publish TARGET=registry.example/policies/karpenter:v1.0.0
+	@test -n "$(TARGET)" || { printf '%s\n' 'TARGET is missing: make publish TARGET=registry.example/policies/karpenter:v1.0.0' >&2; exit 2; }
+	@$(MAKE) --no-print-directory annotated-policy.wasm
+	@$(CARGO) run --quiet --locked --package karpwarden-publish -- $(annotated) $(TARGET)
+
+# Builds are compared between two folders: a path that got into the module would differ.
+.PHONY: reproducible
+reproducible: ## Build the module in two folders and compare the digests
+	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && \
+	for copy in one another/place; do \
+		mkdir -p "$$scratch/$$copy" && git ls-files -z --cached --others --exclude-standard | \
+			xargs -0 tar cf - -- | tar xf - -C "$$scratch/$$copy" && \
+		$(MAKE) --silent --no-print-directory -C "$$scratch/$$copy" annotated-policy.wasm || exit 1; \
+	done && \
+	first=$$(sha256sum < "$$scratch/one/$(annotated)") && second=$$(sha256sum < "$$scratch/another/place/$(annotated)") && \
+	printf '%s\n' "$$first" "$$second" && \
+	if test "$$first" != "$$second"; then printf '%s\n' 'the two builds differ' >&2; exit 1; fi && \
+	if grep -a -o -e "$$scratch[^[:cntrl:]]*" -e "$$HOME/[^[:cntrl:]]*" "$$scratch/one/$(annotated)"; then \
+		printf '%s\n' 'the module names a folder of this machine' >&2; exit 1; fi
 
 .PHONY: bench
 bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor

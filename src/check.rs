@@ -10,6 +10,7 @@ use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
 use crate::suppression::Suppression;
+use crate::upgrade;
 
 /// The findings a run shows at most, unless something else is asked for.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -76,7 +77,7 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
         let first = subjects.len();
         for (file_index, file) in cluster.files.iter().enumerate() {
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, file, document, read);
+                let objects = account(&mut report, settings, file, document, read);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
                 subjects.extend(objects.into_iter().map(subject));
             }
@@ -87,12 +88,16 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
     let places = Places::new(clusters, &subjects);
     for subject in &subjects {
         let Some(inventory) = inventories.get(subject.cluster) else { continue };
-        let context = Context { settings, inventory, clusters: &inventories, is_text: true };
+        let own = settings.of_file(places.of(subject).file);
+        let context = Context { settings: &own, inventory, clusters: &inventories, is_text: true };
         let drafts = run(subject.object, &context);
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);
         }
-        let shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
+        let mut shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
+        if let Some(way) = settings.karpenter.way() {
+            report.unchanged += upgrade::keep_changes(&mut shown, way);
+        }
         for draft in shown {
             report.count(draft.severity);
             if report.findings.len() >= max_findings {
@@ -106,7 +111,13 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
 }
 
 /// Counts a document, and gives its objects where it has some.
-fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d Document) -> Vec<Object<'d>> {
+fn account<'d>(
+    report: &mut Report,
+    settings: &Settings,
+    file: &'d File,
+    document: usize,
+    read: &'d Document,
+) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
     let mut skip = |reason: &str| {
@@ -120,7 +131,11 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
-            if !objects.iter().any(|object| rules::all().any(|rule| rule.reads(*object))) {
+            let on_the_way = settings.karpenter.way().is_some();
+            let reads = |rule: &Rule, object| {
+                rule.reads(object) || (on_the_way && rule.upgrade_only && rule.applies(object))
+            };
+            if !objects.iter().any(|object| rules::all().any(|rule| reads(rule, *object))) {
                 let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
                 skip(&format!("no rule reads the kind `{kind}`"));
                 return objects;

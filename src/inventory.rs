@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::karpenter::controller::Controller;
+use crate::karpenter::feature_gates::FeatureGates;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
@@ -27,6 +28,8 @@ pub struct Inventory<'d> {
     claims: OnceCell<Claims<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
+    feature_gates: OnceCell<FeatureGates<'d>>,
+    selects_reservations: OnceCell<bool>,
     by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
     policies: OnceCell<Vec<Policy<'d>>>,
     served_zones: OnceCell<ServedZones<'d>>,
@@ -104,6 +107,20 @@ impl<'d> Inventory<'d> {
     /// The zones that the NodePools serve.
     pub fn served_zones(&self) -> &ServedZones<'d> {
         self.served_zones.get_or_init(|| ServedZones::of(self.of(Kind::NODE_POOL)))
+    }
+
+    /// The feature gates of the controller.
+    pub fn feature_gates(&self) -> &FeatureGates<'d> {
+        self.feature_gates.get_or_init(|| FeatureGates::of(&self.objects, self.controllers()))
+    }
+
+    /// Whether any EC2NodeClass selects capacity reservations.
+    pub fn selects_reservations(&self) -> bool {
+        *self.selects_reservations.get_or_init(|| {
+            self.of(Kind::NODE_CLASS).any(|class| {
+                class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+            })
+        })
     }
 
     /// What tells this cluster from others.

@@ -29,6 +29,7 @@ pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+pub mod upgrade;
 pub mod userdata;
 
 pub use check::check;

@@ -47,10 +47,19 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Check manifests: files, folders or standard input
     Check(Box<Check>),
+    /// Tell what manifests lose or break on the way to another release
+    Upgrade(Box<Upgrade>),
     /// Print the documentation of a rule
     Explain(Explain),
     /// List the rules
     Rules(Rules),
+    /// Write a config file to start from
+    Init(Init),
+    /// Print the man page of the program or of a command
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell to complete in.
@@ -84,6 +93,68 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+}
+
+/// Tells what manifests lose or break on the way from one Karpenter release to another, and at which release.
+///
+/// Shown are the findings of `check` that begin on the way, and what changes meaning there while every release accepts it.
+/// What is wrong at the start already is counted, not shown.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Upgrade {
+    /// Files and folders; `-` is standard input.
+    #[arg(value_name = "PATH|-")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// A folder with the manifests of one cluster; give it several times for several clusters.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cluster: Vec<PathBuf>,
+
+    /// The Karpenter release that runs, such as 1.8 or 1.8.3.
+    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    pub(crate) from: String,
+
+    /// The release that is to run; it may be an older one [default: the newest known].
+    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    pub(crate) to: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) facts: FactFlags,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceFlags,
+
+    /// How to print what is found.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+    pub(crate) format: Format,
+
+    /// The least severity that makes the exit status 1.
+    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    pub(crate) fail_on: FailOn,
+
+    /// Print the findings alone.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// What is known of the cluster, whatever the release.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "What to check against")]
+pub(crate) struct FactFlags {
+    /// The Kubernetes version, such as 1.33, for what depends on it.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: Option<String>,
+
+    /// The name of the cluster.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_name: Option<String>,
+
+    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    #[arg(long)]
+    pub(crate) complete: bool,
 }
 
 #[derive(Args, Debug)]
@@ -120,6 +191,18 @@ pub(crate) struct ChoiceFlags {
     /// All but these rules or families.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
+
+    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Do not report the findings that this file lists.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// List the findings there are now in this file, for --baseline, and report none of them.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub(crate) write_baseline: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -128,6 +211,14 @@ pub(crate) struct OutputFlags {
     /// How to print what is found.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Format,
+
+    /// Print to this file rather than to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The name under which standard input is reported, such as the path of the file an editor shows.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) stdin_filename: Option<String>,
 
     /// The least severity that makes the exit status 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]
@@ -151,6 +242,20 @@ pub(crate) enum Format {
     /// With the lines around each finding
     Human,
     /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit's XML
+    Junit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table
+    Human,
+    /// One JSON array
     Json,
 }
 
@@ -215,6 +320,17 @@ impl Bounds {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// The Karpenter release that runs in the cluster, such as 1.8.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) karpenter_version: Option<String>,
+
+    /// The name of the cluster.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_name: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Explain {
     /// The name of the rule.
     pub(crate) rule: String,
@@ -224,7 +340,7 @@ pub(crate) struct Explain {
 pub(crate) struct Rules {
     /// How to print them.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Format,
+    pub(crate) format: ListFormat,
 }
 
 #[cfg(test)]

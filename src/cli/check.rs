@@ -4,13 +4,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use karpwarden::check::{Cluster, check_within, fails};
-use karpwarden::report::{Report, human};
+use karpwarden::report::{Report, github, human, junit, sarif};
+use karpwarden::settings::Target;
 use rayon::prelude::*;
 
 use super::arguments::{Check, Color, Format};
+use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::fix::{self, Origin};
 use super::input::{self, Input, Loaded};
+use super::patterns::Patterns;
 use super::progress::Progress;
 use super::{Status, terminal};
 
@@ -18,24 +21,45 @@ use super::{Status, terminal};
 const STACK: usize = 64 << 20;
 
 pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
-    let Some(config) = config::read(check, color) else { return Ok(Status::Usage) };
+    run_against(check, None, color)
+}
+
+/// The same against releases that win over those of the flags and the config file.
+pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -> io::Result<Status> {
+    let Some(mut config) = config::read(check, color) else { return Ok(Status::Usage) };
+    config.settings.karpenter = target.unwrap_or(config.settings.karpenter);
     if let Some(conflict) = conflict(check) {
         terminal::error(color, conflict);
         return Ok(Status::Usage);
     }
-    let groups = groups(check, config.path.as_deref());
+    let Some(excluded) =
+        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)
+    else {
+        return Ok(Status::Usage);
+    };
+    let baseline = match check.choice.baseline.as_deref().map(Baseline::read) {
+        None => None,
+        Some(Ok(baseline)) => Some(baseline),
+        Some(Err(message)) => {
+            terminal::error(color, &message);
+            return Ok(Status::Usage);
+        }
+    };
+    let groups = groups(check, config.path.as_deref(), &excluded);
+    let config = config.for_files(groups.iter().flat_map(|(_, inputs)| inputs), color);
+    let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
         terminal::error(color, no_input(check));
         return Ok(Status::NoInput);
     }
     // Most of what is allocated lives until the process ends, so a failure here is one of the system.
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
-    pool.install(|| with_inputs(check, color, &config, &groups))
+    pool.install(|| with_inputs(check, color, &config, &groups, baseline.as_ref()))
 }
 
 fn conflict(check: &Check) -> Option<&'static str> {
-    if check.output.diff && check.output.format == Format::Json {
-        return Some("--diff prints a diff, not --format json");
+    if check.output.diff && check.output.format != Format::Human {
+        return Some("--diff prints a diff, and no --format");
     }
     None
 }
@@ -49,16 +73,17 @@ fn no_input(check: &Check) -> &'static str {
 }
 
 /// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
-fn groups(check: &Check, config: Option<&Path>) -> Vec<(String, Vec<Input>)> {
+fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
+    let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
     if !check.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.paths, config)));
+        groups.push((String::new(), input::gather(&check.paths, config, excluded, stdin)));
     }
     for folder in &check.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), config)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), config, excluded, stdin)));
         }
     }
     groups
@@ -69,6 +94,7 @@ fn with_inputs(
     color: Color,
     config: &Config,
     groups: &[(String, Vec<Input>)],
+    baseline: Option<&Baseline>,
 ) -> io::Result<Status> {
     let limits = check.bounds.limits();
     let files = groups.iter().map(|(_, inputs)| inputs.len()).sum();
@@ -83,17 +109,21 @@ fn with_inputs(
         };
         let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
         let mut files = Vec::new();
-        for Loaded { file, path, has_mark } in loaded {
+        for Loaded { file, path, is_stdin, has_mark } in loaded {
             files.push(file);
-            origins.push(Origin { path, has_mark });
+            origins.push(Origin { path, is_stdin, has_mark });
         }
         clusters.push(Cluster { name: name.clone(), files });
     }
     let settings = &config.settings;
-    let report = |clusters: &[Cluster]| check_within(clusters, settings, check.bounds.max_findings);
+    let report = |clusters: &[Cluster]| {
+        let mut report = check_within(clusters, settings, check.bounds.max_findings);
+        let gone = baseline.map_or(0, |baseline| baseline.apply(&mut report));
+        (report, gone)
+    };
     let output = &check.output;
     if output.diff {
-        let before = report(&clusters);
+        let (before, _) = report(&clusters);
         drop(progress);
         print(&before, &clusters, check, color, To::Stderr)?;
         let fixed = fix::make(&mut clusters, &origins, settings, &limits);
@@ -102,8 +132,18 @@ fn with_inputs(
         return Ok(status(&before, check));
     }
     let fixed = output.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
-    let after = report(&clusters);
+    let (mut after, gone) = report(&clusters);
     drop(progress);
+    if let Some(path) = &check.choice.write_baseline {
+        let count = baseline::write(path, &mut after)?;
+        if !output.quiet {
+            let entries = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+            terminal::note(color, &format!("listed {entries} in `{}`", path.display()));
+        }
+    }
+    if gone > 0 && !output.quiet {
+        terminal::note(color, &format!("{gone} listed in the baseline are no longer there; write it anew"));
+    }
     let to = if output.fix && reads_stdin(&check.paths) { To::Stderr } else { To::Stdout };
     if let Some(fixed) = &fixed {
         let files = fixed.write()?;
@@ -135,12 +175,19 @@ enum To {
 }
 
 fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to: To) -> io::Result<()> {
-    let (mut out, styled): (Box<dyn Write>, bool) = match to {
-        To::Stdout => (terminal::stdout(color), color.on_stdout()),
-        To::Stderr => (terminal::stderr(color), color.on_stderr()),
+    let (mut out, styled): (Box<dyn Write>, bool) = match (&check.output.output, to) {
+        (Some(path), _) => (file(path)?, color == Color::Always),
+        (None, To::Stdout) => (terminal::stdout(color), color.on_stdout()),
+        (None, To::Stderr) => (terminal::stderr(color), color.on_stderr()),
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters))?,
+        Format::Github => out.write_all(github::github(report).as_bytes())?,
+        Format::Junit => {
+            let files = clusters.iter().flat_map(|cluster| &cluster.files);
+            out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
+        }
         Format::Human => {
             let options = human::Options { color: styled, quiet: check.output.quiet };
             human::write(&mut out, report, clusters, options)?;
@@ -157,6 +204,13 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
         );
     }
     Ok(())
+}
+
+/// The file of `--output`.
+fn file(path: &Path) -> io::Result<Box<dyn Write>> {
+    let file = std::fs::File::create(path)
+        .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
+    Ok(Box::new(io::BufWriter::new(file)))
 }
 
 fn status(report: &Report, check: &Check) -> Status {

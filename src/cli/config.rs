@@ -11,16 +11,35 @@ use karpwarden::report::human;
 use karpwarden::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
 
 use super::arguments::{Check, Color};
+use super::input::Input;
+use super::patterns::Patterns;
 use super::{input, terminal};
 
 /// The name under which a config file is looked for.
-const FILE: &str = "karpwarden.yaml";
+pub(super) const FILE: &str = "karpwarden.yaml";
 
 /// The settings, and the config file they come from.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) path: Option<PathBuf>,
+}
+
+impl Config {
+    /// The same for these files: each override knows which of them it is about. A pattern that cannot be read is said on
+    /// standard error.
+    pub(crate) fn for_files<'i>(
+        mut self,
+        inputs: impl Iterator<Item = &'i Input> + Clone,
+        color: Color,
+    ) -> Option<Self> {
+        for one in &mut self.settings.overrides {
+            let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
+            let fits = |input: &&Input| input.path().is_some_and(|path| patterns.fit(path, false));
+            one.files = inputs.clone().filter(fits).map(|input| input.name.clone()).collect();
+        }
+        Some(self)
+    }
 }
 
 /// Reads the settings of a run. What is wrong is said on standard error, all of it.
@@ -128,6 +147,11 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
         settings.cluster_name = Some(name.clone());
     }
     settings.complete_inventory |= flags.complete;
+    for one in &mut settings.overrides {
+        one.karpenter = one.karpenter.filter(|_| flags.karpenter_version.is_none());
+        one.kubernetes_minor = one.kubernetes_minor.filter(|_| flags.kubernetes_version.is_none());
+        one.cluster_name = one.cluster_name.take().filter(|_| flags.cluster_name.is_none());
+    }
     let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
         let read = names.iter().filter_map(|name| match Selector::parse(name.trim()) {
             Ok(selector) => Some(selector),

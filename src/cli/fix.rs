@@ -19,6 +19,7 @@ use super::terminal;
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) path: Option<PathBuf>,
+    pub(crate) is_stdin: bool,
     pub(crate) has_mark: bool,
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn make(
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
     let mut fixed = Fixed { mended, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {
-        if new.name() == "-" {
+        if origin.is_stdin {
             fixed.stdin = Some((Arc::clone(&new), origin.has_mark));
         }
         if old.text() != new.text() {

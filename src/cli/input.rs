@@ -9,6 +9,8 @@ use ignore::WalkBuilder;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 
+use super::patterns::Patterns;
+
 /// The extensions of the files that a walk takes.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
 
@@ -34,12 +36,20 @@ pub(crate) struct Loaded {
     pub(crate) file: File,
     /// Where to write it back to; absent for standard input.
     pub(crate) path: Option<PathBuf>,
+    /// It came from standard input, whatever it is called.
+    pub(crate) is_stdin: bool,
     /// The text starts with a byte order mark, which the engine does not count.
     pub(crate) has_mark: bool,
 }
 
 /// The files that paths lead to: in the order of the paths, within a folder by name.
-pub(crate) fn gather(paths: &[PathBuf], except: Option<&Path>) -> Vec<Input> {
+/// Standard input is called by the name that is given for it.
+pub(crate) fn gather(
+    paths: &[PathBuf],
+    except: Option<&Path>,
+    excluded: &Patterns,
+    stdin_name: &str,
+) -> Vec<Input> {
     let mut inputs = Vec::new();
     // Which files are there already; the config file is no manifest.
     let mut seen: BTreeSet<PathBuf> = except.and_then(|path| path.canonicalize().ok()).into_iter().collect();
@@ -47,10 +57,10 @@ pub(crate) fn gather(paths: &[PathBuf], except: Option<&Path>) -> Vec<Input> {
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut stdin, true) {
-                inputs.push(Input { name: "-".to_owned(), from: From::Stdin });
+                inputs.push(Input { name: stdin_name.to_owned(), from: From::Stdin });
             }
         } else if path.is_dir() {
-            inputs.extend(walk(path).into_iter().filter(|input| input.is_new(&mut seen)));
+            inputs.extend(walk(path, excluded).into_iter().filter(|input| input.is_new(&mut seen)));
         } else {
             let input = Input { name: name(path), from: From::Path(path.clone()) };
             // Named outright, a file is read even where it is the config file.
@@ -67,9 +77,14 @@ fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-fn walk(folder: &Path) -> Vec<Input> {
+fn walk(folder: &Path, excluded: &Patterns) -> Vec<Input> {
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
+    let excluded = excluded.clone();
+    builder.filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !excluded.fit(entry.path(), is_folder)
+    });
     let mut inputs = Vec::new();
     for entry in builder.build() {
         match entry {
@@ -134,6 +149,11 @@ pub(crate) fn unread(error: &io::Error) -> String {
 }
 
 impl Input {
+    /// The path as it was given or found; absent for standard input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        if let From::Path(path) = &self.from { Some(path) } else { None }
+    }
+
     /// Whether the file was not there before, whatever way led to it.
     fn is_new(&self, seen: &mut BTreeSet<PathBuf>) -> bool {
         let From::Path(path) = &self.from else { return true };
@@ -151,14 +171,16 @@ impl Input {
             Ok(bytes) => {
                 let has_mark = bytes.starts_with(b"\xef\xbb\xbf");
                 let path = if let From::Path(path) = &self.from { Some(path.clone()) } else { None };
-                Loaded { file: File::from_bytes(self.name.clone(), bytes, limits), path, has_mark }
+                let is_stdin = matches!(self.from, From::Stdin);
+                Loaded { file: File::from_bytes(self.name.clone(), bytes, limits), path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),
         }
     }
 
     fn failed(&self, reason: &str) -> Loaded {
-        Loaded { file: File::unreadable(self.name.clone(), reason), path: None, has_mark: false }
+        let is_stdin = matches!(self.from, From::Stdin);
+        Loaded { file: File::unreadable(self.name.clone(), reason), path: None, is_stdin, has_mark: false }
     }
 }
 

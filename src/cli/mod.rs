@@ -1,15 +1,20 @@
 //! The terminal door: arguments and files in, a report and an exit status out. It holds no rule.
 
 mod arguments;
+mod baseline;
 mod check;
 mod config;
 mod explain;
 mod fix;
+mod init;
 mod input;
+mod man;
 mod markdown;
+mod patterns;
 mod progress;
 mod rules;
 mod terminal;
+mod upgrade;
 
 use std::io;
 use std::process::ExitCode;
@@ -59,8 +64,11 @@ pub(crate) fn run() -> ExitCode {
     let color = arguments.color;
     let result = match arguments.command {
         Command::Check(check) => check::run(&check, color),
+        Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
+        Command::Init(init) => init::run(&init, color),
+        Command::Man { command } => man::run(command.as_deref(), color),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "karpwarden", &mut text);

@@ -6,14 +6,14 @@ use anstyle::{AnsiColor, Style};
 use karpwarden::finding::Severity;
 use karpwarden::report::catalog::catalog;
 
-use super::arguments::{Color, Format, Rules};
+use super::arguments::{Color, ListFormat, Rules};
 use super::{Status, terminal};
 
 pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
     let mut out = terminal::stdout(color);
     match rules.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string(&catalog())?)?,
-        Format::Human => table(&mut out)?,
+        ListFormat::Json => writeln!(out, "{}", serde_json::to_string(&catalog())?)?,
+        ListFormat::Human => table(&mut out)?,
     }
     out.flush()?;
     Ok(Status::Clean)

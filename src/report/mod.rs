@@ -2,13 +2,19 @@
 
 pub mod catalog;
 pub mod docs;
+pub mod fingerprint;
+pub mod github;
 #[cfg(feature = "human")]
 pub mod human;
+pub mod junit;
+pub mod sarif;
+pub mod schema;
 
 use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
+use crate::karpenter::way::{Boundary, Way};
 use crate::manifest::tree::Node;
 use crate::object::Object;
 use crate::settings::{Settings, Target};
@@ -40,6 +46,9 @@ pub struct Report {
     /// There were more findings than the bound; the summary counts them all.
     #[serde(skip)]
     pub truncated: bool,
+    /// On the way from one release to another: findings that hold at its start already, and are not shown.
+    #[serde(skip)]
+    pub unchanged: usize,
     #[serde(skip)]
     target: Target,
 }
@@ -73,6 +82,9 @@ pub struct Finding {
     pub severity: Severity,
     pub caught_by: CaughtBy,
     pub releases: String,
+    /// On the way from one release to another: the release at which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
     pub cluster: String,
     pub file: String,
     pub document: usize,
@@ -194,13 +206,37 @@ impl Report {
             skipped: Vec::new(),
             unreadable: Vec::new(),
             truncated: false,
+            unchanged: 0,
             target: settings.karpenter,
         }
+    }
+
+    /// The way from one release to another, where the report is about one.
+    pub const fn way(&self) -> Option<Way> {
+        self.target.way()
     }
 
     /// The report as JSON on one line.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Keeps the findings that fit; the others count as suppressed.
+    pub fn keep(&mut self, mut fits: impl FnMut(usize, &Finding) -> bool) {
+        let all = core::mem::take(&mut self.findings);
+        for (index, finding) in all.into_iter().enumerate() {
+            if fits(index, &finding) {
+                self.findings.push(finding);
+                continue;
+            }
+            let count = match finding.severity {
+                Severity::Error => &mut self.summary.errors,
+                Severity::Warning => &mut self.summary.warnings,
+                Severity::Info => &mut self.summary.infos,
+            };
+            *count = count.saturating_sub(1);
+            self.summary.suppressed += 1;
+        }
     }
 
     pub(crate) fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
@@ -257,6 +293,7 @@ impl Report {
             severity: draft.severity,
             caught_by: draft.caught_by,
             releases: draft.releases.to_string(),
+            boundary: self.target.way().and_then(|way| way.boundary(draft.releases)),
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,

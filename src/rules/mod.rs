@@ -29,8 +29,19 @@ pub struct Rule {
     pub on: &'static [On],
     /// The kinds it looks up beside the object it checks.
     pub inventory: &'static [Kind],
+    /// It speaks of what changes from one release to another, and only where that is asked for.
+    pub upgrade_only: bool,
     /// Looks at one object and adds what it finds.
-    pub check: for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>),
+    pub check: Check,
+}
+
+/// Looks at one object and adds what it finds.
+pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>);
+
+/// What a rule about upgrades does: nothing in a build that never looks at a way between releases, such as the policy,
+/// which knows its name all the same, as the settings are the same at every door.
+const fn on_the_way(check: Check) -> Check {
+    if cfg!(feature = "upgrade") { check } else { |_, _, _| {} }
 }
 
 /// The objects that a rule reads.
@@ -63,9 +74,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule reads this kind of object in particular.
+    /// Whether the rule reads this kind of object in particular, whatever is asked for.
     pub fn reads(&self, object: Object<'_>) -> bool {
-        !self.on.contains(&On::Any) && self.applies(object)
+        !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
 }
 
@@ -91,11 +102,25 @@ impl Fixes {
     }
 }
 
-/// Declares a rule: `RULE`, and its doc comment as text.
+/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` in the place of `RULE` declares one that speaks only of
+/// the way from one release to another.
 macro_rules! rule {
     ($(#[doc = $doc:literal])* RULE { $($field:ident: $value:expr),* $(,)? }) => {
         $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule { $($field: $value),* };
+        pub(crate) static RULE: $crate::rules::Rule =
+            $crate::rules::Rule { $($field: $value),*, upgrade_only: false };
+
+        /// The documentation of the rule: its doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+    };
+    ($(#[doc = $doc:literal])* UPGRADE { $($field:ident: $value:expr),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
+            $($field: $value),*,
+            fix: $crate::rules::Fixes::None,
+            upgrade_only: true,
+            check: $crate::rules::on_the_way(check),
+        };
 
         /// The documentation of the rule: its doc comment, with a blank before every line.
         pub(super) const DOC: &str = concat!($($doc, "\n"),*);
@@ -131,9 +156,11 @@ mod requirements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
+mod upgrade;
 
-/// The rules of every family, in the order in which they are listed.
-const RULES: [&[&Rule]; 9] = [
+/// The rules of every family, in the order in which they are listed. The last are no family but the rules about upgrades,
+/// each of which is of the family of what goes wrong.
+const RULES: [&[&Rule]; 10] = [
     api_server::RULES,
     bootstrap::RULES,
     controller::RULES,
@@ -143,10 +170,11 @@ const RULES: [&[&Rule]; 9] = [
     labels::RULES,
     nodeclass::RULES,
     storage::RULES,
+    upgrade::RULES,
 ];
 
 /// Their documentation. Apart from the rules, so that a module which never prints it does not carry it.
-const DOCS: [&[&str]; 9] = [
+const DOCS: [&[&str]; 10] = [
     api_server::DOCS,
     bootstrap::DOCS,
     controller::DOCS,
@@ -156,7 +184,11 @@ const DOCS: [&[&str]; 9] = [
     labels::DOCS,
     nodeclass::DOCS,
     storage::DOCS,
+    upgrade::DOCS,
 ];
+
+/// The rule that says that a kind or version is not served at all.
+pub(crate) const NOT_SERVED: &str = "removed-api-version";
 
 /// All rules.
 pub fn all() -> All {
@@ -164,7 +196,7 @@ pub fn all() -> All {
 }
 
 /// What [`all`] goes through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct All {
     family: usize,
     rule: usize,

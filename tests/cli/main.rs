@@ -7,9 +7,12 @@
     reason = "a test that cannot be set up, or whose output has another shape, fails"
 )]
 
+mod adoption;
 mod fixing;
 mod folder;
+mod formats;
 mod reading;
 mod reporting;
 mod rules;
 mod settings;
+mod upgrade;

@@ -79,8 +79,11 @@ fn help_and_version_are_answers_and_no_errors() {
 
     Commands:
       check        Check manifests: files, folders or standard input
+      upgrade      Tell what manifests lose or break on the way to another release
       explain      Print the documentation of a rule
       rules        List the rules
+      init         Write a config file to start from
+      man          Print the man page of the program or of a command
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 
@@ -114,21 +117,30 @@ fn help_and_version_are_answers_and_no_errors() {
                                           what is absent is missing
 
     What to look for:
-          --config <FILE>    The config file [default: the nearest karpwarden.yaml in this folder or
-                             above it]
-          --select <RULE,…>  Only these rules or families; `karpwarden rules` lists them
-          --ignore <RULE,…>  All but these rules or families
+          --config <FILE>          The config file [default: the nearest karpwarden.yaml in this folder
+                                   or above it]
+          --select <RULE,…>        Only these rules or families; `karpwarden rules` lists them
+          --ignore <RULE,…>        All but these rules or families
+          --exclude <PATTERN>      Leave out of a folder what fits this pattern of an ignore file; may
+                                   be given several times
+          --baseline <FILE>        Do not report the findings that this file lists
+          --write-baseline <FILE>  List the findings there are now in this file, for --baseline, and
+                                   report none of them
 
     Output:
-          --color <WHEN>     Whether to write in colour; `auto` does on a terminal, and obeys NO_COLOR
-                             [default: auto] [possible values: auto, always, never]
-          --format <FORMAT>  How to print what is found [default: human] [possible values: human, json]
-          --fail-on <LEVEL>  The least severity that makes the exit status 1 [default: error] [possible
-                             values: error, warning, info, never]
-          --fix              Make the safe fixes in the files; of standard input, write the fixed text
-                             to standard output
-          --diff             Print what --fix would change as a diff, and write nothing
-      -q, --quiet            Print the findings alone
+          --color <WHEN>           Whether to write in colour; `auto` does on a terminal, and obeys
+                                   NO_COLOR [default: auto] [possible values: auto, always, never]
+          --format <FORMAT>        How to print what is found [default: human] [possible values: human,
+                                   json, sarif, github, junit]
+      -o, --output <FILE>          Print to this file rather than to standard output
+          --stdin-filename <PATH>  The name under which standard input is reported, such as the path of
+                                   the file an editor shows
+          --fail-on <LEVEL>        The least severity that makes the exit status 1 [default: error]
+                                   [possible values: error, warning, info, never]
+          --fix                    Make the safe fixes in the files; of standard input, write the fixed
+                                   text to standard output
+          --diff                   Print what --fix would change as a diff, and write nothing
+      -q, --quiet                  Print the findings alone
 
     Bounds:
           --max-file-bytes <BYTES>  Bytes of one file [default: 67108864]

@@ -53,7 +53,7 @@ fn all_mistakes_of_a_config_come_at_once_with_their_places() {
     2 | rulez:
       |
 
-    error: rulez: unknown key (did you mean `rules`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions
+    error: rulez: unknown key (did you mean `rules`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
      --> karpwarden.yaml:2:1
       |
     1 | karpenterVersion: 1.10

@@ -11,7 +11,7 @@ use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::object::{Object, Operation};
 use karpwarden::rules;
-use karpwarden::settings::Settings;
+use karpwarden::settings::{Problem, Settings};
 use kubewarden_policy_sdk::settings::SettingsValidationResponse;
 use serde_json::Value as Json;
 
@@ -28,7 +28,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
         Ok(tree) => tree,
         Err(reason) => return Response::accepted(vec![format!("the request was not checked: {reason}")]),
     };
-    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), Settings::read) {
+    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), of_policy) {
         Ok(settings) => settings,
         Err(problems) => {
             return Response::refused(format!("the policy's settings are not valid: {}", listed(&problems)));
@@ -54,12 +54,19 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
 pub fn validate_settings(payload: &[u8]) -> SettingsValidationResponse {
     let message = match read(payload) {
         Err(reason) => Some(reason),
-        Ok(tree) => Settings::read(tree.root()).err().map(|problems| listed(&problems)),
+        Ok(tree) => of_policy(tree.root()).err().map(|problems| listed(&problems)),
     };
     SettingsValidationResponse { valid: message.is_none(), message }
 }
 
-fn listed(problems: &[karpwarden::settings::Problem]) -> String {
+/// The settings of a policy, which has no use for those of the command line.
+fn of_policy(node: Node<'_>) -> Result<Settings, Vec<Problem>> {
+    let settings = Settings::read(node)?;
+    let useless = settings.of_terminal_only(node);
+    if useless.is_empty() { Ok(settings) } else { Err(useless) }
+}
+
+fn listed(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 

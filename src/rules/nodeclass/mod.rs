@@ -1,6 +1,7 @@
 //! Node classes that look healthy and never work.
 
 family! {
+    compat_annotation_leftover,
     al2_end_of_life,
     instance_profile_is_arn,
     nodeclass_ref_dangling,

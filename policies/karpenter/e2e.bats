@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+#
+# The policy under kwctl: `make e2e-tests`. The same file is run by the project's own tests, in a host of their own.
+
+@test "accept a good NodePool" {
+  run kwctl run --request-path test_data/nodepool-create-good.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "reject a NodePool with a restricted label, with the rule and the place" {
+  run kwctl run --request-path test_data/nodepool-create-restricted-label.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*') -ne 0 ]
+  [ $(expr "$output" : '.*restricted-label at spec.template.metadata.labels.*karpenter.sh/team.*') -ne 0 ]
+}
+
+@test "reject an update as well" {
+  run kwctl run --request-path test_data/nodepool-update-restricted-label.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*restricted-label.*') -ne 0 ]
+}
+
+@test "name all errors at once" {
+  run kwctl run --request-path test_data/nodepool-create-two-errors.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*') -ne 0 ]
+  [ $(expr "$output" : '.*2 errors.*restricted-label.*api-range at spec.weight.*') -ne 0 ]
+}
+
+@test "accept a deletion, whatever the object" {
+  run kwctl run --request-path test_data/nodepool-delete.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "judge by the release of Karpenter" {
+  run kwctl run --request-path test_data/nodepool-create-old-domain.json --settings-json '{"karpenterVersion": "1.8"}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*restricted-label.*') -ne 0 ]
+
+  run kwctl run --request-path test_data/nodepool-create-old-domain.json --settings-json '{"karpenterVersion": "1.14"}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "accept a good EC2NodeClass" {
+  run kwctl run --request-path test_data/nodeclass-create-good.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "reject an EC2NodeClass whose instance profile is an ARN" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*') -ne 0 ]
+  [ $(expr "$output" : '.*instance-profile-is-arn at spec.instanceProfile.*write `KarpenterNodeProfile-prod`.*') -ne 0 ]
+}
+
+@test "mend it where the settings say so" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"fix": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*"patchType":"JSONPatch".*"patch":".*') -ne 0 ]
+}
+
+@test "let a rule be turned off" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"rules": {"instance-profile-is-arn": "off"}}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "let a family only warn" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"rules": {"nodeclass": "warn"}}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*instance-profile-is-arn at spec.instanceProfile.*') -ne 0 ]
+}
+
+@test "accept what an exception covers" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"exceptions": [{"rule": "nodeclass", "name": "def*", "reason": "being moved"}]}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "let an author's annotation count only where the settings allow it" {
+  run kwctl run --request-path test_data/nodeclass-create-ignored.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*instance-profile-is-arn.*') -ne 0 ]
+
+  run kwctl run --request-path test_data/nodeclass-create-ignored.json --settings-json '{"allowIgnoreAnnotation": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+}
+
+@test "warn of a StorageClass that binds at once" {
+  run kwctl run --request-path test_data/storageclass-create-immediate.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*storageclass-immediate at volumeBindingMode.*') -ne 0 ]
+}
+
+@test "mend a new StorageClass, and not one that is there" {
+  run kwctl run --request-path test_data/storageclass-create-immediate.json --settings-json '{"fix": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*"patchType":"JSONPatch".*') -ne 0 ]
+
+  run kwctl run --request-path test_data/storageclass-update-immediate.json --settings-json '{"fix": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"patchType".*') -eq 0 ]
+}
+
+@test "reject a controller that goes by another cluster's name" {
+  run kwctl run --request-path test_data/controller-create-other-cluster.json --settings-json '{"clusterName": "prod-eu-1"}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*cluster-name-mismatch.*') -ne 0 ]
+}
+
+@test "look the NodePools up for a workload that none of them serves" {
+  run kwctl run --request-path test_data/deployment-create-unmatched.json --settings-json '{"completeInventory": true}' --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*') -ne 0 ]
+  [ $(expr "$output" : '.*pod-no-matching-pool.*general.*') -ne 0 ]
+}
+
+@test "only warn of it where other nodes may serve it" {
+  run kwctl run --request-path test_data/deployment-create-unmatched.json --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*pod-no-matching-pool.*') -ne 0 ]
+}
+
+@test "accept a workload that a NodePool serves" {
+  run kwctl run --request-path test_data/deployment-create-good.json --settings-json '{"completeInventory": true}' --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*pod-no-matching-pool.*') -eq 0 ]
+}
+
+@test "say what could not be looked up when the cluster does not answer" {
+  run kwctl run --request-path test_data/deployment-create-unmatched.json --allow-context-aware --replay-host-capabilities-interactions test_data/session-error.yml annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*NodePool objects could not be looked up.*unable to handle the request.*') -ne 0 ]
+}
+
+@test "say what could not be looked up without the permission" {
+  run kwctl run --request-path test_data/deployment-create-unmatched.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*NodePool objects could not be looked up.*not been granted access.*') -ne 0 ]
+}
+
+@test "let through, with a warning, what no rule reads" {
+  run kwctl run --request-path test_data/configmap-create.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*no rule of karpwarden reads the kind ConfigMap.*') -ne 0 ]
+}
+
+@test "refuse settings with all their mistakes" {
+  run kwctl run --request-path test_data/nodepool-create-good.json --settings-json '{"karpenterVersion": 1.1, "rules": {"storag": "deny"}, "clustername": "a"}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -ne 0 ]
+  [ $(expr "$output" : '.*Provided settings are not valid.*') -ne 0 ]
+  [ $(expr "$output" : '.*karpenterVersion: must be in quotes.*') -ne 0 ]
+  [ $(expr "$output" : '.*did you mean `storage`.*') -ne 0 ]
+  [ $(expr "$output" : '.*did you mean `clusterName`.*') -ne 0 ]
+}

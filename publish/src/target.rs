@@ -1,0 +1,102 @@
+//! Where to: a registry, a repository and a tag; and who pushes.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use oci_client::Reference;
+use oci_client::secrets::RegistryAuth;
+use serde_json::Value;
+
+use crate::Failure;
+
+/// Reads `registry.example/policies/karpenter:v1.0.0`, with or without `registry://` before it.
+pub fn reference(text: &str) -> Result<Reference, Failure> {
+    let plain = text.strip_prefix("registry://").unwrap_or(text);
+    let example = "write it as registry.example/policies/karpenter:v1.0.0";
+    // Without a dot or a port, the first word would be taken for a user of Docker's own registry.
+    let host = plain.split('/').next().unwrap_or_default();
+    if !plain.contains('/') || !(host.contains(['.', ':']) || host == "localhost") {
+        return Err(Failure::Usage(format!("`{text}` names no registry; {example}")));
+    }
+    let reference: Reference = plain
+        .parse()
+        .map_err(|error| Failure::Usage(format!("`{text}` is no reference: {error}; {example}")))?;
+    let is_tagged = plain.rsplit('/').next().is_some_and(|last| last.contains(':'));
+    if reference.digest().is_some() || !is_tagged {
+        return Err(Failure::Usage(format!("`{text}` has no tag; {example}")));
+    }
+    Ok(reference)
+}
+
+/// Whether a registry is on this machine, where it needs no encryption.
+pub fn is_loopback(registry: &str) -> bool {
+    let host = registry.rsplit_once(':').map_or(registry, |(host, _)| host);
+    matches!(host, "127.0.0.1" | "localhost" | "[::1]")
+}
+
+/// Who pushes: `REGISTRY_USER` and `REGISTRY_PASSWORD`, else what `docker login` noted, else nobody.
+pub fn credentials(registry: &str) -> RegistryAuth {
+    let variable = |name| env::var(name).ok().filter(|text| !text.is_empty());
+    if let (Some(user), Some(password)) = (variable("REGISTRY_USER"), variable("REGISTRY_PASSWORD")) {
+        return RegistryAuth::Basic(user, password);
+    }
+    let noted = docker_config().and_then(|config| noted(&config, registry));
+    noted.map_or(RegistryAuth::Anonymous, |(user, password)| RegistryAuth::Basic(user, password))
+}
+
+fn docker_config() -> Option<Value> {
+    let folder = env::var_os("DOCKER_CONFIG").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".docker")))?;
+    serde_json::from_slice(&fs::read(folder.join("config.json")).ok()?).ok()
+}
+
+/// `auths.<registry>.auth`: user and password with a colon between them, in base64.
+fn noted(config: &Value, registry: &str) -> Option<(String, String)> {
+    let auth = config.get("auths")?.get(registry)?.get("auth")?.as_str()?;
+    let text = String::from_utf8(STANDARD.decode(auth).ok()?).ok()?;
+    let (user, password) = text.split_once(':')?;
+    Some((user.to_owned(), password.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_target_names_a_registry_a_repository_and_a_tag() {
+        for text in
+            ["registry://ghcr.io/karpwarden/policies/karpenter:v1.0.0", "127.0.0.1:5000/karpenter:v1.0.0"]
+        {
+            assert_eq!(
+                reference(text).map(|reference| reference.tag().map(str::to_owned)),
+                Ok(Some("v1.0.0".to_owned()))
+            );
+        }
+        for (text, reason) in [
+            ("karpenter:v1", "names no registry"),
+            ("karpwarden/karpenter:v1", "names no registry"),
+            ("ghcr.io/karpenter", "has no tag"),
+            ("ghcr.io:443/karpenter", "has no tag"),
+            ("ghcr.io/Karpenter:v1", "is no reference"),
+        ] {
+            let error = reference(text).map(|_| ()).map_err(|error| error.to_string());
+            assert!(error.clone().is_err_and(|error| error.contains(reason)), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn loopback_needs_no_encryption() {
+        assert!(is_loopback("127.0.0.1:5000") && is_loopback("localhost:5000") && is_loopback("[::1]:5000"));
+        assert!(!is_loopback("ghcr.io") && !is_loopback("10.0.0.1:5000"));
+    }
+
+    #[test]
+    fn what_docker_login_noted_is_read() {
+        let config = json!({"auths": {"ghcr.io": {"auth": STANDARD.encode("eve:a:b")}}});
+        assert_eq!(noted(&config, "ghcr.io"), Some(("eve".to_owned(), "a:b".to_owned())));
+        assert_eq!(noted(&config, "docker.io"), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Against Debian's registry, on a port of this machine that nobody else has.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fall over")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
+
+use karpwarden_publish::registry::client;
+use karpwarden_publish::target::reference;
+use oci_client::secrets::RegistryAuth;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// `open sesame` of the user `eve`, as bcrypt.
+const PASSWORDS: &str = "eve:$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW\n";
+
+/// A registry that ends with its test.
+struct Registry {
+    child: Child,
+    address: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Registry {
+    /// Starts one with more configuration than where it stores and listens.
+    fn start(storage: &str, more: &str) -> Self {
+        install();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().display();
+        let passwords = folder.path().join("passwords");
+        fs::write(&passwords, PASSWORDS).unwrap();
+        let mut config = format!(
+            "version: 0.1\nlog: {{level: info}}\nstorage:\n  filesystem: {{rootdirectory: {root}}}\n{storage}"
+        );
+        let _ = write!(
+            config,
+            "http: {{addr: '127.0.0.1:0'}}\n{}",
+            more.replace("PASSWORDS", &passwords.display().to_string())
+        );
+        let file = folder.path().join("config.yml");
+        fs::write(&file, config).unwrap();
+        let mut command = Command::new("docker-registry");
+        let mut child =
+            command.arg("serve").arg(file).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines.by_ref().map(Result::unwrap).find_map(|line| {
+            let (_, rest) = line.split_once("listening on ")?;
+            Some(rest.split(['"', ' ']).next()?.to_owned())
+        });
+        // Its log has to be read on, or it waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = address.unwrap_or_else(|| panic!("the registry does not say where it listens"));
+        Self { child, address, _folder: folder }
+    }
+
+    fn target(&self, rest: &str) -> String {
+        format!("{}/{rest}", self.address)
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // It is gone already where the test made it so.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The package, where it is missing and may be installed.
+fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let is_there = || Command::new("docker-registry").arg("--version").output().is_ok();
+        if !is_there() {
+            let _ = Command::new("apt-get").args(["install", "-y", "-qq", "docker-registry"]).output();
+        }
+        assert!(is_there(), "this test needs the Debian package docker-registry");
+    });
+}
+
+/// A module that does nothing, with metadata.
+fn module() -> Vec<u8> {
+    let metadata = br##"{"annotations":{"io.kubewarden.policy.title":"karpenter","io.kubewarden.policy.usage":"# One\n\nTwo",
+        "io.kubewarden.policy.source":"https://git.example/a"}}"##;
+    let name = b"io.kubewarden.metadata";
+    let mut content = vec![u8::try_from(name.len()).unwrap()];
+    content.extend_from_slice(name);
+    content.extend_from_slice(metadata);
+    let mut module = b"\0asm\x01\0\0\0\0".to_vec();
+    let length = content.len();
+    module.extend([u8::try_from(length & 0x7f).unwrap() | 0x80, u8::try_from(length >> 7).unwrap()]);
+    module.extend(content);
+    module
+}
+
+fn publish(module: &[u8], target: &str, variables: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.wasm");
+    fs::write(&file, module).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden-publish"));
+    for name in ["REGISTRY_USER", "REGISTRY_PASSWORD", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env_remove(name);
+    }
+    // Nobody's own login is used.
+    command.env("DOCKER_CONFIG", folder.path());
+    command.args([file.as_os_str(), target.as_ref()]).envs(variables.iter().copied()).output().unwrap()
+}
+
+/// The reference by digest of a push that went well.
+fn immutable(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    printed["immutable_ref"].as_str().unwrap().to_owned()
+}
+
+fn refused(output: &Output) -> (Option<i32>, String) {
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+#[test]
+fn what_is_pushed_is_what_is_pulled_by_tag_and_by_digest() {
+    let registry = Registry::start("", "");
+    let (module, target) = (module(), registry.target("policies/karpenter:v1.0.0"));
+    let immutable = immutable(&publish(&module, &format!("registry://{target}"), &[]));
+    let tagged = reference(&target).unwrap();
+    let by_digest: oci_client::Reference = immutable.parse().unwrap();
+    for place in [&tagged, &by_digest] {
+        let anonymous = RegistryAuth::Anonymous;
+        let accepted = ["application/vnd.oci.image.manifest.v1+json"];
+        let (raw, digest) = wait(client(place).pull_manifest_raw(place, &anonymous, &accepted)).unwrap();
+        let hash = Sha256::digest(&raw).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+        assert_eq!(digest, format!("sha256:{hash}"));
+        assert!(immutable.ends_with(&digest), "{immutable}");
+        let manifest: Value = serde_json::from_slice(&raw).unwrap();
+        assert_eq!(manifest["schemaVersion"], 2);
+        assert_eq!(manifest["config"]["mediaType"], "application/vnd.wasm.config.v1+json");
+        assert_eq!(manifest["config"]["size"], 2);
+        assert_eq!(manifest["layers"].as_array().unwrap().len(), 1);
+        assert_eq!(manifest["layers"][0]["mediaType"], "application/vnd.wasm.content.layer.v1+wasm");
+        let annotations: BTreeMap<String, String> =
+            serde_json::from_value(manifest["annotations"].clone()).unwrap();
+        let expected = [
+            ("io.kubewarden.policy.source", "https://git.example/a"),
+            ("io.kubewarden.policy.title", "karpenter"),
+            ("org.opencontainers.image.source", "https://git.example/a"),
+        ];
+        assert_eq!(annotations, expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+        let layer = "application/vnd.wasm.content.layer.v1+wasm";
+        let image = wait(client(place).pull(place, &anonymous, vec![layer])).unwrap();
+        assert_eq!(image.layers[0].data, module);
+        assert_eq!(&image.config.data[..], b"{}");
+    }
+}
+
+#[test]
+fn the_same_module_has_the_same_digest_every_time() {
+    let registry = Registry::start("", "");
+    let digest = |tag| {
+        immutable(&publish(&module(), &registry.target(tag), &[])).rsplit('@').next().unwrap().to_owned()
+    };
+    assert_eq!(digest("policies/karpenter:v1.0.0"), digest("other/place:latest"));
+}
+
+#[test]
+fn a_registry_that_is_down_is_said_to_be() {
+    let mut registry = Registry::start("", "");
+    registry.child.kill().unwrap();
+    registry.child.wait().unwrap();
+    let (status, said) = refused(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains(&format!("{} cannot be reached", registry.address)), "{said}");
+}
+
+#[test]
+fn a_registry_that_refuses_is_said_to() {
+    let registry = Registry::start("  maintenance: {readonly: {enabled: true}}\n", "");
+    let (status, said) = refused(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
+    assert_eq!(status, Some(5), "{said}");
+    assert!(said.contains("refuses"), "{said}");
+}
+
+#[test]
+fn a_login_is_asked_for_and_used() {
+    let registry = Registry::start("", "auth: {htpasswd: {realm: test, path: 'PASSWORDS'}}\n");
+    let target = registry.target("policies/karpenter:v1.0.0");
+    let (status, said) = refused(&publish(&module(), &target, &[]));
+    assert_eq!(status, Some(4), "{said}");
+    assert!(said.contains("REGISTRY_USER"), "{said}");
+    let wrong = publish(&module(), &target, &[("REGISTRY_USER", "eve"), ("REGISTRY_PASSWORD", "wrong")]);
+    assert_eq!(refused(&wrong).0, Some(4), "{}", refused(&wrong).1);
+    let right =
+        publish(&module(), &target, &[("REGISTRY_USER", "eve"), ("REGISTRY_PASSWORD", "open sesame")]);
+    assert!(immutable(&right).contains("@sha256:"));
+}
+
+#[test]
+fn what_is_no_annotated_module_is_not_pushed() {
+    for (bytes, reason) in
+        [(&b"\0asm\x01\0\0\0"[..], "is not annotated"), (b"text", "not a WebAssembly module")]
+    {
+        let (status, said) = refused(&publish(bytes, "127.0.0.1:1/policies/karpenter:v1.0.0", &[]));
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+}

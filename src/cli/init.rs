@@ -1,0 +1,85 @@
+//! `karpwarden init`: a config file to start from, with what may be said in it.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+
+use karpwarden::report::DOCUMENTATION;
+use karpwarden::settings::Target;
+use karpwarden::settings::keys::{self, Key, Scope};
+
+use super::arguments::{Color, Init};
+use super::config::FILE;
+use super::{Status, terminal};
+
+pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
+    if let Some(Err(message)) = init.karpenter_version.as_deref().map(Target::parse) {
+        terminal::error(color, &format!("--karpenter-version: {message}"));
+        return Ok(Status::Usage);
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(FILE);
+    match file.and_then(|mut file| file.write_all(text(init).as_bytes())) {
+        Ok(()) => {
+            terminal::note(color, &format!("wrote {FILE}; `karpwarden check .` heeds it"));
+            Ok(Status::Clean)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            terminal::error(color, &format!("{FILE} is there already, and stays as it is"));
+            Ok(Status::Usage)
+        }
+        Err(error) => Err(io::Error::other(format!("cannot write {FILE}: {error}"))),
+    }
+}
+
+/// The file: what was told stands there, the other keys as comments.
+fn text(init: &Init) -> String {
+    let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
+    let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
+    for key in keys::ALL.iter().filter(|key| key.scope != Scope::Cluster) {
+        let _ = write!(text, "\n# {}\n", key.description);
+        let told = match key.name {
+            "karpenterVersion" => init.karpenter_version.as_deref(),
+            "clusterName" => init.cluster_name.as_deref(),
+            _ => None,
+        };
+        match told {
+            // JSON is YAML, whatever the text.
+            Some(value) => {
+                let _ = writeln!(text, "{}: {}", key.name, serde_json::Value::from(value));
+            }
+            None => example(key).lines().for_each(|line| {
+                let _ = writeln!(text, "# {line}");
+            }),
+        }
+    }
+    text
+}
+
+fn example(key: &Key) -> &'static str {
+    match key.name {
+        "karpenterVersion" => "karpenterVersion: \"1.8\"",
+        "kubernetesVersion" => "kubernetesVersion: \"1.33\"",
+        "clusterName" => "clusterName: prod-eu-1",
+        "completeInventory" => "completeInventory: true",
+        "rules" => "rules:\n  storage: warn",
+        "exceptions" => {
+            "exceptions:\n  - rule: storageclass-immediate\n    kind: StorageClass\n    name: legacy-*\n    \
+             reason: single-zone cluster\n    until: 2027-03-31"
+        }
+        "exclude" => "exclude:\n  - vendor/",
+        "overrides" => "overrides:\n  - paths: [clusters/staging/]\n    karpenterVersion: \"1.14\"",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_an_example() {
+        for key in keys::ALL.iter().filter(|key| key.scope != Scope::Cluster) {
+            assert!(example(key).starts_with(key.name), "{}", key.name);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What helps to begin: a config file, a baseline, paths that are left out or judged otherwise.
+
+use crate::folder::{BAD, Folder, GOOD};
+
+#[test]
+fn a_baseline_lets_what_was_there_pass_and_nothing_new() {
+    let folder = Folder::with(&[("old.yaml", BAD)]);
+    let first = folder.check(&["--write-baseline", "baseline.json", "old.yaml"]);
+    assert_eq!(first.status, 0, "{first:?}");
+    assert!(first.stderr.contains("listed 1 finding in `baseline.json`"), "{}", first.stderr);
+    assert!(
+        folder
+            .read("baseline.json")
+            .contains("instance-profile-is-arn in old.yaml: EC2NodeClass/default at spec.instanceProfile")
+    );
+    folder.write("old.yaml", format!("# moved\n{BAD}").as_bytes());
+    let again = folder.check(&["--baseline", "baseline.json", "--format", "json", "old.yaml"]);
+    assert_eq!((again.status, again.json()["summary"]["suppressed"].as_u64()), (0, Some(1)));
+    folder.write("new.yaml", BAD.replace("default", "other").as_bytes());
+    let new = folder.check(&["--baseline", "baseline.json", "--format", "json", "."]);
+    assert_eq!(new.status, 1);
+    assert_eq!(new.json()["findings"].as_array().map(Vec::len), Some(1));
+    folder.write("old.yaml", GOOD.as_bytes());
+    let gone = folder.check(&["--baseline", "baseline.json", "old.yaml"]);
+    assert!(gone.stderr.contains("1 listed in the baseline are no longer there"), "{}", gone.stderr);
+}
+
+#[test]
+fn a_baseline_that_is_none_is_a_mistake_of_the_command_line() {
+    let folder = Folder::with(&[("class.yaml", GOOD), ("baseline.json", "[]")]);
+    for (file, reason) in [("baseline.json", "is no baseline"), ("none.json", "cannot read the baseline")] {
+        let run = folder.check(&["--baseline", file, "class.yaml"]);
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains(reason), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn excluded_paths_are_walked_around_but_taken_where_they_are_named() {
+    let folder = Folder::with(&[("vendor/a.yaml", BAD), ("apps/b.gen.yaml", BAD), ("apps/c.yaml", GOOD)]);
+    assert_eq!(folder.check(&["."]).status, 1);
+    assert_eq!(folder.check(&["--exclude", "/vendor/", "--exclude", "*.gen.yaml", "."]).status, 0);
+    assert_eq!(folder.check(&["--exclude", "vendor/", "vendor/a.yaml"]).status, 1);
+    folder.write("karpwarden.yaml", b"exclude: [/vendor/, '*.gen.yaml']\n");
+    assert_eq!(folder.check(&["."]).status, 0);
+    // The patterns are about the config file's folder, wherever the run starts.
+    let below = folder.run_in("apps", &["check", "--select", "instance-profile-is-arn", "."], "");
+    assert_eq!(below.status, 0, "{below:?}");
+}
+
+#[test]
+fn settings_for_some_paths_are_about_those_alone() {
+    let folder = Folder::with(&[
+        ("staging/a.yaml", BAD),
+        ("prod/a.yaml", BAD),
+        (
+            "karpwarden.yaml",
+            "overrides:\n  - paths: [staging/]\n    rules: {instance-profile-is-arn: warn}\n",
+        ),
+    ]);
+    let report = folder.check(&["--format", "json", "."]).json();
+    let found: Vec<_> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["file"].as_str().unwrap(), one["severity"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [("prod/a.yaml", "error"), ("staging/a.yaml", "warning")]);
+    let below = folder.run_in("staging", &["check", "--select", "instance-profile-is-arn", "a.yaml"], "");
+    assert_eq!(below.status, 0, "{below:?}");
+}
+
+#[test]
+fn overrides_are_checked_like_all_settings() {
+    let folder = Folder::with(&[
+        ("a.yaml", GOOD),
+        ("karpwarden.yaml", "overrides:\n  - rules: {storag: warn}\n    fix: true\n"),
+    ]);
+    let run = folder.check(&["a.yaml"]);
+    assert_eq!(run.status, 2);
+    for part in ["`paths` is missing", "did you mean `storage`?", "overrides[0].fix: unknown key"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn init_writes_a_config_file_that_is_read_and_never_writes_over_one() {
+    let folder = Folder::with(&[("class.yaml", GOOD)]);
+    let run = folder.run(&["init", "--karpenter-version", "1.8", "--cluster-name", "prod: eu"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let text = folder.read("karpwarden.yaml");
+    assert!(
+        text.contains("\nkarpenterVersion: \"1.8\"\n") && text.contains("\nclusterName: \"prod: eu\"\n"),
+        "{text}"
+    );
+    assert_eq!(folder.check(&["class.yaml"]).status, 0);
+    // What stands there as a comment is valid too.
+    let uncommented: Vec<&str> = text
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(rest)
+                if rest.starts_with(' ')
+                    || rest
+                        .split_once(':')
+                        .is_some_and(|(key, _)| !key.contains(' ') && !key.contains('-')) =>
+            {
+                rest
+            }
+            _ => line,
+        })
+        .collect();
+    folder.write("karpwarden.yaml", uncommented.join("\n").as_bytes());
+    let run = folder.check(&["class.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(folder.run(&["init"]).status, 2);
+}
+
+#[test]
+fn the_man_page_tells_of_the_program_and_its_commands() {
+    let folder = Folder::with(&[]);
+    let page = |arguments: &[&str]| folder.run(&[&["man"], arguments].concat());
+    assert!(page(&[]).stdout.starts_with(".ie \\n(.g .ds Aq"), "{}", page(&[]).stdout);
+    assert!(page(&["check"]).stdout.contains("karpwarden\\-check"));
+    assert_eq!(page(&["no-such"]).status, 2);
+}

@@ -1,0 +1,135 @@
+//! What programs read: SARIF, GitHub's annotations, JUnit.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::folder::{BAD, Folder, GOOD};
+
+fn sarif(folder: &Folder, arguments: &[&str]) -> Value {
+    let run = folder.check(&[&["--format", "sarif"], arguments].concat());
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn sarif_has_what_code_scanning_asks_for() {
+    let folder = Folder::with(&[("a b/class.yaml", BAD), ("broken.yaml", "a: [1\n")]);
+    let log = sarif(&folder, &["."]);
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "karpwarden");
+    let result = run["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["ruleId"] == "instance-profile-is-arn")
+        .unwrap();
+    let rule = &driver["rules"][usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+    assert_eq!(rule["id"], "instance-profile-is-arn");
+    assert!(rule["help"]["markdown"].as_str().unwrap().contains("## Why it is bad"));
+    assert_eq!(result["level"], "error");
+    let location = &result["locations"][0]["physicalLocation"];
+    assert_eq!(location["artifactLocation"]["uri"], "a%20b/class.yaml");
+    let region = serde_json::json!({"startLine": 6, "startColumn": 20, "endLine": 6, "endColumn": 79});
+    assert_eq!(location["region"], region);
+    let replacement = &result["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(replacement["insertedContent"]["text"], "Nodes-prod");
+    assert_eq!(replacement["deletedRegion"], region);
+    let invocation = &run["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    assert_eq!(invocation["toolExecutionNotifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn every_result_of_the_examples_has_a_rule_and_a_region() {
+    let folder = Folder::with(&[]);
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let run = folder.run(&["check", "--format", "sarif", examples]);
+    let log: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    assert!(results.len() >= 5);
+    for result in results {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let places = [&result["locations"], &result["relatedLocations"]];
+        for place in places.into_iter().filter_map(Value::as_array).flatten() {
+            let region = &place["physicalLocation"]["region"];
+            assert!(
+                region["startLine"].as_u64().unwrap() >= 1 && region["startColumn"].as_u64().unwrap() >= 1
+            );
+        }
+    }
+}
+
+#[test]
+fn a_fingerprint_stays_when_lines_move() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    let print =
+        |log: &Value| log["runs"][0]["results"][0]["partialFingerprints"]["karpwardenFinding/v1"].clone();
+    let before = print(&sarif(&folder, &["class.yaml"]));
+    assert!(before.is_string());
+    folder.write("class.yaml", format!("# one\n# two\n{BAD}").as_bytes());
+    assert_eq!(before, print(&sarif(&folder, &["class.yaml"])));
+    folder.write("class.yaml", BAD.replace("name: default", "name: other").as_bytes());
+    assert_ne!(before, print(&sarif(&folder, &["class.yaml"])));
+}
+
+#[test]
+fn github_gets_a_line_for_each_finding() {
+    let folder = Folder::with(&[("a,b.yaml", BAD), ("broken.yaml", "a: [1\n")]);
+    let run = folder.check(&["--format", "github", "."]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(run.stdout, @"
+    ::error file=a%2Cb.yaml,line=6,endLine=6,col=20,endColumn=79,title=instance-profile-is-arn::`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready (EC2NodeClass/default)%0Awrite `Nodes-prod`%0Ahttps://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    ::error file=broken.yaml,line=1,col=4::not valid YAML: unclosed bracket '['
+    ");
+}
+
+#[test]
+fn junit_has_a_suite_for_each_file() {
+    let folder = Folder::with(&[("bad.yaml", BAD), ("good.yaml", GOOD), ("broken.yaml", "a: [1\n")]);
+    let run = folder.check(&["--format", "junit", "."]);
+    assert_snapshot!(run.stdout, @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="karpwarden" tests="3" failures="1" errors="1">
+      <testsuite name="bad.yaml" tests="1" failures="1" errors="0">
+        <testcase name="instance-profile-is-arn on EC2NodeClass/default at spec.instanceProfile" classname="bad.yaml" file="bad.yaml" line="6">
+          <failure message="`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready" type="instance-profile-is-arn">bad.yaml:6: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready&#10;write `Nodes-prod`&#10;https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn</failure>
+        </testcase>
+      </testsuite>
+      <testsuite name="broken.yaml" tests="1" failures="0" errors="1">
+        <testcase name="document 0 can be read" classname="broken.yaml">
+          <error message="1:4: not valid YAML: unclosed bracket '['"/>
+        </testcase>
+      </testsuite>
+      <testsuite name="good.yaml" tests="1" failures="0" errors="0">
+        <testcase name="no findings" classname="good.yaml"/>
+      </testsuite>
+    </testsuites>
+    "#);
+}
+
+#[test]
+fn a_report_goes_to_a_file_where_one_is_named() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    let run = folder.check(&["--format", "sarif", "--output", "report.sarif", "class.yaml"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    let log: Value = serde_json::from_str(&folder.read("report.sarif")).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = folder.check(&["--output", "no/such/folder", "class.yaml"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("cannot write `no/such/folder`"), "{}", run.stderr);
+}
+
+#[test]
+fn standard_input_is_called_by_the_name_that_is_given() {
+    let folder = Folder::with(&[]);
+    let run = folder.check_text(&["--stdin-filename", "apps/class.yaml", "--format", "json", "-"], BAD);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["findings"][0]["file"], "apps/class.yaml");
+    let run = folder.check_text(&["--stdin-filename", "apps/class.yaml", "--fix", "-"], BAD);
+    assert!(run.stdout.contains("instanceProfile: Nodes-prod"), "{}", run.stdout);
+}
