@@ -48,7 +48,7 @@ spec:
         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
 ---
 `;
-await paste(page, `${Array.from({ length: 99 }, (_, index) => pool(index)).join('')}apiVersion: karpenter.k8s.aws/v1
+const nodeClass = `apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}
 spec:
@@ -56,12 +56,14 @@ spec:
   amiSelectorTerms: [{alias: al2023@v20250807}]
   subnetSelectorTerms: [{tags: {a: b}}]
   securityGroupSelectorTerms: [{tags: {a: b}}]
-`);
+---
+`;
+await paste(page, nodeClass + Array.from({ length: 110 }, (_, index) => pool(index)).join(''));
 await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
 await page.keyboard.press('End');
 const times = await page.evaluate(async () => {
-  const root = document.getElementById('editor').shadowRoot;
-  const marked = () => [...root.querySelectorAll('.cm-lintRange')].some((mark) => mark.textContent.includes('nodes/'));
+  // The list and the marks are drawn in one go.
+  const marked = () => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'instance-profile-is-arn');
   const until = (wanted) =>
     new Promise((resolve) => {
       const look = () => (marked() === wanted ? resolve(performance.now()) : requestAnimationFrame(look));

@@ -110,6 +110,7 @@ for (const [name, text] of Object.entries(JSON.parse(read(here, 'build/rules.jso
 <meta http-equiv="refresh" content="0; url=../?rule=${name}">
 <meta name="description" content="${escape(does.replaceAll('\n', ' '))}">
 <title>${name} · Karpwarden</title>
+<link rel="icon" href="../${icon}" type="image/svg+xml">
 <link rel="stylesheet" href="../${style}">
 <main class="doc">
 <h2>${name}</h2>

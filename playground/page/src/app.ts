@@ -238,7 +238,7 @@ export class App {
   /** Checks soon. The pause grows with what the last check took, so that a small manifest is answered at once. */
   check(): void {
     clearTimeout(this.#timer);
-    const pause = this.#took < 15 ? 10 : Math.min(500, this.#took * 2);
+    const pause = this.#took < 60 ? 5 : Math.min(500, this.#took);
     this.#timer = window.setTimeout(() => void this.#check(), pause);
   }
 

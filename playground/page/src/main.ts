@@ -272,11 +272,17 @@ if (embedded) {
 }
 app.open(state.active);
 app.tell('tab');
-app.upgrade().catch(() => {
-  app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [['Reload', () => location.reload()]]);
-});
 void openLink().then(() => app.check());
-app.engine.call('start', [], 60_000).then(
+const started = app.engine.call('start', [], 60_000);
+// What finds comes before what edits: on a slow connection the first finding shows sooner.
+void started
+  .catch(() => undefined)
+  .then(() => app.upgrade())
+  .catch(() => {
+    const reload: [string, () => void] = ['Reload', () => location.reload()];
+    app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [reload]);
+  });
+started.then(
   ({ about, rules }) => {
     app.about = about;
     app.rules = rules;
@@ -296,8 +302,8 @@ async function settle(): Promise<void> {
   const { serviceWorker } = navigator;
   if (serviceWorker) {
     try {
-      await serviceWorker.register('sw.js');
-      await serviceWorker.ready;
+      const late = new Promise((resolve) => setTimeout(resolve, 5000));
+      await Promise.race([serviceWorker.register('sw.js').then(() => serviceWorker.ready), late]);
     } catch {
       // Without one the page works as long as there is a connection.
     }
