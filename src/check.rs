@@ -5,10 +5,12 @@ use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
 use crate::manifest::{Document, File};
 use crate::object::Object;
+use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rules::{self, Rule};
 use crate::settings::{Exception, Settings};
 use crate::suppression::Suppression;
+use crate::upgrade;
 
 /// The findings a run shows at most, unless something else is asked for.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -26,11 +28,20 @@ pub struct Context<'c, 'd> {
     pub is_text: bool,
 }
 
-impl Context<'_, '_> {
-    /// Whether a rule is asked at all. A range of releases asks for every refusal of the API server, shown or not.
-    pub fn asks(&self, rule: &Rule) -> bool {
+impl<'d> Context<'_, 'd> {
+    /// Whether a rule is asked of an object at all.
+    ///
+    /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
+    /// and those that a suppression names: it may be of use with other settings.
+    pub fn asks(&self, rule: &Rule, object: Object<'d>) -> bool {
+        self.asks_beside(rule, || {
+            Suppression::all(object, self).iter().any(|suppression| suppression.names(rule))
+        })
+    }
+
+    fn asks_beside(&self, rule: &Rule, is_named: impl FnOnce() -> bool) -> bool {
         let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
-        self.settings.speaks(rule) || accepts
+        accepts || self.settings.speaks(rule) || is_named()
     }
 }
 
@@ -66,7 +77,7 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
         let first = subjects.len();
         for (file_index, file) in cluster.files.iter().enumerate() {
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, file, document, read);
+                let objects = account(&mut report, settings, file, document, read);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
                 subjects.extend(objects.into_iter().map(subject));
             }
@@ -83,7 +94,10 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);
         }
-        let shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
+        let mut shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
+        if let Some(way) = settings.karpenter.way() {
+            report.unchanged += upgrade::keep_changes(&mut shown, way);
+        }
         for draft in shown {
             report.count(draft.severity);
             if report.findings.len() >= max_findings {
@@ -97,7 +111,13 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
 }
 
 /// Counts a document, and gives its objects where it has some.
-fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d Document) -> Vec<Object<'d>> {
+fn account<'d>(
+    report: &mut Report,
+    settings: &Settings,
+    file: &'d File,
+    document: usize,
+    read: &'d Document,
+) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
     let mut skip = |reason: &str| {
@@ -111,7 +131,11 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
-            if !objects.iter().any(|object| rules::all().any(|rule| rule.reads(*object))) {
+            let on_the_way = settings.karpenter.way().is_some();
+            let reads = |rule: &Rule, object| {
+                rule.reads(object) || (on_the_way && rule.upgrade_only && rule.applies(object))
+            };
+            if !objects.iter().any(|object| rules::all().any(|rule| reads(rule, *object))) {
                 let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
                 skip(&format!("no rule reads the kind `{kind}`"));
                 return objects;
@@ -134,21 +158,19 @@ fn account<'d>(report: &mut Report, file: &'d File, document: usize, read: &'d D
     }
 }
 
-/// Everything the rules say of an object.
-///
-/// Rules that are off are not run, except those that tell what the API server refuses, for which a range of releases asks,
-/// and those that a suppression names: it may be of use with other settings.
+/// Everything that the rules which are asked say of an object.
 pub fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
     let suppressions = Suppression::all(object, context);
     for rule in rules::all() {
-        let named = || suppressions.iter().any(|suppression| suppression.names(rule));
-        if (context.asks(rule) || named()) && rule.applies(object) {
+        let is_named = || suppressions.iter().any(|suppression| suppression.names(rule));
+        if rule.applies(object) && context.asks_beside(rule, is_named) {
             (rule.check)(object, context, &mut drafts);
         }
     }
-    drafts
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut drafts, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     drafts
 }
 
@@ -188,8 +210,9 @@ pub fn shown<'d>(
         }
     }
     explain_once(&mut shown, target);
-    shown
-        .sort_by(|one, two| one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name)));
+    sort_by(&mut shown, |one, two| {
+        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
+    });
     shown
 }
 
@@ -227,7 +250,7 @@ impl<'d> Places<'d> {
             (address(root.tree()), root.order(), *subject)
         };
         let mut by_tree: Vec<_> = subjects.iter().map(key).collect();
-        by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
+        sort_by_key(&mut by_tree, |(tree, order, _)| (*tree, *order));
         Self { clusters, by_tree }
     }
 

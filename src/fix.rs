@@ -1,5 +1,8 @@
 //! Fixes: edits of the user's own text, and the same edits of an object that has no text.
 
+mod append;
+
+use crate::order::sort_by_key;
 use serde_json::Value as Json;
 
 use crate::manifest::scalar::{Scalar, resolve};
@@ -42,6 +45,9 @@ pub enum Change<'d> {
     Remove(Node<'d>),
     /// Adds a member with a string to an object, after its last one.
     Add(Node<'d>, String, String),
+    /// Copies items of a list to the end of another, the member of an object under a key; where there is none it is
+    /// made, before the list that the items stand in.
+    Append(Node<'d>, &'static str, Vec<Node<'d>>),
 }
 
 /// A range of bytes of a source and what to write there.
@@ -60,7 +66,7 @@ impl<'d> Change<'d> {
             Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
                 *node
             }
-            Self::Add(node, ..) => *node,
+            Self::Add(node, ..) | Self::Append(node, ..) => *node,
         }
     }
 
@@ -94,12 +100,19 @@ impl<'d> Change<'d> {
             }
             Self::Remove(_) => removal(node, source),
             Self::Add(_, key, value) => addition(node, source, key, value),
+            Self::Append(_, key, items) => append::edit(node, source, key, items),
         }
     }
 
     /// Makes the change in an object that came without a text.
     pub fn apply(&self, root: Node<'d>, object: &mut Json) {
         let node = self.node();
+        let copies: Vec<Json> = match self {
+            Self::Append(_, _, items) => {
+                items.iter().filter_map(|item| find(*item, root, object).cloned()).collect()
+            }
+            _ => Vec::new(),
+        };
         let Some(target) = find(node, root, object) else { return };
         match self {
             Self::Set(_, value) => *target = Json::String(value.clone()),
@@ -113,6 +126,14 @@ impl<'d> Change<'d> {
             Self::Add(_, key, value) => {
                 if let Json::Object(members) = target {
                     members.insert(key.clone(), Json::String(value.clone()));
+                }
+            }
+            Self::Append(_, key, _) => {
+                if let Json::Object(members) = target {
+                    let list = members.entry(*key).or_insert_with(|| Json::Array(Vec::new()));
+                    if let Json::Array(list) = list {
+                        list.extend(copies);
+                    }
                 }
             }
             Self::Rename(_, key) => {
@@ -235,7 +256,7 @@ fn addition(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<E
 /// The text with the edits made, the later ones first; an edit that overlaps one before it is left out.
 pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut ordered: Vec<&Edit> = edits.iter().collect();
-    ordered.sort_by_key(|edit| edit.span);
+    sort_by_key(&mut ordered, |edit| edit.span);
     ordered.dedup();
     let mut result = String::with_capacity(text.len());
     let mut at = 0;

@@ -4,12 +4,17 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::karpenter::controller::Controller;
+use crate::karpenter::feature_gates::FeatureGates;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
 use crate::karpenter::identity::Identity;
 use crate::karpenter::storage::Claims;
+use crate::karpenter::zones::ServedZones;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::scheduling::pools::Pools;
+
+/// The group, kind and name of an object.
+type Name<'d> = (&'d str, &'d str, &'d str);
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -23,7 +28,11 @@ pub struct Inventory<'d> {
     claims: OnceCell<Claims<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
+    feature_gates: OnceCell<FeatureGates<'d>>,
+    selects_reservations: OnceCell<bool>,
+    by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
     policies: OnceCell<Vec<Policy<'d>>>,
+    served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
 }
 
@@ -34,18 +43,7 @@ impl<'d> Inventory<'d> {
         for (index, object) in objects.iter().enumerate() {
             by_kind.entry((object.group(), object.kind())).or_default().push(index);
         }
-        Self {
-            name: name.into(),
-            objects,
-            by_kind,
-            complete,
-            pools: OnceCell::new(),
-            claims: OnceCell::new(),
-            controllers: OnceCell::new(),
-            identity: OnceCell::new(),
-            policies: OnceCell::new(),
-            passed_roles: OnceCell::new(),
-        }
+        Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
 
     /// The name of the cluster, where several are checked together; else empty.
@@ -89,6 +87,40 @@ impl<'d> Inventory<'d> {
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// The object of a name and of a kind that knows no namespaces, in whatever version; the last one where the input has
+    /// several. A namespace that is written all the same is ignored, as the API server does.
+    pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
+        let by_name = self.by_name.get_or_init(|| {
+            let key = |object: &Object<'d>| (object.group(), object.kind(), object.name());
+            self.objects.iter().map(|object| (key(object), *object)).collect()
+        });
+        by_name.get(&(group, kind, name)).copied()
+    }
+
+    /// How many objects there are of a group and kind, in whatever version.
+    pub fn count(&self, group: &str, kind: &str) -> usize {
+        self.by_kind.get(&(group, kind)).map_or(0, Vec::len)
+    }
+
+    /// The zones that the NodePools serve.
+    pub fn served_zones(&self) -> &ServedZones<'d> {
+        self.served_zones.get_or_init(|| ServedZones::of(self.of(Kind::NODE_POOL)))
+    }
+
+    /// The feature gates of the controller.
+    pub fn feature_gates(&self) -> &FeatureGates<'d> {
+        self.feature_gates.get_or_init(|| FeatureGates::of(&self.objects, self.controllers()))
+    }
+
+    /// Whether any EC2NodeClass selects capacity reservations.
+    pub fn selects_reservations(&self) -> bool {
+        *self.selects_reservations.get_or_init(|| {
+            self.of(Kind::NODE_CLASS).any(|class| {
+                class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+            })
+        })
     }
 
     /// What tells this cluster from others.

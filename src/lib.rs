@@ -22,12 +22,14 @@ pub mod karpenter;
 pub mod manifest;
 pub mod mend;
 pub mod object;
+mod order;
 pub mod report;
 pub mod rules;
 pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+pub mod upgrade;
 pub mod userdata;
 
 pub use check::check;

@@ -70,8 +70,12 @@ pub struct Object<'d> {
     form: Form,
     old: Option<Node<'d>>,
     operation: Operation,
-    /// The kind, where the object itself need not say it, as in a list.
-    kind: Option<Kind>,
+    // Every rule asks for these first.
+    api_version: &'d str,
+    group: &'d str,
+    version: &'d str,
+    kind: &'d str,
+    pod: Option<Node<'d>>,
     comments: &'d [Span],
     duplicates: &'d [(u32, u32)],
 }
@@ -108,15 +112,27 @@ impl<'d> Object<'d> {
     }
 
     fn plain(root: Node<'d>) -> Self {
+        let api_version = root.str_at(&["apiVersion"]).unwrap_or_default();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let kind = root.str_at(&["kind"]).unwrap_or_default();
         Self {
             root,
             form: Form::Api,
             old: None,
             operation: Operation::Apply,
-            kind: None,
+            api_version,
+            group,
+            version,
+            kind,
+            pod: pod(root, kind == "Pod" && group.is_empty()),
             comments: &[],
             duplicates: &[],
         }
+    }
+
+    /// What is no object of the API has neither version nor kind.
+    fn of_form(root: Node<'d>, form: Form) -> Self {
+        Self { form, api_version: "", group: "", version: "", kind: "", pod: None, ..Self::plain(root) }
     }
 
     /// The comments in the object's stretch of the text that speak to this tool.
@@ -137,7 +153,7 @@ impl<'d> Object<'d> {
 
     /// An item of a list that the cluster was asked for; such items need not say their kind.
     pub fn of_kind(item: Node<'d>, kind: Kind) -> Self {
-        Self { kind: Some(kind), ..Self::plain(item) }
+        Self { group: kind.group, version: kind.version, kind: kind.name, ..Self::plain(item) }
     }
 
     /// What it is.
@@ -162,30 +178,22 @@ impl<'d> Object<'d> {
 
     /// `apiVersion` as written.
     pub fn api_version(self) -> &'d str {
-        self.str_of_api(&["apiVersion"]).unwrap_or_default()
+        self.api_version
     }
 
     /// The API group; empty for the core group.
     pub fn group(self) -> &'d str {
-        let written = || self.api_version().split_once('/').map_or("", |(group, _)| group);
-        self.kind.map_or_else(written, |kind| kind.group)
+        self.group
     }
 
     /// The version within the group.
     pub fn version(self) -> &'d str {
-        let whole = self.api_version();
-        let written = || whole.split_once('/').map_or(whole, |(_, version)| version);
-        self.kind.map_or_else(written, |kind| kind.version)
+        self.version
     }
 
     /// `kind` as written.
     pub fn kind(self) -> &'d str {
-        self.kind.map_or_else(|| self.str_of_api(&["kind"]).unwrap_or_default(), |kind| kind.name)
-    }
-
-    /// A string that only objects of the API have.
-    fn str_of_api(self, keys: &[&str]) -> Option<&'d str> {
-        self.root.str_at(keys).filter(|_| self.form == Form::Api)
+        self.kind
     }
 
     /// `metadata.name`, or `metadata.generateName`, or nothing; of a resource in a template its key there.
@@ -199,12 +207,13 @@ impl<'d> Object<'d> {
 
     /// `metadata.namespace`, or nothing.
     pub fn namespace(self) -> &'d str {
-        self.str_of_api(&["metadata", "namespace"]).unwrap_or_default()
+        let namespace = self.root.str_at(&["metadata", "namespace"]);
+        namespace.filter(|_| self.form == Form::Api).unwrap_or_default()
     }
 
     /// Whether the object is of a kind, in the version given there.
     pub fn is(self, kind: Kind) -> bool {
-        self.kind() == kind.name && self.group() == kind.group && self.version() == kind.version
+        self.kind == kind.name && self.group == kind.group && self.version == kind.version
     }
 
     /// The value below a path of keys.
@@ -227,17 +236,17 @@ impl<'d> Object<'d> {
     /// Any kind counts whose template stands where the built-in kinds have it and has containers, so that rollouts and
     /// the like of other projects are read too.
     pub fn pod(self) -> Option<Node<'d>> {
-        const PLACES: [&[&str]; 4] =
-            [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"], &[]];
-        if self.form != Form::Api {
-            return None;
-        }
-        PLACES.iter().find_map(|place| {
-            let pod = self.at(place)?;
-            let named = !place.is_empty() || (self.kind() == "Pod" && self.group().is_empty());
-            (named && pod.at_path(&["spec", "containers"])?.is_sequence()).then_some(pod)
-        })
+        self.pod
     }
+}
+
+/// Where a pod or a template of one stands in an object.
+fn pod(root: Node<'_>, is_pod: bool) -> Option<Node<'_>> {
+    const PLACES: [&[&str]; 3] =
+        [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"]];
+    let has_containers = |pod: &Node<'_>| pod.at_path(&["spec", "containers"]).is_some_and(Node::is_sequence);
+    let template = PLACES.iter().find_map(|place| root.at_path(place).filter(has_containers));
+    template.or_else(|| Some(root).filter(|root| is_pod && has_containers(root)))
 }
 
 fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
@@ -270,7 +279,7 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
 
 /// What a document without `apiVersion` and `kind` holds.
 fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
-    let of = |node, form| Object { form, ..Object::plain(node) };
+    let of = Object::of_form;
     if is_iam_policy(root) {
         return vec![of(root, Form::IamPolicy)];
     }

@@ -11,6 +11,7 @@ pub use overrides::Override;
 
 use crate::finding::{Family, Severity, path_of};
 use crate::karpenter::release::{Release, Releases};
+use crate::karpenter::way::Way;
 use crate::manifest::source::Span;
 use crate::manifest::tree::{Node, Value};
 use crate::object::Object;
@@ -68,17 +69,26 @@ impl Default for Settings {
     }
 }
 
-/// A release, or a range of them.
+/// A release, a range of them, or the way from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     first: Release,
     last: Release,
+    releases: Releases,
+    way: Option<Way>,
 }
 
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
-        Self { first: release, last: release }
+        Self { first: release, last: release, releases: Releases::only(release), way: None }
+    }
+
+    fn range(first: Release, last: Release) -> Self {
+        let within = Release::minors().filter(|release| (first..=last).contains(release));
+        let ends = Releases::only(first).or(Releases::only(last));
+        let releases = within.fold(ends, |all, release| all.or(Releases::only(release)));
+        Self { first, last, releases, way: None }
     }
 
     /// Reads `1.8`, `1.8.3` or `1.0..1.14`.
@@ -89,7 +99,18 @@ impl Target {
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self { first, last })
+        Ok(Self::range(first, last))
+    }
+
+    /// Every release on a way, its start included. Findings are those that begin on the way.
+    pub fn on_the_way(way: Way) -> Self {
+        let (from, to) = way.ends();
+        Self { way: Some(way), ..Self::range(from.min(to), from.max(to)) }
+    }
+
+    /// The way, where what changes on one is asked for.
+    pub const fn way(self) -> Option<Way> {
+        self.way
     }
 
     /// Whether this is more than one release.
@@ -104,16 +125,14 @@ impl Target {
 
     /// The releases: of a range its ends, and the newest patch of each minor between them.
     pub fn releases(self) -> Releases {
-        let within = Release::minors().filter(|release| (self.first..=self.last).contains(release));
-        within
-            .chain([self.first, self.last])
-            .fold(Releases::NONE, |all, release| all.or(Releases::only(release)))
+        self.releases
     }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_range() { write!(f, "{}..{}", self.first, self.last) } else { self.first.fmt(f) }
+        let (first, last) = self.way.map_or((self.first, self.last), Way::ends);
+        if self.is_range() { write!(f, "{first}..{last}") } else { first.fmt(f) }
     }
 }
 
@@ -345,6 +364,9 @@ impl Settings {
     /// The severity that a finding of a rule gets, given its own; `None` where the rule does not speak.
     pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
         let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selector.takes(rule));
+        if rule.upgrade_only && self.karpenter.way().is_none() {
+            return None;
+        }
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }
@@ -542,6 +564,16 @@ mod tests {
         exceptions[1].until: must be a day such as 2027-03-31
         exceptions[1].why: unknown key; known are rule, kind, namespace, name, reason, until
         "#);
+    }
+
+    #[test]
+    fn a_release_that_is_not_known_is_told_with_those_that_are() {
+        for version in ["1.15", "0.37", "1.8.9", "1.0..1.15", "latest"] {
+            let problems = read(&format!("karpenterVersion: '{version}'\n")).unwrap_err().join("\n");
+            assert!(problems.contains("known are 1.0, 1.1, 1.2,"), "{problems}");
+            assert!(problems.contains("1.14 and their patches, such as 1.8.3"), "{problems}");
+        }
+        assert!(read("karpenterVersion: '1.8.3'\n").is_ok());
     }
 
     #[test]

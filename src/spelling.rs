@@ -2,13 +2,21 @@
 
 /// The candidate nearest to a word, where one is near enough to be what was meant: at most one edit in three letters.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let lower = word.to_lowercase();
-    let bound = (word.chars().count() / 3).clamp(1, 3);
-    let near = candidates.into_iter().filter_map(|candidate| {
-        let distance = distance(&lower, &candidate.to_lowercase(), bound)?;
-        Some((distance, candidate))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+    nearest_of(word, &mut candidates.into_iter())
+}
+
+fn nearest_of<'c>(word: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<&'c str> {
+    let lower = word.to_ascii_lowercase();
+    let mut bound = (word.chars().count() / 3).clamp(1, 3);
+    let mut nearest = None;
+    for candidate in candidates {
+        if let Some(distance) = distance(&lower, &candidate.to_ascii_lowercase(), bound) {
+            nearest = Some(candidate);
+            let Some(nearer) = distance.checked_sub(1) else { break };
+            bound = nearer;
+        }
+    }
+    nearest
 }
 
 /// Whether a word becomes another with at most so many letters inserted, deleted, replaced or swapped.

@@ -47,6 +47,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Check manifests: files, folders or standard input
     Check(Box<Check>),
+    /// Tell what manifests lose or break on the way to another release
+    Upgrade(Box<Upgrade>),
     /// Print the documentation of a rule
     Explain(Explain),
     /// List the rules
@@ -91,6 +93,68 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+}
+
+/// Tells what manifests lose or break on the way from one Karpenter release to another, and at which release.
+///
+/// Shown are the findings of `check` that begin on the way, and what changes meaning there while every release accepts it.
+/// What is wrong at the start already is counted, not shown.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Upgrade {
+    /// Files and folders; `-` is standard input.
+    #[arg(value_name = "PATH|-")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// A folder with the manifests of one cluster; give it several times for several clusters.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cluster: Vec<PathBuf>,
+
+    /// The Karpenter release that runs, such as 1.8 or 1.8.3.
+    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    pub(crate) from: String,
+
+    /// The release that is to run; it may be an older one [default: the newest known].
+    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    pub(crate) to: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) facts: FactFlags,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceFlags,
+
+    /// How to print what is found.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+    pub(crate) format: Format,
+
+    /// The least severity that makes the exit status 1.
+    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    pub(crate) fail_on: FailOn,
+
+    /// Print the findings alone.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// What is known of the cluster, whatever the release.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "What to check against")]
+pub(crate) struct FactFlags {
+    /// The Kubernetes version, such as 1.33, for what depends on it.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: Option<String>,
+
+    /// The name of the cluster.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_name: Option<String>,
+
+    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    #[arg(long)]
+    pub(crate) complete: bool,
 }
 
 #[derive(Args, Debug)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use karpwarden::check::{Cluster, check_within, fails};
 use karpwarden::report::{Report, github, human, junit, sarif};
+use karpwarden::settings::Target;
 use rayon::prelude::*;
 
 use super::arguments::{Check, Color, Format};
@@ -20,7 +21,16 @@ use super::{Status, terminal};
 const STACK: usize = 64 << 20;
 
 pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
-    let Some(config) = config::read(check, color) else { return Ok(Status::Usage) };
+    run_against(check, None, color)
+}
+
+/// The same against releases that win over those of the flags and the config file.
+pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -> io::Result<Status> {
+    let Some(mut config) = config::read(check, color) else { return Ok(Status::Usage) };
+    if let Some(target) = target {
+        config.settings.karpenter = target;
+        config.settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
+    }
     if let Some(conflict) = conflict(check) {
         terminal::error(color, conflict);
         return Ok(Status::Usage);

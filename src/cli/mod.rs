@@ -14,6 +14,7 @@ mod patterns;
 mod progress;
 mod rules;
 mod terminal;
+mod upgrade;
 
 use std::io;
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ pub(crate) fn run() -> ExitCode {
     let color = arguments.color;
     let result = match arguments.command {
         Command::Check(check) => check::run(&check, color),
+        Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
         Command::Init(init) => init::run(&init, color),

@@ -68,7 +68,7 @@ pub struct Gate {
     pub releases: Releases,
 }
 
-/// The feature gates. Source: as above, and ParseFeatureGates of kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
+/// The feature gates. Source: as above, and `ParseFeatureGates` of kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
 pub const GATES: [Gate; 7] = [
     Gate { key: "spotToSpotConsolidation", name: "SpotToSpotConsolidation", releases: Releases::ALL },
     Gate { key: "nodeRepair", name: "NodeRepair", releases: Releases::since(1) },

@@ -38,7 +38,7 @@ pub fn placeholder(text: &str) -> Option<Placeholder> {
 
 /// Whether EKS takes a text for the name of a cluster.
 ///
-/// Source: `name` of CreateCluster in the API reference of EKS: `^[0-9A-Za-z][A-Za-z0-9\-_]*$`, at most 100.
+/// Source: `name` of `CreateCluster` in the API reference of EKS: `^[0-9A-Za-z][A-Za-z0-9\-_]*$`, at most 100.
 pub fn is_name(text: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     text.len() <= 100

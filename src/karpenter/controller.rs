@@ -117,7 +117,7 @@ impl<'d> Controller<'d> {
             let Some(flag) = word.strip_prefix('-') else { continue };
             let flag = flag.strip_prefix('-').unwrap_or(flag);
             let found = match flag.strip_prefix(name) {
-                Some("") => words.next().map(|(node, value)| (node, value)),
+                Some("") => words.next(),
                 Some(rest) => rest.strip_prefix('=').map(|value| (node, value)),
                 None => None,
             };

@@ -40,6 +40,9 @@ impl<'t> Reference<'t> {
 /// The longest name of a role. Source: IAM's quotas for names.
 pub const ROLE_NAME_MAX: usize = 64;
 
+/// The longest name of an instance profile. Source: as above.
+pub const PROFILE_NAME_MAX: usize = 128;
+
 /// Whether IAM takes the text for a name, its length aside: letters, digits and `+=,.@_-`.
 ///
 /// Source: pkg/controllers/nodeclass/validation.go on main after v1.14.1, which checks `^[\w+=,.@-]+$`.

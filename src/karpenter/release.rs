@@ -10,21 +10,44 @@ const NEWEST_PATCH: [u8; 15] = [14, 10, 8, 8, 4, 8, 8, 6, 8, 2, 2, 3, 2, 1, 1];
 #[expect(clippy::cast_possible_truncation, reason = "a table of a handful of minors")]
 const MINORS: u8 = NEWEST_PATCH.len() as u8;
 
+/// The position of each minor's first patch among all releases in order, and after them the number of releases.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const FIRST: [u8; NEWEST_PATCH.len() + 1] = {
+    let mut first = [0; NEWEST_PATCH.len() + 1];
+    let mut minor = 0;
+    while minor < NEWEST_PATCH.len() {
+        first[minor + 1] = first[minor] + NEWEST_PATCH[minor] + 1;
+        minor += 1;
+    }
+    first
+};
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const TOTAL: u8 = {
-    let total = first_of(MINORS);
+    let total = FIRST[NEWEST_PATCH.len()];
     assert!(total <= 128, "Releases holds one bit for each release: widen its integer");
     total
 };
 
-/// The position of 1.`minor`.0 among all releases in order.
-const fn first_of(minor: u8) -> u8 {
-    let mut index = 0;
-    let mut position = 0;
-    while index < minor {
-        position += newest_patch(index) + 1;
-        index += 1;
+/// The minor of each release in order.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const MINOR_OF: [u8; TOTAL as usize] = {
+    let mut minors = [0; TOTAL as usize];
+    let (mut minor, mut position) = (0, 0);
+    while position < TOTAL {
+        if position == FIRST[minor as usize + 1] {
+            minor += 1;
+        }
+        minors[position as usize] = minor;
+        position += 1;
     }
-    position
+    minors
+};
+
+/// The position of 1.`minor`.0 among all releases in order.
+#[expect(clippy::indexing_slicing, reason = "the minor is at most the table's last by construction")]
+const fn first_of(minor: u8) -> u8 {
+    FIRST[minor as usize]
 }
 
 #[expect(clippy::indexing_slicing, reason = "the minor is below the table's length by construction")]
@@ -65,17 +88,40 @@ impl Release {
         (patch <= newest_patch(minor)).then(|| Self(first_of(minor) + patch))
     }
 
+    /// Whether it is the first patch of its minor.
+    pub const fn is_first_patch(self) -> bool {
+        self.parts().1 == 0
+    }
+
+    /// Whether it is the newest patch of its minor.
+    pub const fn is_newest_patch(self) -> bool {
+        let (minor, patch) = self.parts();
+        patch == newest_patch(minor)
+    }
+
+    /// `1.8`, without the patch.
+    pub fn name_of_minor(self) -> String {
+        format!("1.{}", self.parts().0)
+    }
+
+    /// `1.8.8`, with the patch even where it is the newest.
+    pub fn name_of_patch(self) -> String {
+        let (minor, patch) = self.parts();
+        format!("1.{minor}.{patch}")
+    }
+
     /// All patches of the minor that this release belongs to.
     pub const fn minor_set(self) -> Releases {
         let (minor, _) = self.parts();
         Releases::between(minor, minor)
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a release is a position below the table's length by construction"
+    )]
     const fn parts(self) -> (u8, u8) {
-        let mut minor = 0;
-        while minor + 1 < MINORS && first_of(minor + 1) <= self.0 {
-            minor += 1;
-        }
+        let minor = MINOR_OF[self.0 as usize];
         (minor, self.0 - first_of(minor))
     }
 }

@@ -76,7 +76,7 @@ pub fn reach(provisioner: &str) -> Reach {
 
 /// The keys by which a volume's topology names a zone. Karpenter takes all of them for the first one.
 ///
-/// Source: NormalizedLabels in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of the provider at v1.14.1.
+/// Source: `NormalizedLabels` in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of the provider at v1.14.1.
 pub const ZONE_KEYS: [&str; 3] = [
     "topology.kubernetes.io/zone",
     "topology.ebs.csi.aws.com/zone",
@@ -104,7 +104,7 @@ pub enum Binding<'d> {
 }
 
 impl<'d> Binding<'d> {
-    /// Reads `volumeBindingMode`. Source: SetDefaults_StorageClass of Kubernetes' storage.k8s.io/v1.
+    /// Reads `volumeBindingMode`. Source: `SetDefaults_StorageClass` of Kubernetes' storage.k8s.io/v1.
     pub fn of(class: Object<'d>) -> Self {
         match class.at(&["volumeBindingMode"]) {
             None => Self::Default,
@@ -194,6 +194,8 @@ pub fn claims_in(object: Object<'_>) -> Vec<Claim<'_>> {
 pub struct Claims<'d> {
     by_class: BTreeMap<Option<&'d str>, Vec<Claim<'d>>>,
     mounted: BTreeMap<(&'d str, &'d str), Vec<(Object<'d>, Node<'d>)>>,
+    default_class: Option<Object<'d>>,
+    classes: usize,
 }
 
 impl<'d> Claims<'d> {
@@ -201,6 +203,11 @@ impl<'d> Claims<'d> {
     pub fn of(objects: &[Object<'d>]) -> Self {
         let mut claims = Self::default();
         for object in objects {
+            if object.is(Kind::STORAGE_CLASS) {
+                claims.classes += 1;
+                claims.default_class =
+                    claims.default_class.or(Some(*object).filter(|class| is_default_class(*class)));
+            }
             for claim in claims_in(*object).into_iter().filter(|claim| !claim.names_volume()) {
                 claims.by_class.entry(claim.class()).or_default().push(claim);
             }
@@ -223,6 +230,16 @@ impl<'d> Claims<'d> {
         let lists = [named, default];
         let total = lists.iter().flatten().map(|list| list.len()).sum();
         (lists.into_iter().flatten().flatten().take(few).copied().collect(), total)
+    }
+
+    /// The class of claims that name none.
+    pub fn default_class(&self) -> Option<Object<'d>> {
+        self.default_class
+    }
+
+    /// How many storage classes there are.
+    pub fn classes(&self) -> usize {
+        self.classes
     }
 
     /// The workloads that mount a claim, each with the node that names it.

@@ -9,6 +9,7 @@ impl Node<'_> {
     pub fn span_within(self, range: Span) -> Span {
         let Some(value) = self.as_str() else { return self.span() };
         let mut walk = Walk::new(self.tree().source(), self.span(), self.style());
+        walk.go_back(value);
         let mut at = 0;
         let mut start = None;
         for char in value.chars() {
@@ -52,6 +53,23 @@ impl<'s> Walk<'s> {
         let indent = if before.bytes().all(|byte| byte == b' ') { before.len() } else { 0 };
         let end = span.end.saturating_sub(usize::from(quoted));
         Self { source, style, at, end, indent, last: at, broken: false }
+    }
+
+    /// The empty lines that a block scalar starts with stand before its first content character.
+    fn go_back(&mut self, value: &str) {
+        let empty = value.bytes().take_while(|byte| *byte == b'\n').count();
+        if empty == 0
+            || !matches!(self.style, Style::Literal | Style::Folded)
+            || self.rest().starts_with(['\n', '\r'])
+        {
+            return;
+        }
+        let before = self.source.text().get(..self.at).unwrap_or_default();
+        let Some((end, _)) = before.rmatch_indices('\n').nth(empty) else { return };
+        let lines = before.get(end + 1..).unwrap_or_default();
+        self.at = end + 1 + self.dropped(lines, true);
+        self.last = self.at;
+        self.broken = true;
     }
 
     fn rest(&self) -> &'s str {
@@ -166,6 +184,9 @@ mod tests {
             &[("word", 5), ("word", 6)],
         );
         expect("text: |\r\n  one\r\n  word\r\n", "word", &[("word", 3)]);
+        expect("text: |\n\n  \n  one word\n", "word", &[("word", 4)]);
+        expect("text: |\r\n\r\n  word\r\n\r\n  word", "word", &[("word", 3), ("word", 5)]);
+        expect("text: >\n\n\n  one\n  word\n", "word", &[("word", 5)]);
         expect("a:\ntext: |2\n    one\n   word\n", "word", &[("word", 4)]);
     }
 

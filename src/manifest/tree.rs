@@ -1,6 +1,7 @@
 //! The document model that every door reads its input into and every rule reads from: a tree of values, each of which
 //! knows its parent, its field path and, where there is a text, its place in it.
 
+use crate::order::sort_by_key;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,8 +134,8 @@ impl Tree {
         Node { tree: self, id: 0 }
     }
 
-    fn data(&self, id: u32) -> Data {
-        const NOTHING: Data = Data {
+    fn data(&self, id: u32) -> &Data {
+        static NOTHING: Data = Data {
             value: Stored::Null,
             parent: NONE,
             first: NONE,
@@ -147,7 +148,7 @@ impl Tree {
             style: Style::Plain,
             overridden: false,
         };
-        self.nodes.get(id as usize).copied().unwrap_or(NOTHING)
+        self.nodes.get(id as usize).unwrap_or(&NOTHING)
     }
 
     fn text(&self, text: Text) -> &str {
@@ -251,7 +252,7 @@ impl Tree {
         if self.nodes.len() >= limit {
             return None;
         }
-        let data = self.data(from);
+        let data = *self.data(from);
         let value = match data.value {
             Stored::Null => NewValue::Null,
             Stored::Bool(value) => NewValue::Bool(value),
@@ -268,7 +269,7 @@ impl Tree {
         }
         let mut child = data.first;
         while child != NONE {
-            let next = self.data(child);
+            let next = *self.data(child);
             let key_span = Span::new(next.key_span.0 as usize, next.key_span.1 as usize);
             let key = matches!(data.value, Stored::Mapping).then_some((next.key, key_span));
             self.copy(child, Some(copy), key, None, limit)?;
@@ -281,7 +282,7 @@ impl Tree {
     pub(super) fn merge(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
         let mut child = self.data(from).first;
         while child != NONE {
-            let next = self.data(child);
+            let next = *self.data(child);
             let key_span = Span::new(next.key_span.0 as usize, next.key_span.1 as usize);
             self.copy(child, Some(into), Some((next.key, key_span)), None, limit)?;
             child = next.next;
@@ -294,7 +295,7 @@ impl Tree {
     pub(super) fn settle(&mut self, id: u32) {
         /// Up to here, comparing all keys is quicker than keeping them sorted.
         const FEW: u32 = 12;
-        let data = self.data(id);
+        let data = *self.data(id);
         let few = data.last == NONE || self.data(data.last).index < FEW;
         let mut repeated = Vec::new();
         let mut last_of: BTreeMap<&str, u32> = BTreeMap::new();
@@ -342,7 +343,7 @@ impl Tree {
 
     /// Ends the tree: what was collected on the way is put in order.
     pub(super) fn finish(&mut self) {
-        self.duplicates.sort_unstable();
+        sort_by_key(&mut self.duplicates, |item| *item);
     }
 
     pub(super) fn is_mapping(&self, id: u32) -> bool {
@@ -387,7 +388,7 @@ fn small(offset: usize) -> u32 {
 }
 
 impl<'d> Node<'d> {
-    fn data(self) -> Data {
+    fn data(self) -> &'d Data {
         self.tree.data(self.id)
     }
 
@@ -401,6 +402,7 @@ impl<'d> Node<'d> {
     }
 
     /// What the value is.
+    #[inline(never)]
     pub fn value(self) -> Value<'d> {
         match self.data().value {
             Stored::Null => Value::Null,
@@ -419,6 +421,7 @@ impl<'d> Node<'d> {
     }
 
     /// The string, where the value is one.
+    #[inline(never)]
     pub fn as_str(self) -> Option<&'d str> {
         if let Value::String(text) = self.value() { Some(text) } else { None }
     }
@@ -449,21 +452,18 @@ impl<'d> Node<'d> {
     }
 
     /// The items of a list or the values of an object in the order of the text, duplicate keys included.
-    pub fn children(self) -> impl Iterator<Item = Self> + Clone {
-        core::iter::successors(self.at(self.data().first), |node| node.at(node.data().next))
+    pub fn children(self) -> Children<'d> {
+        Children { next: self.at(self.data().first) }
     }
 
     /// The items of a list; nothing for any other value.
-    pub fn items(self) -> impl Iterator<Item = Self> + Clone {
-        self.children().take_while(move |_| self.is_sequence())
+    pub fn items(self) -> Children<'d> {
+        Children { next: if self.is_sequence() { self.at(self.data().first) } else { None } }
     }
 
     /// The members of an object that count: where a key is given twice, the last; nothing for any other value.
-    pub fn members(self) -> impl Iterator<Item = (&'d str, Self)> + Clone {
-        self.children()
-            .take_while(move |_| self.is_mapping())
-            .filter(|child| !child.is_overridden())
-            .map(|child| (child.key(), child))
+    pub fn members(self) -> Members<'d> {
+        Members { all: Children { next: if self.is_mapping() { self.at(self.data().first) } else { None } } }
     }
 
     /// Whether the same key stands again later in the object, and wins.
@@ -483,19 +483,29 @@ impl<'d> Node<'d> {
     }
 
     /// The member under a key; where it is given twice the last one, as the Kubernetes tools take it.
+    #[inline(never)]
     pub fn get(self, key: &str) -> Option<Self> {
-        if !self.is_mapping() {
-            return None;
+        let mut members = self.members();
+        loop {
+            let (name, node) = members.next()?;
+            if name == key {
+                return Some(node);
+            }
         }
-        self.children().find(|child| !child.is_overridden() && child.key() == key)
     }
 
     /// The value below a path of keys.
+    #[inline(never)]
     pub fn at_path(self, keys: &[&str]) -> Option<Self> {
-        keys.iter().try_fold(self, |node, key| node.get(key))
+        let mut node = self;
+        for key in keys {
+            node = node.get(key)?;
+        }
+        Some(node)
     }
 
     /// The string below a path of keys.
+    #[inline(never)]
     pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
         self.at_path(keys)?.as_str()
     }
@@ -506,6 +516,7 @@ impl<'d> Node<'d> {
     }
 
     /// The key this value stands under; empty for an item or the root.
+    #[inline(never)]
     pub fn key(self) -> &'d str {
         self.tree.text(self.data().key)
     }
@@ -535,5 +546,43 @@ impl<'d> Node<'d> {
     /// A number that orders the nodes of a tree as they were read.
     pub fn order(self) -> usize {
         self.id as usize
+    }
+}
+
+/// What [`Node::children`] and [`Node::items`] go through.
+#[derive(Clone, Debug)]
+pub struct Children<'d> {
+    next: Option<Node<'d>>,
+}
+
+impl<'d> Iterator for Children<'d> {
+    type Item = Node<'d>;
+
+    // Called from every rule: one copy of it keeps the policy module small.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Node<'d>> {
+        let node = self.next?;
+        self.next = node.at(node.data().next);
+        Some(node)
+    }
+}
+
+/// What [`Node::members`] goes through.
+#[derive(Clone, Debug)]
+pub struct Members<'d> {
+    all: Children<'d>,
+}
+
+impl<'d> Iterator for Members<'d> {
+    type Item = (&'d str, Node<'d>);
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<(&'d str, Node<'d>)> {
+        loop {
+            let node = self.all.next()?;
+            if !node.is_overridden() {
+                return Some((node.key(), node));
+            }
+        }
     }
 }

@@ -34,6 +34,9 @@ fn facts(rule: &Rule) -> String {
         Fixes::Unsafe => "offered, to be looked at first",
     };
     let _ = writeln!(list, "- Fix: {fix}");
+    if rule.upgrade_only {
+        list.push_str("- Asked only by: `karpwarden upgrade`\n");
+    }
     list
 }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
+use crate::karpenter::way::{Boundary, Way};
 use crate::manifest::tree::Node;
 use crate::object::Object;
 use crate::settings::{Settings, Target};
@@ -45,6 +46,9 @@ pub struct Report {
     /// There were more findings than the bound; the summary counts them all.
     #[serde(skip)]
     pub truncated: bool,
+    /// On the way from one release to another: findings that hold at its start already, and are not shown.
+    #[serde(skip)]
+    pub unchanged: usize,
     #[serde(skip)]
     target: Target,
 }
@@ -78,6 +82,9 @@ pub struct Finding {
     pub severity: Severity,
     pub caught_by: CaughtBy,
     pub releases: String,
+    /// On the way from one release to another: the release at which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
     pub cluster: String,
     pub file: String,
     pub document: usize,
@@ -199,8 +206,14 @@ impl Report {
             skipped: Vec::new(),
             unreadable: Vec::new(),
             truncated: false,
+            unchanged: 0,
             target: settings.karpenter,
         }
+    }
+
+    /// The way from one release to another, where the report is about one.
+    pub const fn way(&self) -> Option<Way> {
+        self.target.way()
     }
 
     /// The report as JSON on one line.
@@ -280,6 +293,7 @@ impl Report {
             severity: draft.severity,
             caught_by: draft.caught_by,
             releases: draft.releases.to_string(),
+            boundary: self.target.way().and_then(|way| way.boundary(draft.releases)),
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,

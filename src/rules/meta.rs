@@ -2,6 +2,8 @@
 
 use super::testing::{fixed, report_of_clusters};
 use super::{Fixes, Rule, all, documentation};
+use crate::karpenter::release::Release;
+use crate::karpenter::way::Way;
 use crate::report::Report;
 use crate::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
@@ -18,7 +20,9 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
             }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (Some((_, text)), None) => {
-                text.push_str(line);
+                // What is wrong because it is long is not printed whole.
+                let long = line.replace("... and 16 KiB more", &"x".repeat(16 << 10));
+                text.push_str(&long);
                 text.push('\n');
             }
             _ => {}
@@ -40,6 +44,11 @@ fn settings(words: &str) -> Settings {
     for word in words.split(',').skip(1) {
         match word.split_once('=').unwrap_or((word, "")) {
             ("karpenter", value) => settings.karpenter = Target::parse(value).unwrap(),
+            ("from", value) => {
+                let (from, to) = value.split_once(" to ").unwrap();
+                let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+                settings.karpenter = Target::on_the_way(way);
+            }
             ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
             ("cluster", value) => settings.cluster_name = Some(value.to_owned()),
             ("clusters", _) => {}

@@ -29,8 +29,19 @@ pub struct Rule {
     pub on: &'static [On],
     /// The kinds it looks up beside the object it checks.
     pub inventory: &'static [Kind],
+    /// It speaks of what changes from one release to another, and only where that is asked for.
+    pub upgrade_only: bool,
     /// Looks at one object and adds what it finds.
-    pub check: for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>),
+    pub check: Check,
+}
+
+/// Looks at one object and adds what it finds.
+pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>);
+
+/// What a rule about upgrades does: nothing in a build that never looks at a way between releases, such as the policy,
+/// which knows its name all the same, as the settings are the same at every door.
+const fn on_the_way(check: Check) -> Check {
+    if cfg!(feature = "upgrade") { check } else { |_, _, _| {} }
 }
 
 /// The objects that a rule reads.
@@ -63,9 +74,9 @@ impl Rule {
         })
     }
 
-    /// Whether the rule reads this kind of object in particular.
+    /// Whether the rule reads this kind of object in particular, whatever is asked for.
     pub fn reads(&self, object: Object<'_>) -> bool {
-        !self.on.contains(&On::Any) && self.applies(object)
+        !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
 }
 
@@ -91,11 +102,25 @@ impl Fixes {
     }
 }
 
-/// Declares a rule: `RULE`, and its doc comment as text.
+/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` in the place of `RULE` declares one that speaks only of
+/// the way from one release to another.
 macro_rules! rule {
     ($(#[doc = $doc:literal])* RULE { $($field:ident: $value:expr),* $(,)? }) => {
         $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule { $($field: $value),* };
+        pub(crate) static RULE: $crate::rules::Rule =
+            $crate::rules::Rule { $($field: $value),*, upgrade_only: false };
+
+        /// The documentation of the rule: its doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+    };
+    ($(#[doc = $doc:literal])* UPGRADE { $($field:ident: $value:expr),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
+            $($field: $value),*,
+            fix: $crate::rules::Fixes::None,
+            upgrade_only: true,
+            check: $crate::rules::on_the_way(check),
+        };
 
         /// The documentation of the rule: its doc comment, with a blank before every line.
         pub(super) const DOC: &str = concat!($($doc, "\n"),*);
@@ -115,34 +140,84 @@ macro_rules! family {
     };
 }
 
+mod ami_family;
 mod api_server;
 mod bootstrap;
 mod controller;
+mod disruption;
 pub(crate) mod document;
 mod identity;
 mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
+mod placeholder;
+mod requirements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
+mod upgrade;
 
-/// The families with their documentation, in the order in which their rules are listed.
-const FAMILIES: [(&[&Rule], &[&str]); 8] = [
-    (api_server::RULES, api_server::DOCS),
-    (bootstrap::RULES, bootstrap::DOCS),
-    (controller::RULES, controller::DOCS),
-    (document::RULES, document::DOCS),
-    (identity::RULES, identity::DOCS),
-    (labels::RULES, labels::DOCS),
-    (nodeclass::RULES, nodeclass::DOCS),
-    (storage::RULES, storage::DOCS),
+/// The rules of every family, in the order in which they are listed. The last are no family but the rules about upgrades,
+/// each of which is of the family of what goes wrong.
+const RULES: [&[&Rule]; 10] = [
+    api_server::RULES,
+    bootstrap::RULES,
+    controller::RULES,
+    disruption::RULES,
+    document::RULES,
+    identity::RULES,
+    labels::RULES,
+    nodeclass::RULES,
+    storage::RULES,
+    upgrade::RULES,
 ];
 
+/// Their documentation. Apart from the rules, so that a module which never prints it does not carry it.
+const DOCS: [&[&str]; 10] = [
+    api_server::DOCS,
+    bootstrap::DOCS,
+    controller::DOCS,
+    disruption::DOCS,
+    document::DOCS,
+    identity::DOCS,
+    labels::DOCS,
+    nodeclass::DOCS,
+    storage::DOCS,
+    upgrade::DOCS,
+];
+
+/// The rule that says that a kind or version is not served at all.
+pub(crate) const NOT_SERVED: &str = "removed-api-version";
+
 /// All rules.
-pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
-    FAMILIES.into_iter().flat_map(|(rules, _)| rules.iter().copied())
+pub fn all() -> All {
+    All { family: 0, rule: 0 }
+}
+
+/// What [`all`] goes through.
+#[derive(Clone, Debug)]
+pub struct All {
+    family: usize,
+    rule: usize,
+}
+
+impl Iterator for All {
+    type Item = &'static Rule;
+
+    // One copy of it keeps the policy module small.
+    #[inline(never)]
+    fn next(&mut self) -> Option<&'static Rule> {
+        loop {
+            let rules = RULES.get(self.family)?;
+            if let Some(rule) = rules.get(self.rule) {
+                self.rule += 1;
+                return Some(rule);
+            }
+            self.family += 1;
+            self.rule = 0;
+        }
+    }
 }
 
 /// The rule of a name.
@@ -152,7 +227,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// A rule's documentation as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
-    let docs = FAMILIES.into_iter().flat_map(|(_, docs)| docs.iter().copied());
+    let docs = DOCS.into_iter().flatten().copied();
     let text = all().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, text)| text);
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();

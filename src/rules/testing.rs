@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use super::Rule;
 use crate::check::{Cluster, check};
 use crate::fix::{Edit, apply};
+use crate::karpenter::release::Release;
+use crate::karpenter::way::Way;
 use crate::manifest::File;
 use crate::manifest::limits::Limits;
 use crate::manifest::source::Span;
 use crate::report::Report;
-use crate::settings::{Selector, Settings};
+use crate::settings::{Selector, Settings, Target};
 
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
@@ -79,6 +81,29 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
         }
     }
     output
+}
+
+/// The settings of a way from one release to another.
+pub(crate) fn on_the_way(from: &str, to: &str) -> Settings {
+    let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+    Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
+}
+
+/// What begins on the way from one release to another by one rule, each finding after its boundary.
+pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> String {
+    let settings = on_the_way(from, to);
+    let mut said = String::new();
+    for boundary in report(rule, text, &settings).findings.iter().filter_map(|finding| finding.boundary) {
+        let _ = writeln!(said, "{boundary}");
+    }
+    assert!(rule.upgrade_only && findings(rule, text).is_empty(), "`check` does not ask it");
+    said + &findings_with(rule, text, &settings)
+}
+
+/// Asserts that nothing begins on the way by one rule.
+pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &str) {
+    let said = findings_with(rule, text, &on_the_way(from, to));
+    assert!(said.is_empty(), "{from} to {to}: {said}\n{text}");
 }
 
 /// The text with all safe fixes of a rule made.

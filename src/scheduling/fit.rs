@@ -1,5 +1,6 @@
 //! Whether any NodePool can make a node for a pod, and if none can, why.
 
+use crate::order::sort_by_key;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -17,7 +18,7 @@ const NAMED: usize = 3;
 
 /// How many comparisons a pod is worth. Beyond, the pod is given the benefit of the doubt, so that many pods and many
 /// pools do not cost their product.
-const COMPARISONS: usize = 1_000;
+const COMPARISONS: usize = 250;
 
 /// What came of holding a pod against all pools.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ fn signature(pod: Pod<'_>) -> String {
 fn write(node: Node<'_>, to: &mut String) {
     if node.is_mapping() {
         let mut members: Vec<_> = node.members().collect();
-        members.sort_unstable_by_key(|(key, _)| *key);
+        sort_by_key(&mut members, |(key, _)| *key);
         to.push('{');
         for (key, member) in members {
             let _ = write!(to, "{key:?}");
@@ -147,8 +148,7 @@ pub fn toleration(node: Node<'_>) -> Toleration<'_> {
 
 /// The labels and the name of the class against what is asked.
 fn compatible<'d>(class: &Class<'d>, asked: &Requirements<'d>) -> Result<(), Mismatch<'d>> {
-    let named = asked.get(labels::NODEPOOL);
-    if named.is_some_and(|named| !class.names.iter().any(|name| named.has(name))) {
+    if class.called(asked.get(labels::NODEPOOL)).is_none() {
         return Err(Mismatch::Apart(labels::NODEPOOL));
     }
     class.requirements.compatible(asked)
@@ -166,29 +166,22 @@ fn judge<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Verdict<'d> {
     let mut left = COMPARISONS;
     let mut untolerated = None;
     for alternative in &asked.alternatives {
-        for class in pools.candidates(alternative) {
+        for class in pools.candidates(alternative, left + 1) {
             let Some(rest) = left.checked_sub(1) else { return Verdict::Fits };
             left = rest;
             if compatible(class, alternative).is_err() {
                 continue;
             }
             let Some((taint, node)) = asked.untolerated(class) else { return Verdict::Fits };
-            let pool = named(class, alternative);
+            let pool = class.called(alternative.get(labels::NODEPOOL));
             if let Some(pool) = pool.filter(|_| untolerated.is_none() && selects(alternative, class)) {
                 untolerated = Some((pool, taint, node));
             }
         }
     }
     let reasons = reasons(asked, pools);
-    let all: usize = pools.classes().iter().map(|class| class.pools.len()).sum();
-    let others = all.saturating_sub(reasons.len());
+    let others = pools.len().saturating_sub(reasons.len());
     Verdict::Stuck(Box::new(Stuck { untolerated, reasons, others }))
-}
-
-/// The first pool of a class that bears one of the names that are asked.
-fn named<'d>(class: &Class<'d>, asked: &Requirements<'d>) -> Option<Object<'d>> {
-    let name = asked.get(labels::NODEPOOL);
-    class.pools.iter().find(|pool| name.is_none_or(|name| name.has(pool.name()))).copied()
 }
 
 /// The first reason of each of the first pools, by the alternative that comes first.
@@ -196,11 +189,12 @@ fn reasons<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Vec<(Object<'d>, Reason<
     let Some(alternative) = asked.alternatives.first() else { return Vec::new() };
     let mut reasons: BTreeMap<(usize, usize), (Object<'d>, Reason<'d>)> = BTreeMap::new();
     // The pools that the pod selects come first: they are most likely meant.
-    let candidates = pools.candidates(alternative);
+    let candidates = pools.candidates(alternative, NAMED);
     for (rank, classes) in [candidates, pools.classes().iter().take(NAMED).collect()].into_iter().enumerate()
     {
         for (index, class) in classes.into_iter().take(NAMED).enumerate() {
-            let Some(pool) = named(class, alternative).or_else(|| class.pools.first().copied()) else {
+            let called = class.called(alternative.get(labels::NODEPOOL));
+            let Some(pool) = called.or_else(|| class.pools.first().copied()) else {
                 continue;
             };
             let reason = match compatible(class, alternative) {

@@ -1,7 +1,8 @@
 //! The NodePools of a cluster as the scheduler sees them, indexed so that a pod is held against few of them.
 
+use crate::order::sort_by_key;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fit::Verdict;
@@ -18,6 +19,7 @@ pub struct Pools<'d> {
     classes: Vec<Class<'d>>,
     by_name: BTreeMap<&'d str, Vec<usize>>,
     by_key: BTreeMap<&'d str, Definitions<'d>>,
+    count: usize,
     is_known: bool,
     /// What was found out in this run, by what the pods ask.
     pub(super) verdicts: RefCell<BTreeMap<String, Rc<Verdict<'d>>>>,
@@ -29,8 +31,7 @@ pub struct Pools<'d> {
 pub struct Class<'d> {
     /// The pools in the order of the input.
     pub pools: Vec<Object<'d>>,
-    /// Their names.
-    pub names: BTreeSet<&'d str>,
+    by_name: BTreeMap<&'d str, Object<'d>>,
     /// Requirements and template labels, without the name.
     pub requirements: Requirements<'d>,
     /// The taints that keep pods off, each with its place in the first of the pools. Start-up taints do not count.
@@ -51,6 +52,7 @@ impl<'d> Pools<'d> {
         let mut pools = Self { is_known: true, ..Self::default() };
         let mut indices: BTreeMap<(Requirements<'d>, Vec<Taint<'d>>), usize> = BTreeMap::new();
         for object in objects {
+            pools.count += 1;
             pools.is_known &= is_of_this_provider(object);
             let class = Class::read(object);
             let taints = class.taints.iter().map(|(taint, _)| *taint).collect();
@@ -60,7 +62,7 @@ impl<'d> Pools<'d> {
             });
             if let Some(class) = pools.classes.get_mut(index) {
                 class.pools.push(object);
-                class.names.insert(object.name());
+                class.by_name.entry(object.name()).or_insert(object);
             }
             pools.by_name.entry(object.name()).or_default().push(index);
         }
@@ -80,9 +82,14 @@ impl<'d> Pools<'d> {
         pools
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
+        self.count == 0
     }
 
     /// Whether all are of the AWS provider: what others know of labels is not known here.
@@ -116,25 +123,37 @@ impl<'d> Pools<'d> {
         self.by_name.contains_key(name)
     }
 
+    /// The first pool of the input.
+    pub fn first(&self) -> Option<Object<'d>> {
+        self.classes.first()?.pools.first().copied()
+    }
+
     /// All classes.
     pub fn classes(&self) -> &[Class<'d>] {
         &self.classes
     }
 
-    /// The classes that may make a node for what is asked, by the most telling of its labels, in the order of the input.
-    pub fn candidates(&self, asked: &Requirements<'d>) -> Vec<&Class<'d>> {
+    /// The classes that may make a node for what is asked, by the most telling of its labels, in the order of the input;
+    /// no more than `limit`.
+    pub fn candidates(&self, asked: &Requirements<'d>, limit: usize) -> Vec<&Class<'d>> {
         let mut fewest: Option<Vec<usize>> = None;
         for (key, requirement) in asked.iter() {
             let Some(values) = requirement.listed().filter(|values| !values.is_empty()) else { continue };
             let found: Vec<usize> = if key == labels::NODEPOOL {
-                values.iter().filter_map(|name| self.by_name.get(name)).flatten().copied().collect()
+                values
+                    .iter()
+                    .filter_map(|name| self.by_name.get(name))
+                    .flatten()
+                    .copied()
+                    .take(limit)
+                    .collect()
             } else if labels::well_known(key).is_empty() {
                 let definitions = self.by_key.get(key);
                 let open = definitions.into_iter().flat_map(|definitions| definitions.open.iter());
                 let listed = definitions.into_iter().flat_map(|definitions| {
                     values.iter().filter_map(|value| definitions.by_value.get(value)).flatten()
                 });
-                open.chain(listed).copied().collect()
+                open.chain(listed).copied().take(limit).collect()
             } else {
                 continue;
             };
@@ -143,9 +162,9 @@ impl<'d> Pools<'d> {
             }
         }
         match fewest {
-            None => self.classes.iter().collect(),
+            None => self.classes.iter().take(limit).collect(),
             Some(mut indices) => {
-                indices.sort_unstable();
+                sort_by_key(&mut indices, |item| *item);
                 indices.dedup();
                 indices.into_iter().filter_map(|index| self.classes.get(index)).collect()
             }
@@ -160,6 +179,15 @@ fn is_of_this_provider(object: Object<'_>) -> bool {
 }
 
 impl<'d> Class<'d> {
+    /// The first pool whose name will do, or the first of all where no name is asked.
+    pub fn called(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
+        let Some(names) = names else { return self.pools.first().copied() };
+        match names.listed() {
+            Some(names) => names.iter().find_map(|name| self.by_name.get(name).copied()),
+            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| *pool),
+        }
+    }
+
     fn read(object: Object<'d>) -> Self {
         let spec = object.at(&["spec", "template", "spec"]);
         let mut requirements = Requirements::default();
@@ -178,7 +206,7 @@ impl<'d> Class<'d> {
         requirements.extend(labels.map(|(key, value)| (key, Requirement::is(text(value)))));
         let taints = spec.and_then(|spec| spec.get("taints")).into_iter().flat_map(Node::items);
         let taints = taints.map(|node| (taint(node), node)).filter(|(taint, _)| taint.is_hard()).collect();
-        Self { pools: Vec::new(), names: BTreeSet::new(), requirements, taints }
+        Self { pools: Vec::new(), by_name: BTreeMap::new(), requirements, taints }
     }
 }
 

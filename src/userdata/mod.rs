@@ -4,10 +4,12 @@
 //! ```text
 //! text ──▶ kind ──▶ mime ──▶ shell ──▶ bootstrap ──▶ kubelet ──▶ taints
 //!                       ├──▶ toml (Bottlerocket)        ▲
-//!                       └──▶ powershell ────────────────┘
+//!                       ├──▶ powershell ────────────────┤
+//!                       └──▶ node_config ───────────────┘
 //! ```
 //!
-//! Nothing here knows of manifests, rules or doors. Every result carries [`Span`]s: byte ranges in the text
+//! Nothing here knows of Kubernetes objects, rules or doors; a NodeConfig is read by the YAML loader of
+//! [`manifest`](crate::manifest). Every result carries [`Span`]s: byte ranges in the text
 //! that was given, always on character boundaries. No reader expands a variable or guesses what a program
 //! prints; what only the booting node could tell is marked as such. Each reader takes one pass.
 
@@ -16,6 +18,7 @@ pub mod kind;
 pub mod kubelet;
 pub mod kubelet_config;
 pub mod mime;
+pub mod node_config;
 pub mod powershell;
 pub mod registration;
 pub mod shell;

@@ -15,3 +15,4 @@ mod reading;
 mod reporting;
 mod rules;
 mod settings;
+mod upgrade;

@@ -79,6 +79,7 @@ fn help_and_version_are_answers_and_no_errors() {
 
     Commands:
       check        Check manifests: files, folders or standard input
+      upgrade      Tell what manifests lose or break on the way to another release
       explain      Print the documentation of a rule
       rules        List the rules
       init         Write a config file to start from

@@ -12,6 +12,7 @@
 
 mod cases;
 mod defaulting;
+mod generated;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -41,9 +42,8 @@ struct Found {
 /// The report on many texts, a file each, for a range of releases.
 fn report(texts: &[String], karpenter: &str) -> Report {
     let files = texts.iter().enumerate();
-    let files = files
-        .map(|(index, text)| File::read(format!("{index}.json"), text.as_str(), &Limits::DEFAULT))
-        .collect();
+    let files =
+        files.map(|(index, text)| File::read(index.to_string(), text.as_str(), &Limits::DEFAULT)).collect();
     let settings = Settings {
         karpenter: Target::parse(karpenter).unwrap(),
         select: vec![Selector::Family(Family::ApiServer)],
@@ -66,7 +66,7 @@ fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
             || releases.iter().map(|release| (*release, Found::default())).collect::<BTreeMap<_, _>>();
         let mut found: Vec<BTreeMap<Release, Found>> = part.iter().map(|_| empty()).collect();
         for finding in &report.findings {
-            let index: usize = finding.file.trim_end_matches(".json").parse().unwrap();
+            let index: usize = finding.file.parse().unwrap();
             let refused = cases::releases(&finding.releases);
             for release in releases.iter().filter(|release| refused.contains(**release)) {
                 let of_release = found[index].get_mut(release).unwrap();

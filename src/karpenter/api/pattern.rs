@@ -281,7 +281,7 @@ fn eviction(text: &str) -> bool {
 /// Whether a string is a date with a time, as the API server reads it: the date is that of a calendar, the zone is `z` or
 /// an offset, and letters may be small. Source: kube-openapi pkg/validation/strfmt/time.go, `IsDateTime`.
 pub fn is_date_time(text: &str) -> bool {
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     // What follows another `t` is not looked at.
     let mut parts = lower.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };

@@ -4,6 +4,7 @@
 use super::{Field, Literal, Schema, Shape};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, Value};
+use crate::order::sort_by_key;
 
 /// A value as it is given, or as a default fills it in.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +112,7 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
     // Both sides are looked at in the order of their keys: a map may be long.
     let sorted = |node| {
         let mut all: Vec<_> = members(node).collect();
-        all.sort_by_key(|(key, _)| *key);
+        sort_by_key(&mut all, |(key, _)| *key);
         all
     };
     sorted(one).into_iter().zip(sorted(other)).fold(Releases::ALL, |all, ((key, one), (other_key, other))| {

@@ -300,7 +300,7 @@ impl DurationError {
         if self.text.eq_ignore_ascii_case("never") {
             return Some("Never".to_owned());
         }
-        let mut text = self.text.to_lowercase();
+        let mut text = self.text.to_ascii_lowercase();
         text.retain(|c| !c.is_whitespace());
         read(&text, &FOREIGN_UNITS).ok().map(Duration::concise)
     }

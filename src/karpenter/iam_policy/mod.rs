@@ -99,7 +99,7 @@ impl<'d> Statement<'d> {
 
 /// The part of an ARN behind its fifth colon; `None` where the pattern is open, such as `*` or `${Role.Arn}`.
 pub fn resource_part(pattern: &str) -> Option<&str> {
-    // A mark may hold colons: `arn:${AWS::Partition}:iam::…`.
+    // A mark may hold colons: `arn:${AWS::Partition}:iam::x`.
     let mut depth = 0;
     let mut colons = 0;
     for (at, byte) in pattern.bytes().enumerate() {

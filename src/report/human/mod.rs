@@ -37,7 +37,11 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 /// Writes a report. The clusters are those that were checked: their texts are what is shown around the places.
 pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options: Options) -> io::Result<()> {
     let printer = Printer::new(clusters, options);
-    for finding in &report.findings {
+    let mut findings: Vec<&Finding> = report.findings.iter().collect();
+    if report.way().is_some() {
+        findings.sort_by_key(|finding| finding.boundary);
+    }
+    for finding in findings {
         writeln!(out, "{}\n", printer.finding(finding))?;
     }
     for unreadable in &report.unreadable {
@@ -89,8 +93,8 @@ impl<'r> Printer<'r> {
             Severity::Warning => Level::WARNING,
             Severity::Info => Level::INFO,
         };
-        let title =
-            level.clone().primary_title(printable(&finding.message)).id(finding.rule).id_url(&finding.url);
+        let message = words::message(finding);
+        let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
         let groups = vec![Group::with_title(title)];
         let mut groups = self.places(groups, &level, finding);
         let mut group = groups.pop().unwrap_or_else(|| Group::with_level(level));

@@ -1,6 +1,7 @@
 //! How counts, names and facts are put into words.
 
 use crate::finding::CaughtBy;
+use crate::karpenter::way::Way;
 use crate::report::{Finding, Report, Summary};
 
 /// What would have told, had this tool not.
@@ -28,6 +29,12 @@ pub(super) fn object(finding: &Finding) -> String {
     printable(&text)
 }
 
+/// What is wrong; on the way from one release to another, first from which release on.
+pub(super) fn message(finding: &Finding) -> String {
+    let message = printable(&finding.message);
+    finding.boundary.map_or(message.clone(), |boundary| format!("{boundary}: {message}"))
+}
+
 /// `1 error`, `2 errors`.
 pub(super) fn count(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
@@ -48,7 +55,8 @@ pub(super) fn summary(report: &Report) -> String {
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
     let release = printable(&report.karpenter_version);
-    let against = format!("checked against Karpenter {release}");
+    let checked = || format!("checked against Karpenter {release}");
+    let against = report.way().map_or_else(checked, |way| on_the_way(report, way));
     let found = found(&report.summary);
     if found.is_empty() && report.summary.checked == 0 && report.unreadable.is_empty() {
         let input = if documents == 0 { "the input is empty".to_owned() } else { nothing_in(documents) };
@@ -59,6 +67,20 @@ pub(super) fn summary(report: &Report) -> String {
         return format!("{calm} in {}{notes}; {against}", count(documents, "document"));
     }
     format!("{found} in {}{notes}; {against}", count(documents, "document"))
+}
+
+/// Which way was looked at, and what was there at its start.
+fn on_the_way(report: &Report, way: Way) -> String {
+    let (from, to) = way.ends();
+    let way = format!("on the way from Karpenter {from} to {to}");
+    match report.unchanged {
+        0 => way,
+        held => format!("{way}; {} in {from} already, which `karpwarden check` tells", holds(held)),
+    }
+}
+
+fn holds(number: usize) -> String {
+    if number == 1 { "1 finding holds".to_owned() } else { format!("{number} findings hold") }
 }
 
 fn nothing_in(documents: usize) -> String {

@@ -134,7 +134,12 @@ fn example(wanted: Shape, text: &str) -> &str {
 
 /// `spec.replicas` as the scale of a NodePool.
 pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
-    let message = format!("`replicas` is {}, which is no number of replicas", super::shown(place.node()));
+    let (name, found) = (place.node().key(), super::shown(place.node()));
+    if name != "replicas" {
+        return Draft::new(&RULE, place, format!("`{name}` is {found}, where `replicas` cannot be read"))
+            .help(format!("write an object for `{name}`"));
+    }
+    let message = format!("`replicas` is {found}, which is no number of replicas");
     Draft::new(&RULE, place, message).help("write a whole number without quotes and without a fraction, such as `3`")
 }
 

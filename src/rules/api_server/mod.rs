@@ -102,13 +102,13 @@ fn check<'d>(
     context: &Context<'_, 'd>,
     drafts: &mut Vec<Draft<'d>>,
 ) {
-    let first = RULES.iter().find(|rule| context.asks(rule));
+    let first = RULES.iter().find(|rule| context.asks(rule, object));
     if first.is_none_or(|first| first.name != rule.name) {
         return;
     }
     let target = context.settings.karpenter.releases();
     for refusal in refusals(object, context.is_text) {
-        if refusal.releases.meets(target) && context.asks(refusal.what.rule()) {
+        if refusal.releases.meets(target) && context.asks(refusal.what.rule(), object) {
             drafts.push(explain(refusal, object, target));
         }
     }

@@ -14,6 +14,7 @@ use crate::karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, Value};
 use crate::object::{Object, Operation};
+use crate::order::sort_by_key;
 
 /// Adds what is refused of an object of a kind in the table.
 pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
@@ -197,7 +198,7 @@ impl<'d> Walk<'d> {
 
     fn distinct(&mut self, node: Node<'d>, releases: Releases) {
         let mut items: Vec<_> = node.items().filter_map(|item| Some((item.as_str()?, item))).collect();
-        items.sort_by_key(|(text, item)| (*text, item.index()));
+        sort_by_key(&mut items, |(text, item)| (*text, item.index()));
         // The server names the second of those that are the same, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((_, second)) = same.get(1) {
@@ -224,7 +225,9 @@ impl<'d> Walk<'d> {
     fn scale(&mut self, spec: Node<'d>, releases: Releases) {
         /// How the server spells the path.
         const PATH: &str = ".spec.replicas";
-        let Some(replicas) = present(spec, "replicas").filter(|_| !releases.is_empty()) else { return };
+        // A `spec` that is no object has no `replicas` to read, which is an error of its own.
+        let read = if spec.is_mapping() { present(spec, "replicas") } else { Some(spec) };
+        let Some(replicas) = read.filter(|_| !releases.is_empty()) else { return };
         let place = Place::value(replicas).spelled(PATH);
         match replicas.value() {
             Value::Int(count) if i32::try_from(count).is_ok_and(|count| count >= 0) => {}

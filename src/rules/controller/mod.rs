@@ -1,3 +1,20 @@
 //! What the controller refuses later, though the API server accepts it.
 
-family! {}
+family! {
+    bdm_missing_fields,
+    budget_cron_unparseable,
+    duplicate_taint,
+    kubelet_config_invalid,
+    limit_never_enforced,
+    malformed_label,
+    malformed_taint,
+    min_values_impossible,
+    name_too_long,
+    nodeclass_ref_unmanaged,
+    not_in_without_values,
+    overlay_conflict,
+    overlay_of_known_capacity,
+    requirement_value_unknown,
+    too_many_requirements,
+    undecodable_value,
+}

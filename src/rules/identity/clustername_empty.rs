@@ -1,5 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::chart_values;
 use crate::karpenter::cluster_name::{Placeholder, placeholder};
 use crate::karpenter::controller::{CLUSTER_NAME, Controller, Setting};
 use crate::karpenter::release::Releases;
@@ -12,6 +13,9 @@ rule! {
     ///
     /// Checks that the Deployment of Karpenter's controller is given the name of its cluster: `CLUSTER_NAME` or
     /// `--cluster-name` is there, is not empty and is not the placeholder of a template or an example.
+    ///
+    /// Placeholders in `settings.clusterName` of the Helm values are found as well; an empty value there is usually given
+    /// on the command line, and the chart refuses it otherwise.
     ///
     /// A name that comes from a ConfigMap, a Secret or another variable is not judged.
     ///
@@ -65,7 +69,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#601, #7356, #7436
-    /// - pkg/operator/options/options.go and options_validation.go at v1.0.0 and v1.14.1
+    /// - `pkg/operator/options/options.go` and `options_validation.go` at v1.0.0 and v1.14.1
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go at v1.14.1
     RULE {
         name: "clustername-empty",
@@ -75,7 +79,7 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller is given no name of its cluster, or a placeholder",
-        on: &[On::Kind(Kind::DEPLOYMENT)],
+        on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,
     }
@@ -84,6 +88,7 @@ rule! {
 const HELP: &str = "write the name of the EKS cluster; with Helm, set `settings.clusterName`";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    drafts.extend(in_values(object, context));
     let Some(controller) = Controller::of(object) else { return };
     match controller.setting(CLUSTER_NAME) {
         // A Deployment without a selector is a patch, which says nothing of what it leaves out.
@@ -101,6 +106,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         Setting::Elsewhere => {}
     }
     drafts.extend(given_twice(&controller));
+}
+
+/// The chart's value. An empty one is given on the command line, or the chart refuses it; and the chart renders
+/// templates in it.
+fn in_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+    let node = chart_values::of(object)?.at_path(&["settings", "clusterName"])?;
+    let name = node.as_str().filter(|name| !name.contains("{{"))?;
+    stand_in(object, name, node, context)
 }
 
 /// A name that only stands for one.
@@ -209,6 +222,14 @@ mod tests {
             );
             let said = findings(&super::RULE, &review);
             assert_eq!(said.contains("error Deployment"), name != "my-cluster", "{said}");
+        }
+    }
+
+    #[test]
+    fn placeholders_in_chart_values_are_found() {
+        assert!(findings(&super::RULE, "settings: {clusterName: '<cluster-name>'}\n").contains("warning"));
+        for name in ["''", "'{{ .Values.global.cluster }}'", "prod"] {
+            silent(&super::RULE, &format!("settings: {{clusterName: {name}}}\n"));
         }
     }
 

@@ -44,7 +44,7 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#7124; the upgrade guide from 0.33 to 1.1
     /// - charts/karpenter/values.yaml at v0.32.0, v1.0.0 to v1.14.1
-    /// - ParseFeatureGates in pkg/operator/options/options.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
+    /// - `ParseFeatureGates` in pkg/operator/options/options.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
         name: "helm-values-removed-keys",
         family: Family::Identity,

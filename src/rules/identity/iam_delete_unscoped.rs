@@ -53,7 +53,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - AllowScopedDeletion in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
+    /// - `AllowScopedDeletion` in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go and pkg/providers/launchtemplate/launchtemplate.go at v1.14.1
     RULE {
         name: "iam-delete-unscoped",

@@ -72,7 +72,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#6036, #2519; terraform-aws-modules/terraform-aws-eks#3064, #3146
-    /// - AllowPassingInstanceRole in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
+    /// - `AllowPassingInstanceRole` in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
     RULE {
         name: "iam-passrole-mismatch",
         family: Family::Identity,

@@ -54,7 +54,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#1488; kubernetes-sigs/karpenter#2992 (region)
-    /// - pkg/utils/utils.go (GetTags) and pkg/apis/v1/labels.go at v1.14.1
+    /// - pkg/utils/utils.go (`GetTags`) and pkg/apis/v1/labels.go at v1.14.1
     RULE {
         name: "iam-tag-condition-mismatch",
         family: Family::Identity,

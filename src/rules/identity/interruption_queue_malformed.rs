@@ -119,7 +119,7 @@ fn no_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
     Some(Draft::new(&RULE, Place::value(node), message).help(help))
 }
 
-/// Whether SQS takes a text for a queue's name. Source: CreateQueue in the API reference of SQS.
+/// Whether SQS takes a text for a queue's name. Source: `CreateQueue` in the API reference of SQS.
 fn is_name(text: &str) -> bool {
     let name = text.strip_suffix(".fifo").unwrap_or(text);
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -127,7 +127,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The key of charts before 0.33.
-fn old_name<'d>(settings: Node<'d>) -> Option<Draft<'d>> {
+fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
     let message = "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
     if let Some(node) = settings.get("interruptionQueueName") {
         let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);

@@ -11,6 +11,9 @@ family! {
     interruption_queue_malformed,
     interruption_queue_shared,
     karpenter_on_own_nodes,
+    restricted_tags,
     selector_cluster_mismatch,
+    selector_not_cluster_specific,
+    sg_cluster_tag_selector,
     two_controllers,
 }

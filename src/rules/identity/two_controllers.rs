@@ -61,7 +61,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - LeaderElectionNamespace in pkg/operator/operator.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
+    /// - `LeaderElectionNamespace` in pkg/operator/operator.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
         name: "two-controllers",
         family: Family::Identity,

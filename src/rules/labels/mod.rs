@@ -2,10 +2,12 @@
 
 family! {
     hostname_node_affinity,
+    legacy_annotations_labels,
     nodegroup_label_selector,
     pod_missing_toleration,
     pod_no_matching_pool,
     pod_restricted_label,
     requirement_key_not_wellknown,
     restricted_label,
+    two_autoscalers,
 }

@@ -41,7 +41,8 @@ rule! {
     /// - clusters with a NodePool of another provider, such as EKS Auto Mode, whose labels are not known here.
     ///
     /// For pods of `kube-system` and those with a system priority class, which often live on a node group, the finding is
-    /// one level lower. A pod is held against a thousand pools at most.
+    /// one level lower. A pod whose own labels do not narrow the pools down is held against 250 different ones at most, and
+    /// beyond that given the benefit of the doubt.
     ///
     /// ## Example
     ///
@@ -202,26 +203,30 @@ fn explain(pool: &str, reason: Reason<'_>) -> String {
     }
 }
 
+/// How many names and values are looked at for the nearest.
+const COMPARED: usize = 64;
+
 fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
     let value = expression.values().find_map(Node::as_str).unwrap_or_default();
+    let did_you_mean = |word: &str| format!("did you mean `{word}`?");
     if key == labels::NODEPOOL {
-        return nearest(value, pools.names()).map_or_else(
+        return nearest(value, pools.names().take(COMPARED)).map_or_else(
             || "select the name of a NodePool, or a label that one sets".to_owned(),
-            |name| format!("did you mean `{name}`?"),
+            did_you_mean,
         );
     }
     if pools.define(key) || !labels::well_known(key).is_empty() {
-        return nearest(value, pools.values(key)).map_or_else(
+        return nearest(value, pools.values(key).take(COMPARED)).map_or_else(
             || format!("let a NodePool have the value `{value}`, or ask for one that there is"),
-            |value| format!("did you mean `{value}`?"),
+            did_you_mean,
         );
     }
-    let meant = nearest(key, pools.keys()).or_else(|| labels::meant(key).map(|meant| meant.key));
-    let known = labels::restricted_domain(key).is_some() || nearest(key, pools.keys()).is_some();
-    match meant.filter(|_| known) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("set `{key}` on a NodePool, in `spec.template.metadata.labels` or as a requirement"),
-    }
+    let own = nearest(key, pools.keys().take(COMPARED));
+    let known = labels::meant(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
+    own.or(known).map_or_else(
+        || format!("set `{key}` on a NodePool, in `spec.template.metadata.labels` or as a requirement"),
+        did_you_mean,
+    )
 }
 
 #[cfg(test)]
@@ -356,6 +361,21 @@ mod tests {
     fn a_pool_with_a_fixed_number_of_nodes_counts() {
         let fixed = POOL.replace("spec:\n  template", "spec:\n  replicas: 3\n  template");
         assert_eq!(complete(&(fixed + &pod("nodeSelector: {workload: stable}"))), "");
+    }
+
+    #[test]
+    fn the_pools_of_another_cluster_do_not_count() {
+        use crate::check::{Cluster, check};
+        use crate::manifest::{File, limits::Limits};
+        let cluster = |name: &str, text: &str| Cluster {
+            name: name.to_owned(),
+            files: vec![File::read(format!("{name}.yaml"), text, &Limits::DEFAULT)],
+        };
+        let pod = pod("nodeSelector: {workload: batch}");
+        let select = vec![crate::settings::Selector::Rule(&super::RULE)];
+        let settings = Settings { complete_inventory: true, select, ..Settings::default() };
+        assert!(check(&[cluster("a", POOL), cluster("b", &pod)], &settings).findings.is_empty());
+        assert_eq!(check(&[cluster("a", &(POOL.to_owned() + &pod))], &settings).findings.len(), 1);
     }
 
     #[test]

@@ -133,9 +133,6 @@ fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts
     let kind = object.kind();
     let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
     let mut refuse = |releases: Releases, caught_by, message: String| {
-        if releases.is_empty() {
-            return;
-        }
         let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
         let draft = Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
         drafts.push(match fix(object, field, key, node) {
@@ -144,13 +141,18 @@ fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts
         });
     };
     let at_apply = labels::refused_at_apply(field, key);
-    let message = format!("{what} `{key}` is refused by the API server: {} ({at_apply})", reason(field, key));
-    refuse(at_apply, CaughtBy::ApiServer, message);
+    if !at_apply.is_empty() {
+        let reason = reason(field, key);
+        let message = format!("{what} `{key}` is refused by the API server: {reason} ({at_apply})");
+        refuse(at_apply, CaughtBy::ApiServer, message);
+    }
     let at_run_time = labels::refused_at_run_time(field, key);
-    let message = format!(
-        "{what} `{key}` is accepted at apply and refused by the controller: the {kind} is not used at all ({at_run_time})"
-    );
-    refuse(at_run_time, CaughtBy::Controller, message);
+    if !at_run_time.is_empty() {
+        let message = format!(
+            "{what} `{key}` is accepted at apply and refused by the controller: the {kind} is not used at all ({at_run_time})"
+        );
+        refuse(at_run_time, CaughtBy::Controller, message);
+    }
 }
 
 /// Why the API server refuses a key.

@@ -3,6 +3,7 @@ use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::iam;
 use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -98,8 +99,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         iam::Reference::Path { name } => {
             drafts.push(draft("a path").help(format!("write the name alone, which would be `{name}`")));
         }
-        iam::Reference::Name => {}
+        iam::Reference::Name => drafts.extend(no_name(node, value)),
     }
+}
+
+/// A name that EC2 would refuse just as an ARN. What is yet to be replaced, such as `${PROFILE}`, is not judged.
+fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
+    let pending = value.is_empty() || value.contains(['$', '{', '}', '<', '>', '%']);
+    if pending || (iam::is_name(value) && value.len() <= iam::PROFILE_NAME_MAX) {
+        return None;
+    }
+    let message = "`spec.instanceProfile` is no name that IAM takes, and this node class never becomes Ready";
+    let help = "a profile's name has at most 128 letters, digits and `+=,.@_-`, and neither blanks nor line breaks";
+    Some(Draft::new(&RULE, Place::value(node), message).help(help))
 }
 
 #[cfg(test)]
@@ -126,6 +138,13 @@ mod tests {
           `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
           help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
         ");
+    }
+
+    #[test]
+    fn names_that_iam_refuses_are_found() {
+        for name in ["'prod node'", "\"prod\\n\"", &"x".repeat(129)] {
+            assert!(findings(&super::RULE, &format!("{CLASS}{name}\n")).contains("no name that IAM takes"), "{name}");
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Volumes that double nodes.
 
 family! {
+    in_tree_storage,
+    pvc_unprovisionable,
+    storage_zone_unreachable,
     storageclass_immediate,
 }

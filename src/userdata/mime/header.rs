@@ -158,7 +158,7 @@ pub struct MediaType {
 pub(super) fn media_type(word: &Word) -> Result<MediaType, Span> {
     let value = word.value.as_str();
     let mut at = value.find(';').unwrap_or(value.len());
-    let name = value.get(..at).unwrap_or("").trim().to_lowercase();
+    let name = value.get(..at).unwrap_or("").trim().to_ascii_lowercase();
     let whole = match name.split_once('/') {
         Some((major, minor)) => is_token(major) && is_token(minor),
         None => is_token(&name),
@@ -201,7 +201,7 @@ fn parameter(value: &str, at: usize) -> Result<Option<(Parameter, usize)>, ()> {
     }
     let start = skip(start + 1);
     let end = start + token_length(rest(start));
-    let name = value.get(start..end).unwrap_or("").to_lowercase();
+    let name = value.get(start..end).unwrap_or("").to_ascii_lowercase();
     let equals = skip(end);
     if name.is_empty() || !rest(equals).starts_with('=') {
         return Err(());

@@ -16,6 +16,7 @@ mod tests;
 pub use header::{Header, MediaType};
 
 use super::{Placed, Span};
+use crate::order::sort_by_key;
 use header::{HeaderEnd, find, headers, line, media_type};
 use parts::Parts;
 
@@ -153,7 +154,7 @@ impl Archive {
             }
             archive.boundary = Some(boundary);
         }
-        archive.problems.sort_by_key(|problem| problem.span);
+        sort_by_key(&mut archive.problems, |problem| problem.span);
         archive
     }
 

@@ -112,7 +112,8 @@ pub enum Join {
 
 /// Reads the taints of one NodeConfig, spans counting from the start of what it is given.
 ///
-/// This is where a YAML parser goes: [`plain_node_config`] is what stands here without one.
+/// [`node_config::taints`](super::node_config::taints) is the one that reads YAML; [`plain_node_config`] is what stands
+/// here without a parser.
 pub type NodeConfigReader = dyn Fn(&str) -> ConfiguredTaints;
 
 /// The taints of a NodeConfig by a scan of its text: `registerWithTaints` and `--register-with-taints`, where

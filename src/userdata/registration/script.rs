@@ -111,7 +111,9 @@ impl Reader<'_> {
         if body.contains("node.eks.aws/") {
             return self.node_config(heredoc.body);
         }
-        self.scanned(plain_node_config(body), Place::Config, |span| super::shifted(span, heredoc.body.start));
+        let kubelet = body.contains("kubelet.config.k8s.io/");
+        let found = if kubelet { (self.node_config)(body) } else { plain_node_config(body) };
+        self.scanned(found, Place::Config, |span| super::shifted(span, heredoc.body.start));
         if heredoc.expands(self.text) {
             let hides = |line: &&str| {
                 line.contains(['$', '`'])

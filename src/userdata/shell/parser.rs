@@ -2,6 +2,7 @@
 
 use super::lexer::is_assignment;
 use super::{Close, Command, Heredoc, ProblemKind, Reader, Redirection, Script};
+use crate::order::sort_by_key;
 use crate::userdata::Span;
 use crate::userdata::word::Word;
 
@@ -27,8 +28,8 @@ pub(super) fn read(text: &str, within: Span) -> Script {
         reader.problem(ProblemKind::UnterminatedHeredoc, delimiter.span);
     }
     // What stands inside a substitution is finished before the command around it.
-    reader.script.commands.sort_by_key(|command| command.span.start);
-    reader.script.problems.sort_by_key(|problem| problem.span);
+    sort_by_key(&mut reader.script.commands, |command| command.span.start);
+    sort_by_key(&mut reader.script.problems, |problem| problem.span);
     reader.script
 }
 

@@ -3,6 +3,7 @@
 use super::super::stored::present;
 use super::{Breaches, Held, Relation, always};
 use crate::manifest::tree::{Node, Value};
+use crate::order::sort_by_key;
 
 /// `spec.networkInterfaces`.
 pub(in super::super) const INTERFACES: &[Relation] = &[always(has_a_primary), always(each_once)];
@@ -55,7 +56,7 @@ fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
             fabric_cards.push((card, interface));
         }
     }
-    places.sort_by_key(|(card, device, interface)| (*card, *device, interface.order()));
+    sort_by_key(&mut places, |(card, device, interface)| (*card, *device, interface.order()));
     for pair in places.windows(2) {
         if let [one, other] = pair
             && (one.0, one.1) == (other.0, other.1)
@@ -67,7 +68,7 @@ fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
             );
         }
     }
-    fabric_cards.sort_by_key(|(card, interface)| (*card, interface.order()));
+    sort_by_key(&mut fabric_cards, |(card, interface)| (*card, interface.order()));
     for pair in fabric_cards.windows(2) {
         if let [one, other] = pair
             && one.0 == other.0

@@ -1,0 +1,46 @@
+//! Sorting, once: the standard library's sort is some kilobytes of code for every type and order, and the policy module
+//! would carry a dozen of them.
+
+use core::cmp::Ordering;
+
+/// Sorts a list; equal items keep their order.
+pub(crate) fn sort_by<T>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
+    let order = {
+        let compare = |one: usize, two: usize| match (items.get(one), items.get(two)) {
+            (Some(one), Some(two)) => compare(one, two),
+            _ => Ordering::Equal,
+        };
+        sorted(items.len(), &compare)
+    };
+    let mut taken: Vec<Option<T>> = core::mem::take(items).into_iter().map(Some).collect();
+    items.extend(order.into_iter().filter_map(|index| taken.get_mut(index).and_then(Option::take)));
+}
+
+/// Sorts a list by a key; items of equal keys keep their order.
+pub(crate) fn sort_by_key<T, K: Ord>(items: &mut Vec<T>, key: impl Fn(&T) -> K) {
+    sort_by(items, |one, two| key(one).cmp(&key(two)));
+}
+
+/// The positions of a list in the order that a comparison of positions gives.
+#[inline(never)]
+fn sorted(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..len).collect();
+    order.sort_by(|one, two| compare(*one, *two));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorts_as_the_standard_library_does(items in proptest::collection::vec((0_u8..9, any::<u8>()), 0..80)) {
+            let (mut ours, mut theirs) = (items.clone(), items);
+            sort_by_key(&mut ours, |item| item.0);
+            theirs.sort_by_key(|item| item.0);
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The AMI family of an EC2NodeClass.
+
+use crate::object::Object;
+use crate::userdata::kind::Family;
+
+/// The family that Karpenter takes a node class for: its `amiFamily`, else the one of an alias, else `Custom`
+/// (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` where what is written cannot be read.
+pub(super) fn of(class: Object<'_>) -> Option<Family> {
+    if let Some(family) = class.at(&["spec", "amiFamily"]).filter(|family| !family.is_null()) {
+        return named(family.as_str()?);
+    }
+    let terms = class.at(&["spec", "amiSelectorTerms"])?;
+    let Some(alias) = terms.items().find_map(|term| term.get("alias")) else { return Some(Family::Custom) };
+    of_alias(alias.as_str()?)
+}
+
+/// The family of an `amiFamily`.
+fn named(name: &str) -> Option<Family> {
+    Some(match name {
+        "AL2" => Family::Al2,
+        "AL2023" => Family::Al2023,
+        "Bottlerocket" => Family::Bottlerocket,
+        "Windows2019" | "Windows2022" | "Windows2025" => Family::Windows,
+        "Custom" => Family::Custom,
+        _ => return None,
+    })
+}
+
+/// The family of an alias such as `al2023@latest`.
+fn of_alias(alias: &str) -> Option<Family> {
+    Some(match alias.split('@').next()? {
+        "al2" => Family::Al2,
+        "al2023" => Family::Al2023,
+        "bottlerocket" => Family::Bottlerocket,
+        "windows2019" | "windows2022" | "windows2025" => Family::Windows,
+        _ => return None,
+    })
+}

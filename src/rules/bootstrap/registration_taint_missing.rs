@@ -1,0 +1,252 @@
+use super::registration_taint_wrong::is_wrong;
+use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+use crate::userdata::kind::Family as Image;
+use crate::userdata::registration::{Join, Registration};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the user data of an EC2NodeClass with `amiFamily: Custom` registers its nodes with the taint
+    /// `karpenter.sh/unregistered:NoExecute`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter waits for a new node, copies labels, taints and startup taints onto it and then takes this one taint
+    /// away. Until then the taint keeps pods off. For every other family Karpenter writes it into the user data; for
+    /// `Custom` nobody does but you.
+    ///
+    /// Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 refuse a node without it: `Registered=False`, reason
+    /// `UnregisteredTaintNotFound`, and after 15 minutes the node is deleted and replaced by the next one. Every later
+    /// release registers the node, logs `node claim registration error`, publishes the event
+    /// `UnregisteredTaintMissing`, and pods may start before the NodePool's taints are there.
+    ///
+    /// The key is `karpenter.sh/unregistered`. There is no `karpenter.sh/uninitialized` in any release, whatever is
+    /// written about it; `node.cloudprovider.kubernetes.io/uninitialized` is the cloud controller's and another matter.
+    /// The taint in the NodePool's `taints` or `startupTaints` is of no use: those are copied too late.
+    ///
+    /// Nothing is reported where the text leaves it open: arguments from a variable, a file that is sourced, a script
+    /// that is downloaded or comes with the image.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh meadow --kubelet-extra-args '--node-labels=team=billing'
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh meadow \
+    ///       --kubelet-extra-args '--node-labels=team=billing --register-with-taints="karpenter.sh/unregistered:NoExecute"'
+    /// ```
+    ///
+    /// Double quotes inside the single ones are harmless; Karpenter's own user data has them.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#7399, #6821; kubernetes-sigs/karpenter#1828, #1635
+    /// - kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go at v1.0.0, v1.0.6, v1.1.2, v1.2.1,
+    ///   v1.5.0
+    RULE {
+        name: "registration-taint-missing",
+        family: Family::Bootstrap,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the user data of a Custom node class does not register the taint that Karpenter waits for",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
+    let found = data.registration();
+    let Some(join) = found.joins.first() else { return };
+    // A program of the image may register the taint by itself.
+    if found.bootstraps().any(|call| !data.is_eks(call)) {
+        return;
+    }
+    let said = |key: &str| found.taints.iter().any(|taint| taint.taint.matches(key, TAINT_EFFECT));
+    let other = found.taints.iter().any(|found| is_wrong(&found.taint));
+    if said(TAINT_KEY) || other || found.is_dynamic() {
+        return;
+    }
+    let draft = |severity, what: &str, releases| {
+        let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {what}");
+        let mut draft = Draft::new(&RULE, data.place(place(join, data.text)), message)
+            .help(help(join))
+            .severity(severity)
+            .releases(releases);
+        if let Some(word) = hidden(&found) {
+            draft = draft.related(data.place(word), "the taint stands here, where bootstrap.sh does not look");
+        }
+        draft
+    };
+    let required = "and Karpenter never registers them: it deletes each after 15 minutes and starts the next";
+    let expected = "which keeps pods off until Karpenter has set the NodePool's taints and labels";
+    drafts.push(draft(Severity::Error, required, TAINT_REQUIRED));
+    drafts.push(draft(Severity::Warning, expected, Releases::ALL.without(TAINT_REQUIRED)));
+}
+
+/// Where the taint would be written.
+fn place(join: &Join, text: &str) -> Span {
+    match join {
+        Join::Bootstrap(call) => call.options.iter().find(|option| option.name == "--kubelet-extra-args").map_or(
+            call.program,
+            |option| {
+                let value = option.value.span;
+                if value.text(text).contains('\n') { option.span } else { option.span.to(value) }
+            },
+        ),
+        Join::Nodeadm(span)
+        | Join::Kubelet(span)
+        | Join::NodeConfig(span)
+        | Join::Bottlerocket(span)
+        | Join::Windows(span) => *span,
+    }
+}
+
+fn help(join: &Join) -> String {
+    let flag = format!("--register-with-taints={TAINT_KEY}:{TAINT_EFFECT}");
+    match join {
+        Join::Bootstrap(_) => format!("add `{flag}` to the value of `--kubelet-extra-args`"),
+        Join::Kubelet(_) => format!("add `{flag}` to the kubelet's arguments"),
+        Join::Windows(_) => format!("add `{flag}` to the value of `-KubeletExtraArgs`"),
+        Join::Bottlerocket(_) => format!(
+            "add the table `[settings.kubernetes.node-taints]` with `\"{TAINT_KEY}\" = [\":{TAINT_EFFECT}\"]`"
+        ),
+        Join::NodeConfig(_) | Join::Nodeadm(_) => format!(
+            "add `registerWithTaints: [{{key: {TAINT_KEY}, effect: {TAINT_EFFECT}}}]` to `spec.kubelet.config` of the NodeConfig"
+        ),
+    }
+}
+
+/// The argument that bootstrap.sh drops with the taint in it.
+fn hidden(found: &Registration) -> Option<Span> {
+    let ignored = found.bootstraps().flat_map(|call| &call.ignored).map(|ignored| &ignored.word);
+    ignored.into_iter().find(|word| word.value.contains(TAINT_KEY)).map(|word| word.span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::custom;
+    use crate::rules::testing::{findings, findings_with, report, silent};
+    use crate::settings::{Settings, Target};
+
+    const CALL: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'\n";
+
+    fn at(release: &str) -> Settings {
+        Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }
+    }
+
+    #[test]
+    fn the_place_is_where_the_taint_would_be_written() {
+        insta::assert_snapshot!(findings(&super::RULE, &custom(CALL)), @"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
+            |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, which keeps pods off until Karpenter has set the NodePool's taints and labels
+          help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
+        ");
+    }
+
+    #[test]
+    fn the_releases_that_refuse_the_node_make_it_an_error() {
+        for (release, severity) in [
+            ("1.0.0", "error"),
+            ("1.0.8", "error"),
+            ("1.0.9", "warning"),
+            ("1.1.3", "error"),
+            ("1.1.4", "warning"),
+            ("1.2.1", "error"),
+            ("1.2.2", "warning"),
+            ("1.3.0", "warning"),
+            ("1.14", "warning"),
+        ] {
+            let found = report(&super::RULE, &custom(CALL), &at(release)).findings;
+            let severities: Vec<_> = found.iter().map(|finding| finding.severity.name()).collect();
+            assert_eq!(severities, [severity], "{release}");
+        }
+        insta::assert_snapshot!(findings_with(&super::RULE, &custom(CALL), &at("1.2.0..1.14")), @"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
+            |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, and Karpenter never registers them: it deletes each after 15 minutes and starts the next
+          help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
+            |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, which keeps pods off until Karpenter has set the NodePool's taints and labels
+          help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
+        ");
+    }
+
+    #[test]
+    fn the_help_speaks_the_language_of_the_text() {
+        for (text, word) in [
+            ("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n", "registerWithTaints:"),
+            ("[settings.kubernetes]\ncluster-name = 'a'\n", "node-taints"),
+            ("<powershell>\n& $EKSBootstrapScriptFile -EKSClusterName 'a'\n</powershell>\n", "-KubeletExtraArgs"),
+            ("#!/bin/sh\nexec kubelet --v=2\n", "kubelet's arguments"),
+        ] {
+            assert!(findings(&super::RULE, &custom(text)).contains(word), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_text_leaves_open_is_not_called_missing() {
+        for script in [
+            "source /opt/env.sh\n/etc/eks/bootstrap.sh demo",
+            "curl -s https://example.com/join | bash\n/etc/eks/bootstrap.sh demo",
+            "/etc/eks/bootstrap.sh demo --kubelet-extra-args \"$ARGS\"",
+            "/etc/eks/bootstrap.sh demo $ARGS",
+            "/etc/eks/bootstrap.sh \"$@\"",
+            "/opt/harden.sh\n/etc/eks/bootstrap.sh demo",
+            "echo '{\"registerWithTaints\":[{\"key\":\"karpenter.sh/unregistered\",\"effect\":\"NoExecute\"}]}' > /etc/k.json\n/etc/eks/bootstrap.sh demo",
+            "ARGS='--register-with-taints=karpenter.sh/unregistered:NoExecute'\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"$ARGS\"",
+            "cat >/etc/x.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    flags: [$FLAGS]\nEOF\nnodeadm init -c file:///etc/x.yaml",
+        ] {
+            silent(&super::RULE, &custom(&format!("#!/bin/bash\n{script}\n")));
+        }
+    }
+
+    #[test]
+    fn an_image_that_joins_by_itself_may_register_it_by_itself() {
+        silent(&super::RULE, &custom("#!/bin/bash\nyum install -y jq\n"));
+        silent(&super::RULE, &custom("#!/bin/bash\n/opt/bootstrap.sh demo\n"));
+        silent(&super::RULE, &custom("#cloud-config\npackages: [jq]\n"));
+        silent(&super::RULE, &custom("machine:\n  type: worker\n"));
+    }
+
+    #[test]
+    fn other_families_get_the_taint_from_karpenter() {
+        for family in ["AL2", "AL2023", "Bottlerocket", "Windows2022"] {
+            silent(&super::RULE, &custom(CALL).replace("Custom", family));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Placed;
+use crate::userdata::kind::Family as Image;
+use crate::userdata::registration::{FoundTaint, Place, Registration};
+use crate::userdata::taint_list::Taint;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the user data of an EC2NodeClass with `amiFamily: Custom` registers no other taint of Karpenter's
+    /// than `karpenter.sh/unregistered:NoExecute`: no `karpenter.sh/uninitialized`, no effect `NoSchedule`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter compares key and effect. A taint that differs in either is not the one it waits for, and it is not the
+    /// one it takes away: it stays on the node for good, and pods that do not tolerate it never run there.
+    ///
+    /// `karpenter.sh/uninitialized` is in many write-ups and in no release of Karpenter. The value does not matter:
+    /// `karpenter.sh/unregistered=true:NoExecute` is right.
+    ///
+    /// Where the right taint is missing too, Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 never register the node
+    /// (see `registration-taint-missing`, which says nothing here).
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh meadow --kubelet-extra-args '--register-with-taints="karpenter.sh/uninitialized:NoExecute"'
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh meadow --kubelet-extra-args '--register-with-taints="karpenter.sh/unregistered:NoExecute"'
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where this is the only taint of Karpenter's in the text: key and effect are replaced by those that Karpenter
+    /// knows. Where the right taint is there as well, the other one has to be taken out by hand.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter pkg/apis/v1/taints.go and pkg/controllers/nodeclaim/lifecycle/registration.go at v1.14.0
+    /// - aws/karpenter-provider-aws#7399
+    RULE {
+        name: "registration-taint-wrong",
+        family: Family::Bootstrap,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "the user data of a Custom node class registers a taint of Karpenter's with a key or effect that it does not know",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Whether a taint was meant for Karpenter and is none that Karpenter looks for.
+pub(super) fn is_wrong(taint: &Taint) -> bool {
+    let (domain, name) = taint.key.value.split_once('/').unwrap_or(("", &taint.key.value));
+    let karpenters = domain == "karpenter.sh" || domain.ends_with(".karpenter.sh");
+    let meant = domain.contains("karpenter") && name == "unregistered";
+    (karpenters || meant) && !taint.matches(TAINT_KEY, TAINT_EFFECT)
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
+    let found = data.registration();
+    let wrong: Vec<&FoundTaint> = found.taints.iter().filter(|found| is_wrong(&found.taint)).collect();
+    let right = found.taints.iter().any(|found| found.taint.matches(TAINT_KEY, TAINT_EFFECT));
+    for one in &wrong {
+        let fix = (!right && wrong.len() == 1).then(|| changes(data, &one.taint)).flatten();
+        let draft = |severity, more: &str, releases| {
+            let message = format!("{}{more}", message(&one.taint));
+            let draft = Draft::new(&RULE, data.place(one.taint.span), message)
+                .help(help(right))
+                .severity(severity)
+                .releases(releases);
+            match &fix {
+                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter knows", changes.clone())),
+                None => draft,
+            }
+        };
+        let more = "; nobody takes this one away, and pods that do not tolerate it never run there";
+        if refused(one, right, &found) {
+            let refused = "; nodes are never registered, each is deleted after 15 minutes";
+            drafts.push(draft(Severity::Error, refused, TAINT_REQUIRED));
+            drafts.push(draft(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));
+        } else {
+            drafts.push(draft(Severity::Warning, more, Releases::ALL));
+        }
+    }
+}
+
+/// Whether the node certainly registers with this taint and without the right one.
+fn refused(one: &FoundTaint, right: bool, found: &Registration) -> bool {
+    !right && one.place != Place::Mention && !found.is_dynamic()
+}
+
+fn message(taint: &Taint) -> String {
+    let (key, effect) = (&taint.key.value, &taint.effect.value);
+    match (key == TAINT_KEY, effect.as_str()) {
+        (true, "") => format!("the taint `{key}` has no effect; Karpenter looks for `{TAINT_KEY}:{TAINT_EFFECT}`"),
+        (true, _) => format!("the taint `{key}` has the effect `{effect}`; Karpenter looks for `{TAINT_EFFECT}`"),
+        (false, _) => format!("Karpenter knows no taint `{key}`; it looks for `{TAINT_KEY}:{TAINT_EFFECT}`"),
+    }
+}
+
+fn help(right: bool) -> String {
+    if right {
+        "take it out; the taint that Karpenter looks for is there as well".to_owned()
+    } else {
+        format!("write `{TAINT_KEY}:{TAINT_EFFECT}`")
+    }
+}
+
+/// Key and effect replaced where they are wrong; nothing where they do not stand in the text letter by letter.
+fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
+    let replaced = |part: &Placed, by: &str| {
+        let quoted = part.span.text(data.text);
+        let inner = quoted.trim_matches(['"', '\'']);
+        let start = part.span.start + quoted.find(inner)?;
+        let span = crate::userdata::Span::new(start, start + inner.len());
+        (inner == part.value && !inner.is_empty()).then(|| data.replace(span, by))
+    };
+    if taint.effect.value.is_empty() {
+        return None;
+    }
+    let mut changes = Vec::new();
+    if taint.key.value != TAINT_KEY {
+        changes.push(replaced(&taint.key, TAINT_KEY)?);
+    }
+    if taint.effect.value != TAINT_EFFECT {
+        changes.push(replaced(&taint.effect, TAINT_EFFECT)?);
+    }
+    Some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{custom, script};
+    use crate::rules::testing::{findings, findings_with, fixed, report, silent};
+    use crate::settings::{Settings, Target};
+
+    fn with(taints: &str) -> String {
+        script(&format!("/etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints={taints}'"))
+    }
+
+    #[test]
+    fn another_key_is_found_at_the_taint() {
+        insta::assert_snapshot!(findings(&super::RULE, &with("\"karpenter.sh/uninitialized:NoExecute\"")), @r#"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints="karpenter.sh/uninitialized:NoExecute"'
+            |                                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
+          help: write `karpenter.sh/unregistered:NoExecute`
+          fix: write the taint that Karpenter knows: "karpenter.sh/unregistered"
+        "#);
+    }
+
+    #[test]
+    fn another_effect_is_found_at_the_taint() {
+        insta::assert_snapshot!(findings(&super::RULE, &with("a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule")), @r#"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule'
+            |                                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+          the taint `karpenter.sh/unregistered` has the effect `NoSchedule`; Karpenter looks for `NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
+          help: write `karpenter.sh/unregistered:NoExecute`
+          fix: write the taint that Karpenter knows: "NoExecute"
+        "#);
+    }
+
+    #[test]
+    fn the_releases_that_refuse_the_node_make_it_an_error() {
+        let settings = Settings { karpenter: Target::parse("1.1.3").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, &with("karpenter.sh/uninitialized:NoExecute"), &settings), @r#"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/uninitialized:NoExecute'
+            |                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
+          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nodes are never registered, each is deleted after 15 minutes
+          help: write `karpenter.sh/unregistered:NoExecute`
+          fix: write the taint that Karpenter knows: "karpenter.sh/unregistered"
+        "#);
+        // Where a variable may bring the right one, nobody knows.
+        let open = script("/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--register-with-taints=karpenter.sh/uninitialized:NoExecute $MORE\"");
+        let severities: Vec<_> =
+            report(&super::RULE, &open, &settings).findings.iter().map(|finding| finding.severity.name()).collect();
+        assert_eq!(severities, ["warning"]);
+    }
+
+    #[test]
+    fn key_and_effect_are_replaced_on_every_way() {
+        let right = "karpenter.sh/unregistered:NoExecute";
+        for wrong in [
+            "karpenter.sh/uninitialized:NoExecute",
+            "karpenter.sh/unregistered:NoSchedule",
+            "karpenter.sh/not-ready:PreferNoSchedule",
+            "karpenter.k8s.aws/unregistered:NoExecute",
+        ] {
+            assert_eq!(fixed(&super::RULE, &with(wrong)), with(right));
+        }
+        let config = "kind: NodeConfig\napiVersion: node.eks.aws/v1alpha1\nspec:\n  kubelet:\n    config:\n      registerWithTaints:\n      - {key: 'KEY', effect: EFFECT}\n";
+        let toml = "[settings.kubernetes.node-taints]\n\"KEY\" = [\":EFFECT\"]\n";
+        for text in [config, toml] {
+            let of = |key: &str, effect: &str| custom(&text.replace("KEY", key).replace("EFFECT", effect));
+            assert_eq!(
+                fixed(&super::RULE, &of("karpenter.sh/uninitialized", "NoSchedule")),
+                of("karpenter.sh/unregistered", "NoExecute")
+            );
+        }
+    }
+
+    #[test]
+    fn beside_the_right_one_it_is_for_the_author_to_take_out() {
+        insta::assert_snapshot!(findings(&super::RULE, &with("karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute")), @"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute'
+            |                                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
+          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
+          help: take it out; the taint that Karpenter looks for is there as well
+        ");
+    }
+
+    #[test]
+    fn taints_of_others_are_left_alone() {
+        for taints in [
+            "karpenter.sh/unregistered:NoExecute",
+            "karpenter.sh/unregistered=true:NoExecute,team/x=y:NoSchedule",
+            "karpenter.sh/unregistered:NoExecute,node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule",
+            "node.cilium.io/agent-not-ready=true:NoExecute",
+            "example.com/unregistered:NoExecute",
+        ] {
+            silent(&super::RULE, &with(taints));
+        }
+        silent(&super::RULE, &script("kubectl taint node x karpenter.sh/uninitialized:NoExecute-"));
+        silent(&super::RULE, &with("karpenter.sh/uninitialized:NoExecute").replace("Custom", "AL2"));
+    }
+}

@@ -1,0 +1,159 @@
+//! The user data of a node class, as the rules of this family look at it.
+
+use crate::finding::Place;
+use crate::fix::Change;
+use crate::karpenter::release::Releases;
+use crate::manifest::source::Span as Bytes;
+use crate::manifest::tree::{Node, Style};
+use crate::object::Object;
+use crate::userdata::Span;
+use crate::userdata::bootstrap::Bootstrap;
+use crate::userdata::kind::{Family, Kind};
+use crate::userdata::mime::{Archive, Part};
+use crate::userdata::node_config;
+use crate::userdata::registration::Registration;
+use crate::userdata::shell::Script;
+
+/// The taint that Karpenter looks for on a node that has just joined (kubernetes-sigs/karpenter pkg/apis/v1/taints.go
+/// `UnregisteredTaintKey`).
+pub(super) const TAINT_KEY: &str = "karpenter.sh/unregistered";
+
+/// Its effect; the value is not compared.
+pub(super) const TAINT_EFFECT: &str = "NoExecute";
+
+/// The releases that never register a node without the taint: those on core 1.0.0-1.0.5, 1.1.0-1.1.1 and 1.2.0
+/// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go; go.mod of the provider's tags). Later
+/// ones log an error and register it.
+pub(super) const TAINT_REQUIRED: Releases =
+    Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1));
+
+/// A text that somebody wrote for the nodes of a family.
+#[derive(Clone, Copy)]
+pub(super) struct UserData<'d> {
+    /// `spec.userData`.
+    pub(super) node: Node<'d>,
+    /// Its value.
+    pub(super) text: &'d str,
+    /// What the node boots from.
+    pub(super) family: Family,
+}
+
+impl<'d> UserData<'d> {
+    /// The user data of a node class, where it has some and its family is known.
+    pub(super) fn of(object: Object<'d>) -> Option<Self> {
+        let node = object.at(&["spec", "userData"])?;
+        let text = node.as_str().filter(|text| !text.trim().is_empty())?;
+        Some(Self { node, text, family: family(object)? })
+    }
+
+    /// A part of the text as a place.
+    pub(super) fn place(self, span: Span) -> Place<'d> {
+        Place::within(self.node, Bytes::new(span.start, span.end))
+    }
+
+    /// The whole text as a place: its key.
+    pub(super) fn whole(self) -> Place<'d> {
+        Place::key(self.node)
+    }
+
+    /// A part of the text replaced.
+    pub(super) fn replace(self, span: Span, text: impl Into<String>) -> Change<'d> {
+        Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
+    }
+
+    /// A part of the text taken away. In a block scalar the indentation after its last line break stays, for it is that of
+    /// the line that moves up.
+    pub(super) fn remove(self, span: Span) -> Change<'d> {
+        if !matches!(self.node.style(), Style::Literal | Style::Folded) {
+            return self.replace(span, "");
+        }
+        let source = self.node.tree().source();
+        let written = self.node.span_within(Bytes::new(span.start, span.end));
+        let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
+        let indent = after_break(source.slice(written));
+        let column = after_break(source.slice(Bytes::new(0, written.start)));
+        let breaks = source.slice(written).contains('\n');
+        let kept = if breaks { indent.saturating_sub(column) } else { 0 };
+        self.replace(span, " ".repeat(kept))
+    }
+
+    /// What the text says of registration.
+    pub(super) fn registration(self) -> Registration {
+        Registration::read_with(self.text, &node_config::taints)
+    }
+
+    /// Every part of the text that a shell runs.
+    pub(super) fn scripts(self) -> Vec<Script> {
+        let read = |span| Script::read(self.text, span);
+        match Kind::of(self.text) {
+            Kind::Mime => Archive::read(self.text)
+                .parts
+                .iter()
+                .filter_map(|part| self.shell_part(part))
+                .map(read)
+                .collect(),
+            Kind::Unmarked if self.family == Family::Windows || self.text.contains("EKSBootstrap") => {
+                Vec::new()
+            }
+            Kind::Script | Kind::Unmarked => vec![read(Span::whole(self.text))],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
+    /// somebody's own.
+    pub(super) fn is_eks(self, call: &Bootstrap) -> bool {
+        call.program.text(self.text).trim_matches(['"', '\'']) == "/etc/eks/bootstrap.sh"
+    }
+
+    /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
+    pub(super) fn node_configs(self) -> Vec<Span> {
+        match Kind::of(self.text) {
+            Kind::NodeConfig => vec![Span::whole(self.text)],
+            Kind::Mime => {
+                let archive = Archive::read(self.text);
+                let named =
+                    archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
+                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
+                plain.map(|part| part.body).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn shell_part(self, part: &Part) -> Option<Span> {
+        let media_type = part.media_type();
+        let encoded = part.header("Content-Transfer-Encoding").is_some_and(|encoding| {
+            !["7bit", "8bit", "binary"].contains(&encoding.value.value.to_ascii_lowercase().as_str())
+        });
+        let unnamed = matches!(media_type.as_str(), "" | "text/plain");
+        let shell = media_type.starts_with("text/x-shellscript")
+            || media_type == "text/cloud-boothook"
+            || (unnamed && part.body.text(self.text).starts_with("#!"));
+        (shell && !encoded).then_some(part.body)
+    }
+}
+
+/// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws
+/// pkg/apis/v1/ec2nodeclass.go `AMIFamily`).
+pub(super) fn family(object: Object<'_>) -> Option<Family> {
+    if let Some(name) = object.str_at(&["spec", "amiFamily"]) {
+        return named(name);
+    }
+    let terms = object.at(&["spec", "amiSelectorTerms"])?;
+    let alias = terms.items().find_map(|term| term.str_at(&["alias"]))?;
+    named(alias.split('@').next()?).filter(|family| *family != Family::Custom)
+}
+
+fn named(name: &str) -> Option<Family> {
+    const NAMES: [(&str, Family); 7] = [
+        ("AL2", Family::Al2),
+        ("AL2023", Family::Al2023),
+        ("Bottlerocket", Family::Bottlerocket),
+        ("Windows2019", Family::Windows),
+        ("Windows2022", Family::Windows),
+        ("Windows2025", Family::Windows),
+        ("Custom", Family::Custom),
+    ];
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, family)| *family)
+}

@@ -1,0 +1,429 @@
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::fix::Fix;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+use crate::userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
+use crate::userdata::mime::Archive;
+use crate::userdata::node_config::Yaml;
+use crate::userdata::powershell::parameters;
+use crate::userdata::registration::{Join, Registration};
+use crate::userdata::toml::Document;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the user data is in a format that the AMI family takes, and calls what its images have.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter puts its own part next to yours, in the family's format, and what it takes yours for differs from family
+    /// to family:
+    ///
+    /// - **AL2** takes a MIME archive or a shell script. Karpenter calls `/etc/eks/bootstrap.sh` itself; a call of
+    ///   yours runs before it, and what it set up is overwritten.
+    /// - **AL2023** takes a MIME archive, a NodeConfig or a shell script, and every YAML mapping for a NodeConfig:
+    ///   `#cloud-config` is handed to nodeadm, which stops, and the node never joins. `/etc/eks/bootstrap.sh` does
+    ///   nothing there but fail.
+    /// - **Bottlerocket** takes TOML; with anything else no node is launched.
+    /// - **Windows** takes PowerShell without tags; Karpenter adds them, and tags within tags do not run.
+    /// - **Custom** takes anything. Only a script that the image cannot have is reported, as a warning.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: |
+    ///     #cloud-config
+    ///     packages: [jq]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: |
+    ///     MIME-Version: 1.0
+    ///     Content-Type: multipart/mixed; boundary="BOUNDARY"
+    ///
+    ///     --BOUNDARY
+    ///     Content-Type: text/cloud-config
+    ///
+    ///     packages: [jq]
+    ///     --BOUNDARY--
+    /// ```
+    ///
+    /// Limits and labels of the kubelet belong into `spec.kubelet` and the NodePool, where the scheduler sees them too.
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: the tags around a Windows script are taken away. Nothing else is mended by an edit.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap at v1.14.1; #7889, #5494, #4008, #2273
+    /// - awslabs/amazon-eks-ami#2318
+    RULE {
+        name: "userdata-family-mismatch",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "the user data is in a format, or calls a program, that the AMI family does not have",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    let format = Format::of(data.text);
+    match data.family {
+        Image::Al2 => al2(data, format, drafts),
+        Image::Al2023 => al2023(data, format, drafts),
+        Image::Bottlerocket => drafts.extend(bottlerocket(data, format)),
+        Image::Windows => windows(data, format, drafts),
+        Image::Custom => drafts.extend(custom(data, object)),
+    }
+}
+
+/// How a format is called.
+fn name(format: Format) -> &'static str {
+    match format {
+        Format::Mime => "a MIME archive",
+        Format::Script => "a shell script",
+        Format::CloudConfig => "cloud-config",
+        Format::CloudInit => "a text for cloud-init",
+        Format::Tagged => "a Windows script",
+        Format::Toml => "TOML",
+        Format::NodeConfig => "a NodeConfig",
+        _ => "something else",
+    }
+}
+
+/// The first line that is not blank.
+fn first_line(data: UserData<'_>) -> Span {
+    let start = data.text.len() - data.text.trim_start().len();
+    let length = data.text.trim_start().lines().next().map_or(0, |line| line.trim_end().len());
+    Span::new(start, start + length)
+}
+
+fn draft<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Draft<'d> {
+    Draft::new(&RULE, data.place(span), message).help(help)
+}
+
+fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+    const HELP: &str = "write a shell script that starts with `#!`, or a MIME archive";
+    match format {
+        Format::NodeConfig | Format::Toml | Format::Tagged => {
+            let message = format!("this is {}, and Karpenter has an AL2 node run it as a shell script", name(format));
+            return drafts.push(draft(data, first_line(data), message, HELP));
+        }
+        Format::CloudConfig | Format::CloudInit => {
+            let message = format!("this is {}, and Karpenter hands it to an AL2 node as a shell script", name(format));
+            let help = "put it into a MIME archive with its own `Content-Type`, such as `text/cloud-config`";
+            return drafts.push(draft(data, first_line(data), message, help).severity(Severity::Warning));
+        }
+        _ => {}
+    }
+    let found = data.registration();
+    for span in eks_calls(data, &found) {
+        let message = "Karpenter calls bootstrap.sh on AL2 nodes itself, after this; what this call sets up is overwritten";
+        let help = "take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`; or write `amiFamily: Custom`";
+        drafts.push(draft(data, span, message, help).severity(Severity::Warning));
+    }
+    if format == Format::Mime {
+        for part in Archive::read(data.text).parts.iter().filter(|part| part.media_type() == "application/node.eks.aws") {
+            let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
+            let message = "nothing on an AL2 node reads a NodeConfig";
+            let help = "take the part out and write its settings into `spec.kubelet`, or use AL2023";
+            drafts.push(draft(data, span, message, help).severity(Severity::Warning));
+        }
+    }
+}
+
+fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+    let mapping = || Yaml::read(data.text).is_mapping();
+    match format {
+        Format::CloudConfig => {
+            let taken = if mapping() { "a NodeConfig, and nodeadm stops at it: the node never joins" } else { "a shell script" };
+            let help = "put it into a MIME archive, as a part of type `text/cloud-config`";
+            drafts.push(draft(data, first_line(data), format!("Karpenter takes cloud-config on AL2023 for {taken}"), help));
+        }
+        Format::Toml | Format::Tagged => {
+            let message = format!("this is {}, and Karpenter has an AL2023 node run it as a shell script", name(format));
+            drafts.push(draft(data, first_line(data), message, "write a shell script, a NodeConfig or a MIME archive"));
+        }
+        Format::Unmarked if mapping() => {
+            let message = "Karpenter takes this YAML on AL2023 for a NodeConfig, and nodeadm stops at it: the node never joins";
+            let help = "start it with `apiVersion: node.eks.aws/v1alpha1` and `kind: NodeConfig`, or put it into a MIME archive";
+            drafts.push(draft(data, first_line(data), message, help));
+        }
+        Format::Script | Format::Comments if only_comments(data.text) && !is_one_long_line(data.text) => {
+            let message = "there is nothing but comments, which Karpenter takes on AL2023 for a NodeConfig without content";
+            drafts.push(draft(data, first_line(data), message, "write a command, or leave `userData` out").severity(Severity::Warning));
+        }
+        _ => {}
+    }
+    let found = data.registration();
+    for span in eks_calls(data, &found) {
+        let message = "AL2023 has no bootstrap.sh to call: the one at this path prints an error and fails";
+        let help = "take the call out, Karpenter joins the node by itself; labels and taints belong into the NodePool, limits into `spec.kubelet`";
+        drafts.push(draft(data, span, message, help));
+    }
+}
+
+/// A script whose line breaks are lost is another rule's.
+fn is_one_long_line(text: &str) -> bool {
+    text.trim().lines().count() == 1 && text.split_whitespace().count() > 2
+}
+
+/// The calls of the script that comes with the EKS images; not where the script asks whether it is there.
+fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
+    let asks = |word: &crate::userdata::word::Word| matches!(word.value.as_str(), "[" | "[[" | "test");
+    let asked = data.scripts().iter().flat_map(|shell| &shell.commands).any(|command| {
+        command.words.first().is_some_and(asks) && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
+    });
+    let calls = found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program);
+    if asked { Vec::new() } else { calls.collect() }
+}
+
+fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
+    let other = matches!(
+        format,
+        Format::Script | Format::Mime | Format::CloudConfig | Format::CloudInit | Format::NodeConfig | Format::Tagged
+    );
+    if !other || Document::read(data.text).is_ok() {
+        return None;
+    }
+    let message = format!("this is {}; Bottlerocket takes TOML, and Karpenter launches no node with anything else", name(format));
+    let help = "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
+    Some(draft(data, first_line(data), message, help).caught_by(CaughtBy::Controller))
+}
+
+fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+    let line = first_line(data);
+    match format {
+        Format::Tagged => {
+            let message = "Karpenter puts `<powershell>` tags around the user data of Windows nodes; within them these do not run";
+            let draft = draft(data, tag(data.text).unwrap_or(line), message, "write the script without tags");
+            drafts.push(match without_tags(data) {
+                Some(fix) => draft.fix(fix),
+                None => draft,
+            });
+        }
+        // `#!` is a comment to PowerShell, and so are cloud-init's marks.
+        Format::Script if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
+        Format::Mime | Format::Script | Format::CloudConfig | Format::CloudInit | Format::NodeConfig => {
+            let message = format!("this is {}, and Windows nodes run it as PowerShell", name(format));
+            drafts.push(draft(data, line, message, "write PowerShell, without tags"));
+        }
+        _ => {
+            for parameter in parameters(data.text, Span::whole(data.text), "EKSClusterName") {
+                let message = "Karpenter calls Start-EKSBootstrap.ps1 on Windows nodes itself, after this";
+                let help = "take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`";
+                drafts.push(draft(data, parameter.name, message, help).severity(Severity::Warning));
+            }
+        }
+    }
+}
+
+/// The tags taken away, where they open and close the whole text.
+fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
+    let open = tag(data.text)?;
+    let trimmed = data.text.trim_end();
+    let close = "</powershell>";
+    let start = trimmed.len().checked_sub(close.len())?;
+    let closes = trimmed.get(start..)?.eq_ignore_ascii_case(close);
+    let between = data.text.get(open.end..start)?;
+    let plain = open.text(data.text).eq_ignore_ascii_case("<powershell>") && closes;
+    let line = usize::from(between.starts_with('\n'));
+    (plain && !between.contains("</")).then(|| {
+        let changes = vec![
+            data.remove(Span::new(open.start, open.end + line)),
+            data.replace(Span::new(start, trimmed.len()), ""),
+        ];
+        Fix::safe("take the tags away", changes)
+    })
+}
+
+/// The image that every selector term names by its alias, its name or its parameter.
+fn image(object: Object<'_>) -> Option<Image> {
+    let terms = object.at(&["spec", "amiSelectorTerms"])?;
+    let of = |term: crate::manifest::tree::Node<'_>| {
+        let text = ["alias", "name", "ssmParameter"].iter().find_map(|key| term.str_at(&[key]))?;
+        if text.contains("al2023") || text.contains("amazon-linux-2023") {
+            Some(Image::Al2023)
+        } else if text.starts_with("al2@") || text.contains("/amazon-linux-2/") {
+            Some(Image::Al2)
+        } else {
+            None
+        }
+    };
+    let first = of(terms.items().next()?)?;
+    terms.items().all(|term| of(term) == Some(first)).then_some(first)
+}
+
+fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Draft<'d>> {
+    let image = image(object)?;
+    let found = data.registration();
+    match image {
+        Image::Al2023 => {
+            let span = eks_calls(data, &found).into_iter().next()?;
+            let message = "the images that are selected are AL2023, which has no bootstrap.sh to call";
+            let help = "write a NodeConfig, or `amiFamily: AL2023` and leave joining to Karpenter";
+            Some(draft(data, span, message, help).severity(Severity::Warning))
+        }
+        Image::Al2 => {
+            let config = |join: &Join| if let Join::NodeConfig(span) = join { Some(*span) } else { None };
+            let span = found.joins.iter().find_map(config)?;
+            let message = "the images that are selected are AL2, where nothing reads a NodeConfig";
+            Some(draft(data, span, message, "call `/etc/eks/bootstrap.sh`").severity(Severity::Warning))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{class, custom};
+    use crate::rules::testing::{findings, fixed, report, silent};
+    use crate::settings::Settings;
+
+    fn severities(text: &str) -> Vec<&'static str> {
+        let found = report(&super::RULE, text, &Settings::default()).findings;
+        found.iter().map(|finding| finding.severity.name()).collect()
+    }
+
+    const CALL: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'\n";
+
+    #[test]
+    fn cloud_config_on_al2023_is_taken_for_a_node_config() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "#cloud-config\npackages: [jq]\n")), @"
+          7 |     #cloud-config
+            |     ^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          Karpenter takes cloud-config on AL2023 for a NodeConfig, and nodeadm stops at it: the node never joins
+          help: put it into a MIME archive, as a part of type `text/cloud-config`
+        ");
+    }
+
+    #[test]
+    fn bootstrap_sh_is_gone_from_al2023_and_called_twice_on_al2() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", CALL)), @"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
+            |     ^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          AL2023 has no bootstrap.sh to call: the one at this path prints an error and fails
+          help: take the call out, Karpenter joins the node by itself; labels and taints belong into the NodePool, limits into `spec.kubelet`
+        ");
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2", CALL)), @"
+          8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
+            |     ^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
+          Karpenter calls bootstrap.sh on AL2 nodes itself, after this; what this call sets up is overwritten
+          help: take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`; or write `amiFamily: Custom`
+        ");
+    }
+
+    #[test]
+    fn bottlerocket_takes_toml() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "#!/bin/bash\necho hi\n")), @"
+          7 |     #!/bin/bash
+            |     ^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          this is a shell script; Bottlerocket takes TOML, and Karpenter launches no node with anything else
+          help: write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data
+        ");
+    }
+
+    #[test]
+    fn tags_within_tags_do_not_run() {
+        let text = class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          7 |     <powershell>
+            |     ^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          Karpenter puts `<powershell>` tags around the user data of Windows nodes; within them these do not run
+          help: write the script without tags
+          fix: take the tags away: "", ""
+        "#);
+        silent(&super::RULE, &fixed(&super::RULE, &text));
+        assert!(fixed(&super::RULE, &text).contains("  userData: |\n    Write-Host x\n"));
+        let persistent = class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n<persist>true</persist>\n");
+        assert_eq!(fixed(&super::RULE, &persistent), persistent);
+    }
+
+    #[test]
+    fn each_family_takes_its_own_formats() {
+        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
+        let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n--B--\n";
+        let toml = "[settings.kubernetes]\nmax-pods = 1\n";
+        let tagged = "<powershell>\nx\n</powershell>\n";
+        let script = "#!/bin/bash\necho hi\n";
+        for (family, text, expected) in [
+            ("AL2", config, &["error"][..]),
+            ("AL2", archive, &["warning"]),
+            ("AL2", "#cloud-config\nx: y\n", &["warning"]),
+            ("AL2", toml, &["error"]),
+            ("AL2", script, &[]),
+            ("AL2023", config, &[]),
+            ("AL2023", archive, &[]),
+            ("AL2023", script, &[]),
+            ("AL2023", toml, &["error"]),
+            ("AL2023", tagged, &["error"]),
+            ("AL2023", "foo: bar\n", &["error"]),
+            ("AL2023", "#!/bin/bash\n# later\n", &["warning"]),
+            ("Bottlerocket", archive, &["error"]),
+            ("Bottlerocket", config, &["error"]),
+            ("Bottlerocket", toml, &[]),
+            ("Bottlerocket", "#!/bin/bash\n# later\n", &[]),
+            ("Windows2022", script, &["error"]),
+            ("Windows2022", "Write-Host x\n", &[]),
+            ("Windows2022", "[CmdletBinding()]\nparam()\n", &[]),
+            ("Windows2022", "& $x -EKSClusterName 'a'\n", &["warning"]),
+        ] {
+            assert_eq!(severities(&class(family, text)), expected, "{family}\n{text}");
+        }
+    }
+
+    #[test]
+    fn custom_takes_anything_that_its_image_may_have() {
+        let al2023 = |text: &str| format!("{}  amiSelectorTerms: [{{name: 'hardened-al2023-*'}}]\n", custom(text));
+        assert_eq!(severities(&al2023(CALL)), ["warning"]);
+        silent(&super::RULE, &al2023("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"));
+        for text in [CALL, "#cloud-config\nx: y\n", "<powershell>\nx\n</powershell>\n", "[settings]\n", "foo: bar\n"] {
+            silent(&super::RULE, &custom(text));
+        }
+    }
+
+    #[test]
+    fn a_script_that_asks_first_or_has_its_own_is_left_alone() {
+        let asks = "#!/bin/bash\nif [ -x /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh demo\nfi\n";
+        silent(&super::RULE, &class("AL2023", asks));
+        silent(&super::RULE, &class("AL2023", "#!/bin/bash\n/opt/agent/bootstrap.sh --token=x\n"));
+        silent(&super::RULE, &class("AL2023", "#!/bin/bash\n# /etc/eks/bootstrap.sh demo\necho hi\n"));
+    }
+
+    #[test]
+    fn the_family_comes_from_the_alias_too() {
+        let text = class("AL2023", "#cloud-config\nx: y\n")
+            .replace("amiFamily: AL2023", "amiSelectorTerms: [{alias: al2023@latest}]");
+        assert_eq!(severities(&text), ["error"]);
+    }
+}

@@ -1,0 +1,249 @@
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+use crate::userdata::kind::{Family as Image, Kind as Format};
+use crate::userdata::node_config::{API_VERSION, Yaml};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that a NodeConfig in the user data is one that nodeadm accepts: YAML, `node.eks.aws/v1alpha1`, `NodeConfig`,
+    /// and for `Custom` all of `spec.cluster`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// nodeadm stops at what it cannot read, and the node never joins. For AL2023 Karpenter adds a NodeConfig with the
+    /// cluster; for `Custom` nobody does, and nodeadm wants the name, the endpoint, the certificate and the CIDR of the
+    /// services.
+    ///
+    /// A NodeConfig that is no YAML, by a tab for example, is worse on AL2023: Karpenter takes it for a shell script.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     apiVersion: node.eks.aws/v1alpha1
+    ///     kind: NodeConfig
+    ///     spec:
+    ///       cluster:
+    ///         name: meadow
+    ///         apiServerEndpoint: https://A1B2C3D4E5F60718293A4B5C6D7E8F90.gr7.eu-west-1.eks.amazonaws.com
+    ///         certificateAuthority: LS0tLS1CRUdJTi1DRVJUSUZJQ0FURS0tLS0t
+    ///       kubelet:
+    ///         config:
+    ///           registerWithTaints: [{key: karpenter.sh/unregistered, effect: NoExecute}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     apiVersion: node.eks.aws/v1alpha1
+    ///     kind: NodeConfig
+    ///     spec:
+    ///       cluster:
+    ///         name: meadow
+    ///         apiServerEndpoint: https://A1B2C3D4E5F60718293A4B5C6D7E8F90.gr7.eu-west-1.eks.amazonaws.com
+    ///         certificateAuthority: LS0tLS1CRUdJTi1DRVJUSUZJQ0FURS0tLS0t
+    ///         cidr: 172.20.0.0/16
+    ///       kubelet:
+    ///         config:
+    ///           registerWithTaints: [{key: karpenter.sh/unregistered, effect: NoExecute}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - awslabs/amazon-eks-ami nodeadm/internal/api/validation.go and nodeadm/internal/configprovider/chain.go at v20260724
+    /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/nodeadm.go at v1.14.1 (`parseUserData`)
+    RULE {
+        name: "userdata-nodeconfig-incomplete",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a NodeConfig in the user data is not one that nodeadm accepts",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// What nodeadm wants of `spec.cluster` (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
+const CLUSTER: [&str; 4] = ["name", "apiServerEndpoint", "certificateAuthority", "cidr"];
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    if !matches!(data.family, Image::Al2023 | Image::Custom) {
+        return;
+    }
+    let whole = Format::of(data.text) == Format::NodeConfig;
+    let bodies: Vec<(Span, Yaml)> =
+        data.node_configs().into_iter().map(|body| (body, Yaml::read(body.text(data.text)))).collect();
+    for (body, yaml) in &bodies {
+        shape(data, *body, yaml, whole, drafts);
+    }
+    let sound = bodies.iter().all(|(_, yaml)| yaml.problem().is_none());
+    if data.family == Image::Custom && sound {
+        drafts.extend(cluster(data, &bodies));
+    }
+}
+
+fn shifted(span: Span, body: Span) -> Span {
+    Span::new(body.start + span.start, body.start + span.end)
+}
+
+/// YAML, version and kind.
+fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &mut Vec<Draft<'d>>) {
+    if let Some((span, reason)) = yaml.problem() {
+        let script = whole && data.family == Image::Al2023;
+        let effect = if script { "Karpenter takes it for a shell script" } else { "nodeadm refuses it" };
+        drafts.push(
+            Draft::new(&RULE, data.place(shifted(span, body)), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
+                .help("write it as YAML, indented by blanks"),
+        );
+        return;
+    }
+    for root in yaml.roots() {
+        for (field, right) in [("apiVersion", API_VERSION), ("kind", "NodeConfig")] {
+            let node = root.get(field);
+            let written = node.and_then(Node::as_str);
+            if written == Some(right) || written.is_some_and(|written| written.contains('$')) {
+                continue;
+            }
+            let span = node.map_or_else(|| yaml.key(root), |node| yaml.value(node));
+            let message = match written {
+                Some(written) => format!("nodeadm knows no `{field}: {written}` and stops; the node never joins"),
+                None => format!("the NodeConfig has no `{field}`, and nodeadm stops at it; the node never joins"),
+            };
+            drafts.push(Draft::new(&RULE, data.place(shifted(span, body)), message).help(format!("write `{field}: {right}`")));
+        }
+    }
+}
+
+/// The fields of `spec.cluster` that no NodeConfig gives.
+fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>> {
+    let roots = || bodies.iter().flat_map(|(body, yaml)| yaml.roots().map(move |root| (*body, yaml, root)));
+    let given = |field: &str| {
+        let empty = |node: &Node<'_>| node.is_null() || node.as_str() == Some("");
+        roots().any(|(_, _, root)| root.at_path(&["spec", "cluster", field]).is_some_and(|node| !empty(&node)))
+    };
+    let missing: Vec<&str> = CLUSTER.into_iter().filter(|field| !given(field)).collect();
+    let (body, yaml, root) = roots().next()?;
+    // `spec: $SPEC` may be anything.
+    let opaque = roots().any(|(_, _, root)| {
+        [&["spec"][..], &["spec", "cluster"]].iter().any(|path| root.str_at(path).is_some())
+    });
+    if missing.is_empty() || opaque {
+        return None;
+    }
+    let block = roots().find_map(|(body, yaml, root)| Some((body, yaml, root.at_path(&["spec", "cluster"])?)));
+    let spec = || Some((body, yaml, root.get("spec")?));
+    let (body, yaml, node) = block.or_else(spec).unwrap_or((body, yaml, root));
+    // Without any of them a file on the image or a script may give them all.
+    let partly = missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
+    let listed: Vec<String> = missing.iter().map(|field| format!("`{field}`")).collect();
+    let message = format!("`spec.cluster` lacks {}, and nodeadm does not start without; Karpenter adds nothing for `Custom`", listed.join(", "));
+    let draft = Draft::new(&RULE, data.place(shifted(yaml.key(node), body)), message)
+        .help("write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
+    Some(if partly { draft } else { draft.severity(Severity::Warning) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::examples::{class, custom};
+    use crate::rules::testing::{findings, report, silent};
+    use crate::settings::Settings;
+
+    const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
+    const WHOLE: &str =
+        "spec:\n  cluster: {name: demo, apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";
+
+    fn severities(text: &str) -> Vec<&'static str> {
+        let found = report(&super::RULE, text, &Settings::default()).findings;
+        found.iter().map(|finding| finding.severity.name()).collect()
+    }
+
+    fn archive(parts: &[(&str, &str)]) -> String {
+        let mut text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n".to_owned();
+        for (kind, body) in parts {
+            let _ = writeln!(text, "--B\nContent-Type: {kind}\n\n{body}");
+        }
+        text + "--B--\n"
+    }
+
+    #[test]
+    fn a_cluster_that_is_given_in_part_is_not_enough() {
+        let text = custom(&format!("{HEAD}spec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://E\n    certificateAuthority: Q0E=\n"));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         10 |       cluster:
+            |       ^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          `spec.cluster` lacks `cidr`, and nodeadm does not start without; Karpenter adds nothing for `Custom`
+          help: write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`
+        ");
+    }
+
+    #[test]
+    fn without_any_of_it_the_image_may_have_it() {
+        assert_eq!(severities(&custom(&format!("{HEAD}spec: {{kubelet: {{}}}}\n"))), ["warning"]);
+        assert_eq!(severities(&custom(HEAD)), ["warning"]);
+        let with_script = archive(&[
+            ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{name: demo}}}}")),
+            ("text/x-shellscript", "#!/bin/bash\n/opt/join.sh"),
+        ]);
+        assert_eq!(severities(&custom(&with_script)), ["warning"]);
+    }
+
+    #[test]
+    fn version_kind_and_syntax_are_nodeadms() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "apiVersion: node.eks.aws/v1beta1\nkind: NodeConfig\nspec: {}\n")), @"
+          7 |     apiVersion: node.eks.aws/v1beta1
+            |                 ^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          nodeadm knows no `apiVersion: node.eks.aws/v1beta1` and stops; the node never joins
+          help: write `apiVersion: node.eks.aws/v1alpha1`
+        ");
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", &format!("{HEAD}spec:\n\tkubelet: {{}}\n"))), @"
+         10 |     	kubelet: {}
+            |      ^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          the NodeConfig cannot be read, and Karpenter takes it for a shell script: not valid YAML: tabs disallowed within this context (block indentation)
+          help: write it as YAML, indented by blanks
+        ");
+    }
+
+    #[test]
+    fn what_nodeadm_accepts_is_left_alone() {
+        silent(&super::RULE, &custom(&format!("{HEAD}{WHOLE}")));
+        silent(&super::RULE, &class("AL2023", &format!("{HEAD}spec: {{kubelet: {{}}}}\n")));
+        silent(&super::RULE, &class("AL2023", "{\"apiVersion\": \"node.eks.aws/v1alpha1\", \"kind\": \"NodeConfig\"}\n"));
+        // nodeadm merges them all.
+        let split = archive(&[
+            ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{name: demo, cidr: 10.100.0.0/16}}}}")),
+            ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{apiServerEndpoint: https://E, certificateAuthority: Q0E=}}}}")),
+        ]);
+        silent(&super::RULE, &custom(&split));
+        silent(&super::RULE, &custom("#!/bin/bash\ncat > /etc/n.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: $NAME}}\nEOF\n"));
+        silent(&super::RULE, &class("Bottlerocket", HEAD));
+    }
+}

@@ -1,0 +1,306 @@
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::fix::Fix;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Style;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+use crate::userdata::kind::{Family as Image, Kind as Format};
+use crate::userdata::mime::{Archive, ProblemKind};
+use crate::userdata::node_config::Yaml;
+use crate::userdata::registration::Join;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that a script in the user data starts with a first line that the node can execute: `#!` and an
+    /// interpreter, at the very start, on a line of its own.
+    ///
+    /// ## Why it is bad
+    ///
+    /// cloud-init writes the script to a file and runs it. Without `#!` in the first two bytes, a blank line before it
+    /// included, that fails with `Exec format error. Missing #! in script?`, and nothing of the script runs. For `Custom`
+    /// cloud-init does not even take the text for a script.
+    ///
+    /// `userData: >` folds the lines of a script into one. What follows `#!/bin/bash` is then a comment: the node boots,
+    /// nothing runs, nothing is logged. Write `|`.
+    ///
+    /// Windows line endings do less harm than is often said. Karpenter takes carriage returns away for AL2 and AL2023, and
+    /// cloud-init does it for scripts whose first line has one. For `Custom` they are an info, and a warning where only
+    /// later lines have them, because then they stay.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: >
+    ///     #!/bin/bash
+    ///     set -e
+    ///     sysctl -w vm.max_map_count=262144
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     set -e
+    ///     sysctl -w vm.max_map_count=262144
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: blank lines before `#!` are taken away. A missing first line is not invented.
+    ///
+    /// ## References
+    ///
+    /// - canonical/cloud-init `cloudinit/handlers/shell_script.py` (`dos2unix`), `cloudinit/handlers/__init__.py`
+    ///   (`type_from_starts_with`), cloudinit/subp.py
+    /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/eksbootstrap.go and mime/mime.go at v1.14.1
+    RULE {
+        name: "userdata-script-header",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a script in the user data has no first line that the node can execute",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    if !matches!(data.family, Image::Al2 | Image::Al2023 | Image::Custom) {
+        return;
+    }
+    match Format::of(data.text) {
+        Format::Mime => parts(data, drafts),
+        Format::Script => script(data, drafts),
+        Format::Unmarked => drafts.extend(unmarked(data)),
+        _ => {}
+    }
+}
+
+/// For `Custom` the image decides what runs the text.
+fn severity(data: UserData<'_>) -> Severity {
+    if data.family == Image::Custom { Severity::Warning } else { Severity::Error }
+}
+
+fn parts<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let archive = Archive::read(data.text);
+    for problem in archive.problems.iter().filter(|problem| problem.kind == ProblemKind::ShellPartWithoutShebang) {
+        let part = archive.parts.iter().find(|part| part.body.start == problem.span.start);
+        drafts.push(match part.and_then(|part| leading_blank(data, part.body)) {
+            Some(draft) => draft,
+            None => missing(data, problem.span),
+        });
+    }
+    for part in &archive.parts {
+        drafts.extend(folded(data, part.body));
+    }
+}
+
+fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let whole = Span::whole(data.text);
+    drafts.extend(leading_blank(data, whole));
+    let folded = folded(data, whole);
+    let is_folded = folded.is_some();
+    drafts.extend(folded);
+    if data.family == Image::Custom && !is_folded {
+        drafts.extend(carriage_returns(data));
+    }
+}
+
+fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
+    Draft::new(&RULE, data.place(line), "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
+        .help("write `#!/bin/bash` as the first line")
+        .severity(severity(data))
+}
+
+/// Blanks or empty lines before `#!`.
+fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
+    let content = body.text(data.text);
+    let blank = content.len() - content.trim_start().len();
+    if blank == 0 || !content.trim_start().starts_with("#!") {
+        return None;
+    }
+    let span = Span::new(body.start, body.start + blank);
+    let line = content.trim_start().lines().next().map_or(0, str::len);
+    let fix = Fix::safe("start with the first line", vec![data.remove(span)]);
+    let message = "blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs";
+    let place = data.place(Span::new(span.end, span.end + line));
+    Some(Draft::new(&RULE, place, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
+}
+
+/// A first line that goes on after the interpreter and its option.
+fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
+    let content = body.text(data.text);
+    let lead = content.len() - content.trim_start().len();
+    let line = content.trim_start().lines().next().filter(|line| line.starts_with("#!"))?;
+    let mut words = line.trim_start_matches("#!").split_whitespace();
+    let interpreter = words.next()?;
+    let env = interpreter.ends_with("/env");
+    let more = words.filter(|word| !word.starts_with('-')).count();
+    let one_line = content.trim_end().len() <= lead + line.len();
+    let folds = data.node.style() == Style::Folded;
+    if more <= usize::from(env) || !(one_line || folds) || more < 2 {
+        return None;
+    }
+    let start = body.start + lead;
+    let message = "the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs";
+    let help = if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
+    Some(Draft::new(&RULE, data.place(Span::new(start, start + line.len())), message).help(help))
+}
+
+fn carriage_returns(data: UserData<'_>) -> Option<Draft<'_>> {
+    let at = data.text.find("\r\n")?;
+    let span = Span::new(at, at + 2);
+    let first = data.text.find('\n') == Some(at + 1);
+    let draft = Draft::new(
+        &RULE,
+        data.place(span),
+        if first {
+            "the lines end in carriage returns; cloud-init takes them away, other programs look for an interpreter called `bash\\r`"
+        } else {
+            "lines after the first end in carriage returns, which stay and become part of the last word of each"
+        },
+    );
+    let draft = draft.help("save the text with line feeds alone");
+    Some(draft.severity(if first { Severity::Info } else { Severity::Warning }))
+}
+
+/// A text without any mark that is run as a script.
+fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
+    let runs = match data.family {
+        Image::Al2 => true,
+        // A YAML mapping is taken for a NodeConfig, which is another mistake.
+        Image::Al2023 => !Yaml::read(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:"),
+        _ => {
+            let joins = data.registration().joins;
+            joins.iter().any(|join| matches!(join, Join::Bootstrap(_) | Join::Nodeadm(_) | Join::Kubelet(_)))
+        }
+    };
+    let start = data.text.len() - data.text.trim_start().len();
+    let line = data.text.trim_start().lines().next().map_or(0, |line| line.trim_end().len());
+    runs.then(|| missing(data, Span::new(start, start + line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{class, custom};
+    use crate::rules::testing::{findings, fixed, report, silent};
+    use crate::settings::Settings;
+
+    fn severities(text: &str) -> Vec<&'static str> {
+        let found = report(&super::RULE, text, &Settings::default()).findings;
+        found.iter().map(|finding| finding.severity.name()).collect()
+    }
+
+    /// A node class with the text in double quotes.
+    fn quoted(family: &str, text: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{text}\"\n")
+    }
+
+    #[test]
+    fn a_script_without_its_first_line_does_not_run() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2", "set -e\nyum install -y jq\n")), @"
+          7 |     set -e
+            |     ^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
+          help: write `#!/bin/bash` as the first line
+        ");
+        assert_eq!(severities(&class("AL2023", "set -e\nyum install -y jq\n")), ["error"]);
+        assert_eq!(severities(&custom("/etc/eks/bootstrap.sh demo\n")), ["warning"]);
+    }
+
+    #[test]
+    fn blanks_before_it_are_taken_away() {
+        let text = quoted("AL2", "\\n \\n#!/bin/bash\\necho hi\\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          5 |   userData: "\n \n#!/bin/bash\necho hi\n"
+            |                   ^^^^^^^^^^^
+        error EC2NodeClass/ spec.userData [1.0-1.14]
+          blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs
+          help: write `#!` at the very start
+          fix: start with the first line: ""
+        "#);
+        assert_eq!(fixed(&super::RULE, &text), quoted("AL2", "#!/bin/bash\\necho hi\\n"));
+        let block = |lead: &str| class("AL2", &format!("{lead}#!/bin/bash\n\n  echo hi\n"));
+        assert_eq!(fixed(&super::RULE, &block("\n\n")), block(""));
+    }
+
+    #[test]
+    fn a_folded_script_is_a_comment() {
+        let text = custom("#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh demo\n").replace(": |", ": >");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          7 |     #!/bin/bash
+            |     ^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs
+          help: write `userData: |`; `>` joins the lines
+        ");
+        assert_eq!(severities(&quoted("AL2", "#!/bin/bash set -e yum install -y jq")), ["error"]);
+    }
+
+    #[test]
+    fn a_part_is_a_script_too() {
+        let archive = |body: &str| format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n{body}\n--B--\n");
+        insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"
+         13 |     echo hi
+            |     ^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
+          help: write `#!/bin/bash` as the first line
+        ");
+        let blank = class("AL2023", &archive("\n#!/bin/bash\necho hi"));
+        assert_eq!(severities(&blank), ["error"]);
+        assert_eq!(fixed(&super::RULE, &blank), class("AL2023", &archive("#!/bin/bash\necho hi")));
+    }
+
+    #[test]
+    fn carriage_returns_matter_where_nobody_takes_them_away() {
+        assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\r\\necho hi\\r\\n")), ["info"]);
+        assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\necho hi\\r\\n")), ["warning"]);
+        silent(&super::RULE, &quoted("AL2", "#!/bin/bash\\r\\necho hi\\r\\n"));
+        silent(&super::RULE, &quoted("AL2023", "#!/bin/bash\\r\\necho hi\\r\\n"));
+    }
+
+    #[test]
+    fn scripts_that_run_and_texts_that_are_none_are_left_alone() {
+        for text in [
+            "#!/bin/bash\necho hi\n",
+            "#!/bin/bash -xe\necho hi\n",
+            "#!/usr/bin/env bash\necho hi\n",
+            "#!/usr/bin/env -S bash -x -e\necho hi\n",
+            "#!/usr/bin/env python3\nprint('hi')\n",
+            "#!/bin/bash # prepares the node\necho hi\n",
+            "#!/bin/bash\n",
+        ] {
+            for family in ["AL2", "AL2023", "Custom"] {
+                silent(&super::RULE, &class(family, text));
+            }
+        }
+        silent(&super::RULE, &class("AL2023", "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"));
+        silent(&super::RULE, &custom("machine:\n  type: worker\n"));
+        silent(&super::RULE, &custom("{\"ignition\": {\"version\": \"3.4.0\"}}\n"));
+        silent(&super::RULE, &class("Windows2022", "Write-Host x\n"));
+        silent(&super::RULE, &class("Bottlerocket", "settings.motd = 'x'\n"));
+    }
+}

@@ -1,0 +1,236 @@
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for access keys, private keys, tokens and passwords that stand in the user data as they are.
+    ///
+    /// ## Why it is bad
+    ///
+    /// User data is no secret. Whoever may read the node class, the launch template or the instance's attributes reads
+    /// it, and so does every pod that reaches the instance metadata service. It stays in every launch template that
+    /// Karpenter has made of it.
+    ///
+    /// A value that comes from a variable, a command or a file is not looked at. The finding does not repeat the secret.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     export REGISTRY_PASSWORD=hunter2hunter2
+    ///     /opt/login.sh
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2023
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     export REGISTRY_PASSWORD="$(aws ssm get-parameter --name /nodes/registry --with-decryption --query Parameter.Value --output text)"
+    ///     /opt/login.sh
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html: "you should not store sensitive data"
+    RULE {
+        name: "userdata-secret",
+        family: Family::Bootstrap,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a password or a key stands in the user data, where every pod on the node can read it",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    let mut at = 0;
+    for line in data.text.split_inclusive('\n') {
+        for (what, span) in secrets(line) {
+            let message = format!("{what} stands in the user data, which every pod on the node can read from the instance metadata");
+            drafts.push(
+                Draft::new(&RULE, data.place(Span::new(at + span.start, at + span.end)), message)
+                    .help("have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now"),
+            );
+        }
+        at += line.len();
+    }
+}
+
+/// The secrets of a line; the first of each kind.
+fn secrets(line: &str) -> Vec<(&'static str, Span)> {
+    let mut found = Vec::new();
+    found.extend(access_key(line).map(|span| ("an AWS access key", span)));
+    if let Some(at) = line.find("-----BEGIN ").filter(|at| line.get(*at..).is_some_and(|key| key.contains("PRIVATE KEY-----"))) {
+        found.push(("a private key", Span::new(at, line.trim_end().len())));
+    }
+    found.extend(token(line).map(|span| ("an access token", span)));
+    if !line.trim_start().starts_with(['#', ';']) {
+        found.extend(password(line).map(|span| ("a password or key", span)));
+    }
+    found
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-".contains(&byte)
+}
+
+/// Where the word around a place starts and ends.
+fn word(line: &str, at: usize) -> Span {
+    let bytes = line.as_bytes();
+    let before = bytes.iter().take(at).rev().take_while(|byte| is_word(**byte)).count();
+    let after = bytes.iter().skip(at).take_while(|byte| is_word(**byte)).count();
+    Span::new(at - before, at + after)
+}
+
+/// `AKIA` or `ASIA` and 16 letters; AWS's own examples end in `EXAMPLE`.
+fn access_key(line: &str) -> Option<Span> {
+    let at = line.find("AKIA").or_else(|| line.find("ASIA"))?;
+    let span = word(line, at);
+    let key = span.text(line);
+    let letters = key.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    (span.start == at && key.len() == 20 && letters && !key.ends_with("EXAMPLE")).then_some(span)
+}
+
+/// Tokens that say by their prefix whose they are.
+fn token(line: &str) -> Option<Span> {
+    const PREFIXES: [&str; 7] = ["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-"];
+    let at = PREFIXES.iter().find_map(|prefix| line.find(prefix))?;
+    let span = word(line, at);
+    (span.start == at && span.len() >= 24).then_some(span)
+}
+
+/// `…PASSWORD=value`, `…secret_access_key: value` with a value that is written out.
+fn password(line: &str) -> Option<Span> {
+    const NAMES: [&str; 10] = [
+        "password",
+        "passwd",
+        "secret_access_key",
+        "secret_key",
+        "api_key",
+        "apikey",
+        "auth_token",
+        "access_token",
+        "client_secret",
+        "private_token",
+    ];
+    for (at, sign) in line.match_indices(['=', ':']) {
+        let before = line.get(..at)?.trim_end_matches(['"', '\'', ' ']);
+        let name = word(line, before.len()).text(line).to_ascii_lowercase().replace('-', "_");
+        if before.is_empty() || !NAMES.iter().any(|known| name.ends_with(known)) {
+            continue;
+        }
+        let rest = line.get(at + sign.len()..)?;
+        let lead = rest.len() - rest.trim_start_matches([' ', '"', '\'', '\\']).len();
+        // `PASSWORD= next` assigns nothing; a mapping has a blank.
+        if sign == "=" && rest.starts_with(' ') && !line.get(..at)?.ends_with(' ') {
+            continue;
+        }
+        let value = rest.get(lead..)?;
+        let value = value.get(..value.find([' ', '"', '\'', '\n', '\r', ',', ';', '\\', '}']).unwrap_or(value.len()))?;
+        if is_written_out(value) {
+            let start = at + sign.len() + lead;
+            return Some(Span::new(start, start + value.len()));
+        }
+    }
+    None
+}
+
+/// Whether a value is the secret itself and not the way to it.
+fn is_written_out(value: &str) -> bool {
+    const WAYS: [&str; 9] = ["/", "arn:", "http", "ssm", "secretsmanager", "vault", "file", "s3:", "--"];
+    const NONE: [&str; 8] = ["required", "disabled", "enabled", "prompt", "sha512", "changeme", "password", "example"];
+    let lower = value.to_ascii_lowercase();
+    value.len() >= 6
+        && !value.contains(['$', '{', '<', '(', '`', '%', '*'])
+        && !value.starts_with(['!', '@', '&', '|', '.'])
+        && !WAYS.iter().any(|way| lower.starts_with(way))
+        && !NONE.iter().any(|none| lower == *none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::script;
+    use crate::rules::testing::{findings, silent};
+
+    #[test]
+    fn the_place_is_the_secret_and_the_message_does_not_repeat_it() {
+        let key = ["AKIA", "QWERTYUIOPASDFGH"].concat();
+        let found = findings(&super::RULE, &script(&format!("export AWS_ACCESS_KEY_ID={key}")));
+        insta::assert_snapshot!(found, @"
+          8 |     export AWS_ACCESS_KEY_ID=AKIAQWERTYUIOPASDFGH
+            |                              ^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
+          an AWS access key stands in the user data, which every pod on the node can read from the instance metadata
+          help: have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now
+        ");
+        assert_eq!(found.matches(&key).count(), 1);
+        insta::assert_snapshot!(findings(&super::RULE, &script("docker login -u ci --password=hunter2hunter2 r.example.com")), @"
+          8 |     docker login -u ci --password=hunter2hunter2 r.example.com
+            |                                   ^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
+          a password or key stands in the user data, which every pod on the node can read from the instance metadata
+          help: have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now
+        ");
+    }
+
+    #[test]
+    fn passwords_keys_and_tokens_are_found() {
+        for line in [
+            "export DB_PASSWORD='hunter2hunter2'",
+            "echo 'api_key: 0123456789abcdef' > /etc/datadog.yaml",
+            "aws_secret_access_key = wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzzzzz",
+            "cat > /k <<EOF\n-----BEGIN RSA PRIVATE KEY-----\nEOF",
+            "git clone https://x:ghp_0123456789abcdefghijklmnop@github.com/a/b",
+            "echo '{\"client_secret\": \"0123456789\"}'",
+        ] {
+            assert!(!findings(&super::RULE, &script(line)).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn ways_to_a_secret_are_none() {
+        for line in [
+            "PASSWORD=\"$(aws ssm get-parameter --name x)\"",
+            "export PASSWORD=$PASSWORD",
+            "docker login --password-stdin",
+            "sed -i 's/^PasswordAuthentication yes/PasswordAuthentication no/' /etc/ssh/sshd_config",
+            "echo 'PasswordAuthentication=disabled'",
+            "TOKEN=$(curl -X PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 21600')",
+            "curl -H \"X-aws-ec2-metadata-token: $TOKEN\" http://169.254.169.254/",
+            "export API_KEY=/run/secrets/key",
+            "api_key: arn:aws:secretsmanager:eu-west-1:111122223333:secret:x",
+            "# password: hunter2hunter2",
+            "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE",
+            "PASSWORD=<your-password>",
+            "PASSWORD= ./run",
+            "gpgkey=https://example.com/key.pub",
+        ] {
+            silent(&super::RULE, &script(line));
+        }
+    }
+}

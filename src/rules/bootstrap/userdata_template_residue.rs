@@ -1,0 +1,275 @@
+use crate::order::sort_by_key;
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::Span;
+use crate::userdata::kind::Family as Image;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for what a template engine should have replaced and has not: `${module.eks.cluster_name}`,
+    /// `{{ .Values.clusterName }}`, `<no value>`, `<CLUSTER_NAME>`, `__CLUSTER_NAME__`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The text reaches the node as it is. To a shell `${module.eks.cluster_name}` is a `bad substitution`, and the script
+    /// stops there; other residue becomes the name of a cluster that does not exist.
+    ///
+    /// `${CLUSTER_NAME}` is not reported: it is good shell, and a value that is known elsewhere is not guessed. Nor is
+    /// `$${X}`, by which Flux and Terraform are told to leave a variable alone.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh ${module.eks.cluster_name} \
+    ///       --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute'
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: hardened
+    /// spec:
+    ///   amiFamily: Custom
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     /etc/eks/bootstrap.sh meadow \
+    ///       --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute'
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - pubs.opengroup.org/onlinepubs/9799919799, "Parameter Expansion": a name has no dots
+    RULE {
+        name: "userdata-template-residue",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the user data has placeholders that nothing has replaced",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    // Jinja is cloud-init's own; `sed` and `envsubst` are there to replace things.
+    let jinja = data.text.contains("## template:");
+    let replaces = ["sed ", "envsubst", "perl ", "awk "].iter().any(|tool| data.text.contains(tool));
+    let shells: Vec<_> = if data.family == Image::Windows { Vec::new() } else { data.scripts() };
+    let written: Vec<Span> =
+        shells.iter().flat_map(|shell| &shell.heredocs).filter(|heredoc| heredoc.literal).map(|heredoc| heredoc.body).collect();
+    let in_heredoc = |at: usize| {
+        let all = shells.iter().flat_map(|shell| &shell.heredocs);
+        all.into_iter().any(|heredoc| (heredoc.body.start..heredoc.body.end).contains(&at))
+    };
+    let mut at = 0;
+    for line in data.text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        // Comments of shells, YAML, TOML and PowerShell alike; and text that the script only writes down.
+        if line.trim_start().starts_with('#') || written.iter().any(|body| (body.start..body.end).contains(&start)) {
+            continue;
+        }
+        for residue in residues(line) {
+            let skipped = match residue.kind {
+                Residue::Terraform | Residue::NoValue | Residue::Helm => false,
+                Residue::Braces => jinja,
+                Residue::Placeholder => replaces || in_heredoc(start),
+            };
+            if !skipped {
+                let span = Span::new(start + residue.span.start, start + residue.span.end);
+                drafts.push(draft(data, residue.kind, span));
+            }
+        }
+    }
+}
+
+fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
+    let shown = span.text(data.text);
+    let (what, severity) = match kind {
+        Residue::Terraform => ("Terraform", Severity::Error),
+        Residue::NoValue => ("a Go template", Severity::Error),
+        Residue::Helm => ("Helm", Severity::Warning),
+        Residue::Braces => ("a template engine", Severity::Warning),
+        Residue::Placeholder => ("somebody", Severity::Warning),
+    };
+    let message = match kind {
+        Residue::NoValue => "a Go template printed `<no value>` here: what it was to write was not given".to_owned(),
+        _ => format!("`{shown}` was for {what} to replace, and reaches the node as it is"),
+    };
+    Draft::new(&RULE, data.place(span), message).help("write the value, or render the text before it is applied").severity(severity)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Residue {
+    /// `${module.x}`
+    Terraform,
+    /// `{{ .Values.x }}`
+    Helm,
+    /// `{{ x }}`
+    Braces,
+    /// `<no value>`
+    NoValue,
+    /// `<CLUSTER_NAME>`, `__CLUSTER_NAME__`, `@@CLUSTER_NAME@@`
+    Placeholder,
+}
+
+struct Found {
+    kind: Residue,
+    span: Span,
+}
+
+fn residues(line: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    between(line, "${", "}", |content, at| {
+        let escaped = line.get(..at).is_some_and(|before| before.ends_with(['$', '\\']));
+        (!escaped && is_terraform(content)).then_some(Residue::Terraform)
+    }, &mut found);
+    between(line, "{{", "}}", |content, _| braces(content), &mut found);
+    between(line, "<", ">", |content, _| {
+        let placeholder = is_shouted(content) || ["your-", "your_", "your ", "my-cluster"].iter().any(|mark| content.to_ascii_lowercase().starts_with(mark));
+        if content == "no value" { Some(Residue::NoValue) } else { (placeholder && is_of_a_cluster(content)).then_some(Residue::Placeholder) }
+    }, &mut found);
+    for mark in ["__", "@@"] {
+        between(line, mark, mark, |content, at| {
+            let in_a_name = line.get(..at).is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_${".contains(last)));
+            (!in_a_name && is_shouted(content) && is_of_a_cluster(content)).then_some(Residue::Placeholder)
+        }, &mut found);
+    }
+    sort_by_key(&mut found, |found| found.span);
+    found
+}
+
+/// Every stretch of the line between two marks that is residue, marks included.
+fn between(line: &str, open: &str, close: &str, kind: impl Fn(&str, usize) -> Option<Residue>, found: &mut Vec<Found>) {
+    let mut from = 0;
+    while let Some(at) = line.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
+        let start = at + open.len();
+        let Some(length) = line.get(start..).and_then(|rest| rest.find(close)) else { return };
+        let content = line.get(start..start + length).unwrap_or("");
+        match kind(content, at) {
+            Some(kind) => {
+                from = start + length + close.len();
+                found.push(Found { kind, span: Span::new(at, from) });
+            }
+            None => from = start,
+        }
+    }
+}
+
+/// A reference of Terraform's, which has a dot where a shell allows none.
+fn is_terraform(content: &str) -> bool {
+    const ROOTS: [&str; 6] = ["module", "var", "local", "data", "each", "path"];
+    let content = content.trim();
+    let Some((root, rest)) = content.split_once('.') else { return false };
+    let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.[]\"*".contains(&byte));
+    (ROOTS.contains(&root) || root.starts_with("aws_")) && !rest.is_empty() && letters(rest)
+}
+
+fn braces(content: &str) -> Option<Residue> {
+    const HELM: [&str; 6] = [".Values.", "$.Values.", ".Release.", ".Chart.", "include \"", "tpl "];
+    let inner = content.trim_matches(['-', ' ']);
+    if HELM.iter().any(|mark| inner.starts_with(mark) || inner.contains(&[" ", mark].concat())) {
+        return Some(Residue::Helm);
+    }
+    // `{{ cluster_name }}`; Docker's formats start with a dot or have no blanks around them.
+    let spaced = content.starts_with(' ') && content.ends_with(' ');
+    let name = inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte));
+    let starts = inner.starts_with(|first: char| first.is_ascii_lowercase());
+    (spaced && name && starts).then_some(Residue::Braces)
+}
+
+/// `CLUSTER_NAME`, `CLUSTER-NAME`
+fn is_shouted(content: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    content.starts_with(|first: char| first.is_ascii_uppercase()) && content.bytes().all(letter)
+}
+
+/// Whether a placeholder is of something that joining a cluster needs; others may be the text of a message.
+fn is_of_a_cluster(content: &str) -> bool {
+    let lower = content.to_ascii_lowercase();
+    ["cluster", "endpoint", "certificate", "b64", "account", "region"].iter().any(|word| lower.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{class, custom, script};
+    use crate::rules::testing::{findings, report, silent};
+    use crate::settings::Settings;
+
+    fn severities(text: &str) -> Vec<&'static str> {
+        let found = report(&super::RULE, text, &Settings::default()).findings;
+        found.iter().map(|finding| finding.severity.name()).collect()
+    }
+
+    #[test]
+    fn a_reference_of_terraform_stops_the_shell() {
+        insta::assert_snapshot!(findings(&super::RULE, &script("/etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false")), @"
+          8 |     /etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false
+            |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          `${module.eks.cluster_name}` was for Terraform to replace, and reaches the node as it is
+          help: write the value, or render the text before it is applied
+        ");
+    }
+
+    #[test]
+    fn placeholders_of_all_kinds_are_found() {
+        for (text, severity) in [
+            ("/etc/eks/bootstrap.sh ${aws_eks_cluster.this.name}", "error"),
+            ("/etc/eks/bootstrap.sh ${var.clusters[\"a\"].name}", "error"),
+            ("/etc/eks/bootstrap.sh <no value>", "error"),
+            ("/etc/eks/bootstrap.sh {{ .Values.clusterName }}", "warning"),
+            ("/etc/eks/bootstrap.sh {{- include \"x.name\" . }}", "warning"),
+            ("/etc/eks/bootstrap.sh {{ cluster_name }}", "warning"),
+            ("/etc/eks/bootstrap.sh <CLUSTER_NAME>", "warning"),
+            ("/etc/eks/bootstrap.sh '<your-cluster-name>'", "warning"),
+            ("/etc/eks/bootstrap.sh __CLUSTER_NAME__", "warning"),
+            ("/etc/eks/bootstrap.sh @@CLUSTER_NAME@@", "warning"),
+        ] {
+            assert_eq!(severities(&script(text)), [severity], "{text}");
+        }
+        assert_eq!(severities(&class("Bottlerocket", "[settings.host-containers.admin]\nuser-data = \"${local.admin}\"\n")), ["error"]);
+    }
+
+    #[test]
+    fn what_a_shell_or_another_tool_replaces_is_left_alone() {
+        for text in [
+            "/etc/eks/bootstrap.sh ${CLUSTER_NAME} $CLUSTER \"${CLUSTER:-demo}\" ${A[0]} ${A%.x} ${A//./-}",
+            "/etc/eks/bootstrap.sh $${CLUSTER_NAME}",
+            "docker ps --format '{{.ID}}'; docker inspect -f '{{range .Mounts}}{{.Source}}{{end}}' x",
+            "curl -w '%{http_code}' https://example.com",
+            "aws ec2 describe-instances --query 'Reservations[].{Id:InstanceId}'",
+            "cat > /main.tf <<'EOF'\nname = \"${var.name}\"\nEOF",
+            "# ${module.eks.cluster_name} and <CLUSTER_NAME>",
+            "sed -i s/__CLUSTER_NAME__/demo/ /etc/x",
+            "echo 'usage: x <FILE> <NAME>'",
+            "cat <<EOF\n<configuration>\n<REGION>eu</REGION>\nEOF",
+            "mapUsers: system:node:{{EC2PrivateDNSName}}",
+            "DIR=${__DIR__}",
+            "python3 -c 'if __name__ == \"__main__\": pass'",
+        ] {
+            silent(&super::RULE, &script(text));
+        }
+        silent(&super::RULE, &custom("## template: jinja\n#cloud-config\nhostname: {{ v1.instance_id }}\n"));
+    }
+}

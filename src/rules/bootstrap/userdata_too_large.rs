@@ -1,0 +1,143 @@
+use super::user_data::UserData;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::userdata::kind::Family as Image;
+
+/// What EC2 accepts, in bytes before encoding (aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go at v1.14.1;
+/// EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is base64-encoded").
+const LIMIT: usize = 16_384;
+
+/// From here on Karpenter's own part may not fit: it adds 1.5 to 3 KiB, most of it the cluster's certificate.
+const NEAR: usize = 13_312;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that user data is not longer than the 16,384 bytes that EC2 accepts, with room for what Karpenter adds.
+    ///
+    /// ## Why it is bad
+    ///
+    /// EC2 refuses to create the launch template, `User data is limited to 16384 bytes`, and no node is launched. The
+    /// limit is on the text before it is encoded. Karpenter does not compress it. From 1.14.1 on the node class says
+    /// `UserDataSizeLimitExceeded`; before, only the NodeClaims do.
+    ///
+    /// Karpenter's own part (bootstrap arguments, labels, the certificate) takes 1.5 to 3 KiB, so that from 13 KiB on it
+    /// is a warning. Nothing is added for `Custom`. Bottlerocket's settings are written anew without comments, which is
+    /// why their length is only a warning.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     # ... and 16 KiB more
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiFamily: AL2
+    ///   userData: |
+    ///     #!/bin/bash
+    ///     aws s3 cp s3://meadow-bootstrap/prepare.sh /opt/prepare.sh
+    ///     bash /opt/prepare.sh
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go and pkg/controllers/nodeclass/validation.go at v1.14.1
+    RULE {
+        name: "userdata-too-large",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the user data is longer than EC2 accepts, or leaves no room for what Karpenter adds",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(data) = UserData::of(object) else { return };
+    let dropped =
+        if data.family.strips_carriage_returns() { data.text.bytes().filter(|byte| *byte == b'\r').count() } else { 0 };
+    let length = data.text.len() - dropped;
+    let near = if data.family == Image::Custom { LIMIT } else { NEAR };
+    if length <= near {
+        return;
+    }
+    let over = length > LIMIT;
+    let message = match (over, data.family) {
+        (true, Image::Bottlerocket) => format!("the user data has {length} bytes, and EC2 accepts {LIMIT}; it fits only if comments make up the rest"),
+        (true, _) => format!("the user data has {length} bytes, and EC2 accepts {LIMIT}; no node is launched"),
+        (false, _) => format!("the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {LIMIT} that EC2 accepts"),
+    };
+    let severity = if over && data.family != Image::Bottlerocket { Severity::Error } else { Severity::Warning };
+    drafts.push(
+        Draft::new(&RULE, data.whole(), message)
+            .help("move what is long into the image, or into a script that the node fetches")
+            .severity(severity),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, report};
+    use crate::settings::Settings;
+
+    fn class(family: &str, length: usize) -> String {
+        let script = format!("#!/bin/bash\\n{}", "x".repeat(length - 12));
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{script}\"\n")
+    }
+
+    #[test]
+    fn the_limit_is_on_bytes_before_encoding() {
+        for (family, length, severity) in [
+            ("Custom", 16_384, None),
+            ("Custom", 16_385, Some("error")),
+            ("AL2", 13_312, None),
+            ("AL2", 13_313, Some("warning")),
+            ("AL2023", 16_385, Some("error")),
+            ("Windows2022", 16_385, Some("error")),
+            ("Bottlerocket", 20_000, Some("warning")),
+        ] {
+            let found = report(&super::RULE, &class(family, length), &Settings::default()).findings;
+            assert_eq!(found.first().map(|finding| finding.severity.name()), severity, "{family} {length}");
+        }
+    }
+
+    #[test]
+    fn the_place_is_the_key() {
+        let found = findings(&super::RULE, &class("AL2", 17_000));
+        let without_the_text: Vec<_> = found.lines().skip(1).collect();
+        insta::assert_snapshot!(without_the_text.join("\n"), @"
+            |   ^^^^^^^^
+        error EC2NodeClass/ spec.userData [1.0-1.14]
+          the user data has 17000 bytes, and EC2 accepts 16384; no node is launched
+          help: move what is long into the image, or into a script that the node fetches
+        ");
+    }
+
+    #[test]
+    fn carriage_returns_do_not_count_where_karpenter_takes_them_away() {
+        let text = class("AL2", 13_400).replace("xx", "x\\r");
+        assert!(report(&super::RULE, &text, &Settings::default()).findings.is_empty());
+    }
+}

@@ -1,0 +1,202 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::api::pattern::SCHEDULE;
+use crate::karpenter::cron::Schedule;
+use crate::karpenter::release::Releases;
+use crate::manifest::source::Span;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::placeholder::is_unresolved;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that Karpenter can read the schedules of a NodePool's disruption budgets.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server lets almost any five words through. Karpenter reads them with a cron parser that knows five fields,
+    /// days of the week from 0 to 6, ranges that ascend, and UTC. What it cannot read counts as a budget of 0, and not
+    /// for its own reasons and hours alone: the whole NodePool is never drifted or consolidated again. The log says
+    /// `invariant violated, invalid cron`; no status tells it.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: "0"
+    ///         schedule: "0 9 * * 6-7"
+    ///         duration: 8h
+    ///       - nodes: 10%
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: "0"
+    ///         schedule: "0 9 * * 6,0"
+    ///         duration: 8h
+    ///       - nodes: 10%
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where any scheduler that takes the text would run it at the same times: a day 7 is Sunday, a range may be
+    /// written in two, `TZ=UTC` says what is so anyway. Dropping a field of seconds or years, or cutting an hour 24, is
+    /// offered to be looked at.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#1866, aws/karpenter-provider-aws#7562
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `MustGetAllowedDisruptions` and `IsActive`, 1.0-1.14
+    /// - robfig/cron v3.0.1 parser.go
+    RULE {
+        name: "budget-cron-unparseable",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "the schedule of a disruption budget cannot be read, which blocks all disruption of the NodePool",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let budgets = object.at(&["spec", "disruption", "budgets"]);
+    for budget in budgets.into_iter().flat_map(Node::items) {
+        let Some(node) = budget.get("schedule") else { continue };
+        if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
+            drafts.extend(unreadable(node, text));
+        }
+    }
+}
+
+fn unreadable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
+    let error = Schedule::parse(text).err()?;
+    let range = error.range();
+    let place = if range.is_empty() {
+        Place::value(node)
+    } else {
+        Place::within(node, Span::new(range.start, range.end))
+    };
+    let passes = (SCHEDULE.fits)(text);
+    let effect = if passes {
+        "Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour"
+    } else {
+        "the API server takes no schedule that Karpenter could not read"
+    };
+    let mut draft = Draft::new(&RULE, place, format!("{effect}: {error}"));
+    if !passes {
+        draft = draft.caught_by(CaughtBy::ApiServer);
+    }
+    let Some(repair) = Schedule::repair(text) else {
+        return Some(draft.help("write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`"));
+    };
+    let change = vec![Change::Set(node, repair.text.clone())];
+    let title = format!("write `{}`", repair.text);
+    let fix = if repair.keeps_meaning { Fix::safe(title, change) } else { Fix::to_look_at(title, change) };
+    Some(draft.help(format!("write `{}`", repair.text)).fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, fixed, silent};
+
+    fn pool(schedule: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n    \
+             - {{nodes: '0', duration: 8h, schedule: {schedule}}}\n"
+        )
+    }
+
+    #[test]
+    fn the_place_is_the_very_part_that_is_wrong() {
+        insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * * 7'")), @r#"
+          7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * * 7'}
+            |                                                     ^
+        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `7` ends above 6, the largest day of week: Sunday is 0, never 7
+          help: write `0 9 * * 0`
+          fix: write `0 9 * * 0`: "'0 9 * * 0'"
+        "#);
+        insta::assert_snapshot!(findings(&RULE, &pool("\"0 22 * * fri-mon,wed\"")), @r#"
+          7 |     - {nodes: '0', duration: 8h, schedule: "0 22 * * fri-mon,wed"}
+            |                                                      ^^^^^^^
+        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `fri-mon` runs backwards: a day of week range cannot wrap around its end
+          help: write `0 22 * * fri-sat,sun-mon,wed`
+          fix: write `0 22 * * fri-sat,sun-mon,wed`: "\"0 22 * * fri-sat,sun-mon,wed\""
+        "#);
+        insta::assert_snapshot!(findings(&RULE, &pool("'CRON_TZ=Europe/Berlin 0 9 * * *'")), @"
+          7 |     - {nodes: '0', duration: 8h, schedule: 'CRON_TZ=Europe/Berlin 0 9 * * *'}
+            |                                             ^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC
+          help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
+        ");
+        insta::assert_snapshot!(findings(&RULE, &pool("'0 0 9 * * MON-FRI'")), @r#"
+          7 |     - {nodes: '0', duration: 8h, schedule: '0 0 9 * * MON-FRI'}
+            |                                             ^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: 6 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          help: write `0 9 * * MON-FRI`
+          fix: write `0 9 * * MON-FRI`: "'0 9 * * MON-FRI'"
+        "#);
+    }
+
+    #[test]
+    fn what_the_api_server_refuses_already_is_said_to_be_its_refusal() {
+        insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * *'")), @"
+          7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * *'}
+            |                                             ^^^^^^^
+        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          the API server takes no schedule that Karpenter could not read: 4 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
+        ");
+    }
+
+    #[test]
+    fn a_repair_is_quoted_where_yaml_needs_it() {
+        assert_eq!(fixed(&RULE, &pool("0 9 * * 7")), pool("\"0 9 * * 0\""));
+        assert_eq!(fixed(&RULE, &pool("'TZ=UTC * 9 * * 1'")), pool("'* 9 * * 1'"));
+    }
+
+    #[test]
+    fn what_karpenter_reads_is_left_alone() {
+        for schedule in [
+            "'0 9 * * 0-6'",
+            "'@daily'",
+            "'0 9 * * MON-Fri'",
+            "'*/15 8-18 1,15 jan-mar ?'",
+            "' 0  9 * * 1 '",
+            "'0 0 30 2 *'",
+            "'${SCHEDULE}'",
+            "'{{ .Values.schedule }}'",
+            "0",
+            "null",
+        ] {
+            silent(&RULE, &pool(schedule));
+        }
+    }
+}

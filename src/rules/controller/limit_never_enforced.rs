@@ -1,0 +1,164 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::placeholder::is_unresolved;
+use crate::rules::{Fixes, On};
+use crate::spelling;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds limits of a NodePool for something that no node has: a resource without a domain that Kubernetes does not
+    /// know, or a near miss of one that Karpenter counts.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter compares each limit with the capacity of the pool's nodes by name. A name that no node has is never
+    /// exceeded, so the limit limits nothing, and nobody says so.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   limits:
+    ///     cpus: "100"
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   limits:
+    ///     cpu: "100"
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// To be looked at: a limit that has never held may turn out to be lower than what runs by now.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `Limits.ExceededBy`, 1.0-1.14
+    /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, resources
+    RULE {
+        name: "limit-never-enforced",
+        family: Family::Controller,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Unsafe,
+        summary: "a limit is set for a resource that no node has, and limits nothing",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// What Karpenter counts on the nodes of AWS (aws/karpenter-provider-aws `pkg/providers/instancetype/types.go`
+/// `computeCapacity`, 1.0-1.14), and `nodes`, which it counts itself.
+const COUNTED: [&str; 13] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "pods",
+    "nodes",
+    "nvidia.com/gpu",
+    "amd.com/gpu",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+    "habana.ai/gaudi",
+    "vpc.amazonaws.com/efa",
+    "vpc.amazonaws.com/pod-eni",
+    "vpc.amazonaws.com/PrivateIPv4Address",
+];
+
+/// Other words for what is counted.
+const MEANT: [(&str, &str); 12] = [
+    ("cpus", "cpu"),
+    ("vcpu", "cpu"),
+    ("vcpus", "cpu"),
+    ("cores", "cpu"),
+    ("mem", "memory"),
+    ("ram", "memory"),
+    ("storage", "ephemeral-storage"),
+    ("gpu", "nvidia.com/gpu"),
+    ("gpus", "nvidia.com/gpu"),
+    ("instances", "nodes"),
+    ("requests.cpu", "cpu"),
+    ("requests.memory", "memory"),
+];
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(limits) = object.at(&["spec", "limits"]) else { return };
+    for (key, node) in limits.members() {
+        // Collections and empty keys are the API server's to refuse.
+        if COUNTED.contains(&key) || key.is_empty() || is_unresolved(key) || node.is_mapping() || node.is_sequence() {
+            continue;
+        }
+        let lower = key.to_ascii_lowercase();
+        let other = MEANT.iter().find(|(word, _)| *word == lower).map(|(_, counted)| *counted);
+        let meant = other.or_else(|| spelling::nearest(key, COUNTED));
+        // What has a domain may be the extended resource of a device plugin, and kubelet reports these two of its own.
+        let may_be_there = key.contains('/') || key.starts_with("hugepages-") || key.starts_with("attachable-volumes-");
+        if may_be_there && meant.is_none() {
+            continue;
+        }
+        let message = format!("no node has a resource `{key}`, so this limit limits nothing");
+        let draft = Draft::new(&RULE, Place::key(node), message);
+        drafts.push(match meant {
+            Some(meant) if limits.get(meant).is_none() => {
+                let fix = Fix::to_look_at(format!("write `{meant}`"), vec![Change::Rename(node, meant.to_owned())]);
+                draft.help(format!("write `{meant}`")).fix(fix)
+            }
+            _ => draft.help("Karpenter counts `cpu`, `memory`, `nodes` and what else the nodes' capacity lists"),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(limits: &str) -> String {
+        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {limits}\n")
+    }
+
+    #[test]
+    fn near_misses_name_what_is_meant() {
+        insta::assert_snapshot!(findings(&RULE, &pool("{cpu: 100, gpu: 4}")), @r#"
+          5 |   limits: {cpu: 100, gpu: 4}
+            |                      ^^^
+        warning NodePool/a spec.limits.gpu [1.0-1.14]
+          no node has a resource `gpu`, so this limit limits nothing
+          help: write `nvidia.com/gpu`
+          fix to look at: write `nvidia.com/gpu`: "nvidia.com/gpu"
+        "#);
+        assert!(findings(&RULE, &pool("{nvidia.com/gpus: 4}")).contains("write `nvidia.com/gpu`"));
+        assert!(findings(&RULE, &pool("{Memory: 4Gi}")).contains("write `memory`"));
+        assert!(findings(&RULE, &pool("{licences: 4}")).contains("Karpenter counts"));
+    }
+
+    #[test]
+    fn what_a_node_may_have_is_left_alone() {
+        for limits in [
+            "{cpu: 100, memory: 1Ti, nodes: 3, ephemeral-storage: 1Ti, pods: 10}",
+            "{nvidia.com/gpu: 4, vpc.amazonaws.com/pod-eni: 4, aws.amazon.com/neuroncore: 2}",
+            "{smarter-devices/fuse: 4, nvidia.com/mig-1g.5gb: 3, hugepages-2Mi: 1Gi}",
+            "{resources: {cpu: 4}}",
+            "{'${RESOURCE}': 4}",
+        ] {
+            silent(&RULE, &pool(limits));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::naming::NAME_MAX;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::placeholder::is_unresolved;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the names of NodePools and node classes have at most 63 characters.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter writes both names into labels of every NodeClaim it makes, and the value of a label has at most 63
+    /// characters. The name of an object may have 253, so the API server takes the object and then refuses every NodeClaim:
+    /// nothing is ever launched. (Up to 1.0 only the NodePool's name goes into a label.)
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: production-eu-central-1-machine-learning-inference-gpu-spot-arm64
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: ml-inference-gpu-spot-arm64
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#2929
+    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14; the node class's
+    ///   label since 1.1
+    RULE {
+        name: "name-too-long",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the name is too long for the label that carries it, and no NodeClaim can be created",
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(node) = object.at(&["metadata", "name"]) else { return };
+    let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !is_unresolved(name)) else { return };
+    let (label, releases) = if object.is(Kind::NODE_POOL) {
+        ("karpenter.sh/nodepool", Releases::ALL)
+    } else {
+        ("karpenter.k8s.aws/ec2nodeclass", Releases::since(1))
+    };
+    let message = format!(
+        "this name has {} characters, and the label `{label}` that is to carry it may have {NAME_MAX}; every NodeClaim is \
+         refused and nothing is launched",
+        name.len()
+    );
+    let help = "write a shorter name; an object cannot be renamed, so this makes another one";
+    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help).releases(releases));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(name: &str) -> String {
+        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\n")
+    }
+
+    #[test]
+    fn sixty_three_characters_fit() {
+        silent(&RULE, &pool(&"n".repeat(63)));
+        insta::assert_snapshot!(findings(&RULE, &pool(&"n".repeat(64))), @"
+          3 | metadata: {name: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn}
+            |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn metadata.name [1.0-1.14]
+          this name has 64 characters, and the label `karpenter.sh/nodepool` that is to carry it may have 63; every NodeClaim is refused and nothing is launched
+          help: write a shorter name; an object cannot be renamed, so this makes another one
+        ");
+    }
+
+    #[test]
+    fn a_node_class_has_a_label_since_1_1() {
+        let name = "n".repeat(64);
+        let text = format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
+        assert!(findings(&RULE, &text).contains("metadata.name [1.1-1.14]"));
+    }
+
+    #[test]
+    fn what_is_to_be_filled_in_is_not_counted() {
+        silent(&RULE, &pool(&format!("'${{{}}}'", "N".repeat(64))));
+    }
+}

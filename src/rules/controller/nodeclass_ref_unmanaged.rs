@@ -1,0 +1,151 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::placeholder::is_unresolved;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds NodePools whose `nodeClassRef` nearly names an EC2NodeClass: the kind with another group, or the group with
+    /// another kind.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Several Karpenters may share a cluster, and each looks after the NodePools that refer to its own kind of node class.
+    /// A NodePool with any other group and kind is somebody else's: it gets no status, no event and no node. (Release 1.0
+    /// looks at the name alone.)
+    ///
+    /// References to the node classes of other providers, or of EKS Auto Mode, are left alone.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef:
+    ///         group: karpenter.sh
+    ///         kind: EC2NodeClass
+    ///         name: default
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef:
+    ///         group: karpenter.k8s.aws
+    ///         kind: EC2NodeClass
+    ///         name: default
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: the other half of the reference says what is meant. Group and kind cannot be changed on a NodePool that is
+    /// there, so the fix is for texts and for new objects.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter `pkg/utils/nodepool/nodepool.go` `IsManaged`, 1.1-1.14
+    RULE {
+        name: "nodeclass-ref-unmanaged",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::since(1),
+        fix: Fixes::Safe,
+        summary: "the NodePool refers to a kind of node class that no Karpenter looks after",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(reference) = object.at(&["spec", "template", "spec", "nodeClassRef"]) else { return };
+    let (Some(group), Some(kind)) = (reference.get("group"), reference.get("kind")) else { return };
+    let (Some(written_group), Some(written_kind)) = (group.as_str(), kind.as_str()) else { return };
+    let is_group = written_group == Kind::NODE_CLASS.group;
+    let is_kind = written_kind == Kind::NODE_CLASS.name;
+    // The API server refuses what is empty and a group with a version.
+    if is_group == is_kind || written_group.contains('/') || written_group.is_empty() || written_kind.is_empty() {
+        return;
+    }
+    let (node, right) = if is_kind { (group, Kind::NODE_CLASS.group) } else { (kind, Kind::NODE_CLASS.name) };
+    if is_unresolved(node.as_str().unwrap_or_default()) {
+        return;
+    }
+    let message = format!(
+        "no Karpenter looks after a NodePool that refers to `{written_kind}` of `{written_group}`: it gets no status and no \
+         node"
+    );
+    let draft = Draft::new(&RULE, Place::value(node), message).help(format!("write `{right}`"));
+    drafts.push(if object.operation() == Operation::Update {
+        draft
+    } else {
+        draft.fix(Fix::safe(format!("write `{right}`"), vec![Change::Set(node, right.to_owned())]))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, fixed, silent};
+
+    fn pool(group: &str, kind: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: {group}, kind: {kind}, name: a}}\n"
+        )
+    }
+
+    #[test]
+    fn either_half_may_be_the_wrong_one() {
+        insta::assert_snapshot!(findings(&RULE, &pool("karpenter.k8s.aws", "NodeClass")), @r#"
+          7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: NodeClass, name: a}
+            |                                                      ^^^^^^^^^
+        error NodePool/a spec.template.spec.nodeClassRef.kind [1.1-1.14]
+          no Karpenter looks after a NodePool that refers to `NodeClass` of `karpenter.k8s.aws`: it gets no status and no node
+          help: write `EC2NodeClass`
+          fix: write `EC2NodeClass`: "EC2NodeClass"
+        "#);
+        let right = pool("karpenter.k8s.aws", "EC2NodeClass");
+        assert_eq!(fixed(&RULE, &pool("karpenter.sh", "EC2NodeClass")), right);
+        assert_eq!(fixed(&RULE, &pool("karpenter.k8s.aws", "AWSNodeTemplate")), right);
+    }
+
+    #[test]
+    fn what_cannot_be_changed_any_more_is_not_offered() {
+        let review = |operation: &str| {
+            let object = r#"{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "karpenter.sh", "kind": "EC2NodeClass", "name": "a"}}}}}"#;
+            format!(
+                r#"{{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {{"operation": "{operation}", "object": {object}}}}}"#
+            )
+        };
+        assert!(findings(&RULE, &review("CREATE")).contains("fix: write `karpenter.k8s.aws`"));
+        let update = findings(&RULE, &review("UPDATE"));
+        assert!(update.contains("error") && !update.contains("fix:"), "{update}");
+    }
+
+    #[test]
+    fn other_providers_and_what_the_api_server_refuses_are_left_alone() {
+        silent(&RULE, &pool("karpenter.k8s.aws", "EC2NodeClass"));
+        silent(&RULE, &pool("eks.amazonaws.com", "NodeClass"));
+        silent(&RULE, &pool("karpenter.azure.com", "AKSNodeClass"));
+        silent(&RULE, &pool("karpenter.k8s.aws/v1", "EC2NodeClass"));
+        silent(&RULE, &pool("''", "EC2NodeClass"));
+        silent(&RULE, &pool("'${GROUP}'", "EC2NodeClass"));
+    }
+}

@@ -1,0 +1,109 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::requirements;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds requirements of a NodePool with `operator: NotIn` and no values.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Both the API server and Karpenter take it, and it excludes nothing: it means that the label is there, with whatever
+    /// value. A label of your own then gets a random number on every node. (In a NodeOverlay the API server refuses it.)
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: NotIn, values: []}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: NotIn, values: [t2, t3]}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter `pkg/scheduling/requirement.go`, 1.0-1.14: `NotIn` of nothing is `Exists`
+    RULE {
+        name: "not-in-without-values",
+        family: Family::Controller,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a requirement excludes no value at all",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for requirement in requirements::of(object).filter(|requirement| requirement.operator == "NotIn") {
+        let values = requirement.node.get("values");
+        let nothing = |values: Node<'_>| values.is_null() || (values.is_sequence() && values.is_empty());
+        if !values.is_none_or(nothing) {
+            continue;
+        }
+        let place = values.map_or_else(|| Place::missing(requirement.node, "values"), Place::value);
+        let message = format!(
+            "this requirement excludes nothing: `NotIn` without values asks only that `{}` is there",
+            requirement.key
+        );
+        drafts.push(Draft::new(&RULE, place, message).help("name what to exclude, or leave the requirement out"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(requirement: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - {requirement}\n"
+        )
+    }
+
+    #[test]
+    fn no_values_may_be_an_empty_list_or_no_list() {
+        insta::assert_snapshot!(findings(&RULE, &pool("{key: team, operator: NotIn, values: []}")), @"
+          8 |       - {key: team, operator: NotIn, values: []}
+            |                                      ^^^^^^
+        info NodePool/a spec.template.spec.requirements[0].values [1.0-1.14]
+          this requirement excludes nothing: `NotIn` without values asks only that `team` is there
+          help: name what to exclude, or leave the requirement out
+        ");
+        assert!(findings(&RULE, &pool("{key: team, operator: NotIn}")).contains("requirements[0].values"));
+    }
+
+    #[test]
+    fn values_and_other_operators_are_left_alone() {
+        silent(&RULE, &pool("{key: team, operator: NotIn, values: ['']}"));
+        silent(&RULE, &pool("{key: team, operator: NotIn, values: '{{ list }}'}"));
+        silent(&RULE, &pool("{key: team, operator: DoesNotExist}"));
+    }
+}

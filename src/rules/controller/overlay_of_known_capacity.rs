@@ -1,0 +1,111 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds NodeOverlays that set the capacity of a resource which Karpenter's AWS provider knows itself.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server refuses `cpu`, `memory`, `ephemeral-storage` and `pods`. Karpenter has a longer list, and refuses the
+    /// whole NodeOverlay later: `ValidationSucceeded=False` with the reason `RuntimeValidation`, and neither its prices nor
+    /// its other resources count. `nvidia.com/gpu` and `amd.com/gpu` may be set.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1alpha1
+    /// kind: NodeOverlay
+    /// metadata:
+    ///   name: neuron
+    /// spec:
+    ///   requirements:
+    ///     - {key: karpenter.k8s.aws/instance-family, operator: In, values: [inf2]}
+    ///   capacity:
+    ///     aws.amazon.com/neuroncore: "2"
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1alpha1
+    /// kind: NodeOverlay
+    /// metadata:
+    ///   name: neuron
+    /// spec:
+    ///   requirements:
+    ///     - {key: karpenter.k8s.aws/instance-family, operator: In, values: [inf2]}
+    ///   capacity:
+    ///     example.com/neuron-slice: "2"
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1alpha1/nodeoverlay_validation.go` `validateCapacity`, 1.7-1.14
+    /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, what it adds to `WellKnownResources`, 1.7-1.14
+    RULE {
+        name: "overlay-of-known-capacity",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::since(7),
+        fix: Fixes::None,
+        summary: "a NodeOverlay sets a resource that only Karpenter may set, and is left out as a whole",
+        on: &[On::Kind(Kind::NODE_OVERLAY)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// What the provider adds to the four that the CRD refuses.
+const KNOWN: [&str; 5] = [
+    "vpc.amazonaws.com/pod-eni",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+    "habana.ai/gaudi",
+    "vpc.amazonaws.com/efa",
+];
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let capacity = object.at(&["spec", "capacity"]);
+    for (key, node) in capacity.into_iter().flat_map(Node::members).filter(|(key, _)| KNOWN.contains(key)) {
+        let message = format!(
+            "Karpenter takes `{key}` from the instance type alone; it refuses the NodeOverlay and leaves it out as a whole"
+        );
+        drafts.push(Draft::new(&RULE, Place::key(node), message).help("remove the line"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn overlay(capacity: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: a}}\nspec:\n  capacity: {capacity}\n"
+        )
+    }
+
+    #[test]
+    fn resources_of_the_provider_are_refused() {
+        insta::assert_snapshot!(findings(&RULE, &overlay("{vpc.amazonaws.com/efa: 1}")), @"
+          5 |   capacity: {vpc.amazonaws.com/efa: 1}
+            |              ^^^^^^^^^^^^^^^^^^^^^
+        error NodeOverlay/a spec.capacity.vpc.amazonaws.com/efa [1.7-1.14]
+          Karpenter takes `vpc.amazonaws.com/efa` from the instance type alone; it refuses the NodeOverlay and leaves it out as a whole
+          help: remove the line
+        ");
+    }
+
+    #[test]
+    fn other_resources_are_what_overlays_are_for() {
+        silent(&RULE, &overlay("{nvidia.com/gpu: 4, amd.com/gpu: 1, smarter-devices/fuse: 20, vpc.amazonaws.com/PrivateIPv4Address: 3}"));
+        silent(&RULE, &overlay("{cpu: 4}"));
+    }
+}

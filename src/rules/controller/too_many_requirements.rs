@@ -1,0 +1,151 @@
+use std::collections::BTreeSet;
+
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::labels;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::requirements;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Counts the requirements that a NodeClaim of this NodePool has at least: those of the NodePool, one for each label of
+    /// its template, and those that Karpenter adds.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A NodePool may have 100 requirements and 100 labels, and a NodeClaim 100 requirements in all. Karpenter makes
+    /// requirements of the labels and adds the NodePool, the node class (since 1.1) and the instance type. Beyond 100 the API
+    /// server refuses every NodeClaim, and nothing is launched.
+    ///
+    /// ## Example
+    ///
+    /// 99 labels, one requirement, and what Karpenter adds:
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     metadata:
+    ///       labels: {
+    ///         l0: a, l1: a, l2: a, l3: a, l4: a, l5: a, l6: a, l7: a, l8: a, l9: a, l10: a,
+    ///         l11: a, l12: a, l13: a, l14: a, l15: a, l16: a, l17: a, l18: a, l19: a, l20: a, l21: a,
+    ///         l22: a, l23: a, l24: a, l25: a, l26: a, l27: a, l28: a, l29: a, l30: a, l31: a, l32: a,
+    ///         l33: a, l34: a, l35: a, l36: a, l37: a, l38: a, l39: a, l40: a, l41: a, l42: a, l43: a,
+    ///         l44: a, l45: a, l46: a, l47: a, l48: a, l49: a, l50: a, l51: a, l52: a, l53: a, l54: a,
+    ///         l55: a, l56: a, l57: a, l58: a, l59: a, l60: a, l61: a, l62: a, l63: a, l64: a, l65: a,
+    ///         l66: a, l67: a, l68: a, l69: a, l70: a, l71: a, l72: a, l73: a, l74: a, l75: a, l76: a,
+    ///         l77: a, l78: a, l79: a, l80: a, l81: a, l82: a, l83: a, l84: a, l85: a, l86: a, l87: a,
+    ///         l88: a, l89: a, l90: a, l91: a, l92: a, l93: a, l94: a, l95: a, l96: a, l97: a, l98: a
+    ///       }
+    ///     spec:
+    ///       requirements:
+    ///         - {key: kubernetes.io/arch, operator: Exists}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Annotations take what no scheduler looks at.
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     metadata:
+    ///       annotations: {l0: a, l1: a}
+    ///     spec:
+    ///       requirements:
+    ///         - {key: kubernetes.io/arch, operator: Exists}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#6387
+    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14
+    RULE {
+        name: "too-many-requirements",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "requirements and labels add up to more than a NodeClaim may have, and none can be created",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// The bound in the CRD of NodeClaim.
+const MOST: usize = 100;
+
+/// What Karpenter adds for every launch that chooses among instance types.
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(template) = object.at(&["spec", "template"]) else { return };
+    let required = requirements::of(object).map(requirements::Requirement::label);
+    let labels = requirements::template_labels(object).map(|(key, _)| labels::normalised(key));
+    let mut keys: BTreeSet<&str> = required.chain(labels).collect();
+    keys.insert(labels::NODEPOOL);
+    // The NodeClaims of a static NodePool leave the instance type to the launch.
+    if object.at(&["spec", "replicas"]).is_none() {
+        keys.insert(INSTANCE_TYPE);
+    }
+    let before_1_1 = keys.len();
+    keys.insert(labels::NODE_CLASS);
+    if keys.len() <= MOST {
+        return;
+    }
+    let releases = if before_1_1 > MOST { Releases::ALL } else { Releases::since(1) };
+    let message = format!(
+        "with the labels of the template and what Karpenter adds, each NodeClaim has {} requirements or more, and may have \
+         {MOST}; the API server refuses it and nothing is launched",
+        keys.len()
+    );
+    let node = template.at_path(&["spec", "requirements"]).unwrap_or(template);
+    let help = "leave out labels that nothing selects by, or write them as annotations";
+    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help).releases(releases));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(labels: usize, more: &str) -> String {
+        let labels: Vec<_> = (0..labels).map(|label| format!("l{label}: a")).collect();
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{{}}}}}\n    spec:\n      requirements:\n      - {{key: topology.kubernetes.io/zone, operator: Exists}}\n{more}",
+            labels.join(", ")
+        )
+    }
+
+    #[test]
+    fn a_hundred_is_the_bound() {
+        // One requirement and three that are added.
+        silent(&RULE, &pool(96, ""));
+        insta::assert_snapshot!(findings(&RULE, &pool(97, "")), @"
+          8 |       requirements:
+            |       ^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements [1.1-1.14]
+          with the labels of the template and what Karpenter adds, each NodeClaim has 101 requirements or more, and may have 100; the API server refuses it and nothing is launched
+          help: leave out labels that nothing selects by, or write them as annotations
+        ");
+        assert!(findings(&RULE, &pool(98, "")).contains("[1.0-1.14]"));
+    }
+
+    #[test]
+    fn one_label_counts_once_however_often_and_under_whichever_name_it_stands() {
+        let again = "      - {key: failure-domain.beta.kubernetes.io/zone, operator: Exists}\n      - {key: l1, operator: In, values: [a]}\n      - {key: node.kubernetes.io/instance-type, operator: Exists}\n";
+        silent(&RULE, &pool(96, again));
+    }
+}

@@ -1,0 +1,233 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
+use crate::karpenter::duration::{Duration, DurationError, NillableDuration};
+use crate::karpenter::quantity::Quantity;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::placeholder::is_unresolved;
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds durations and quantities that the API server stores and Karpenter cannot read back.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter reads all objects of a kind with one request, and one value that it cannot decode fails the whole answer:
+    /// after the next start it knows no object of that kind at all, and a running controller sees no change of any. The log
+    /// repeats `failed to list *v1.NodePool: … time: …`; the object itself looks as it always did.
+    ///
+    /// Such values are: grace periods of soft eviction, which have no pattern (`90` has no unit); durations of more than 292
+    /// years; up to 1.3 what follows a duration in `expireAfter` and `consolidateAfter`, whose pattern was open at its end;
+    /// and an exponent with a point (`1e1.5`) in a limit.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   kubelet:
+    ///     evictionSoft:
+    ///       memory.available: 10%
+    ///     evictionSoftGracePeriod:
+    ///       memory.available: "90"
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   kubelet:
+    ///     evictionSoft:
+    ///       memory.available: 10%
+    ///     evictionSoftGracePeriod:
+    ///       memory.available: 90s
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where other tools have one meaning for the text: `7d` is `168h`.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes/apimachinery `pkg/apis/meta/v1/duration.go` `UnmarshalJSON`
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/duration.go` `NillableDuration.UnmarshalJSON`
+    /// - the CRDs of aws/karpenter-provider-aws, 1.0-1.14; the patterns of `expireAfter` and `consolidateAfter` were closed in
+    ///   1.4
+    RULE {
+        name: "undecodable-value",
+        family: Family::Controller,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a stored value cannot be read back, which blinds Karpenter to every object of the kind",
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let values = |path: &[&str]| object.at(path).into_iter().flat_map(Node::members).map(|(_, node)| node);
+    if object.is(Kind::NODE_CLASS) {
+        for node in values(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
+            drafts.extend(duration(node, object, false, |_| Releases::ALL));
+        }
+        return;
+    }
+    let spec: &[&str] = if object.is(Kind::NODE_POOL) { &["spec", "template", "spec"] } else { &["spec"] };
+    let field = |name: &str| object.at(spec).and_then(|spec| spec.get(name));
+    if let Some(node) = field("expireAfter") {
+        drafts.extend(duration(node, object, true, nillable));
+    }
+    if let Some(node) = field("terminationGracePeriod") {
+        drafts.extend(duration(node, object, false, plain));
+    }
+    let disruption = object.at(&["spec", "disruption"]);
+    if let Some(node) = disruption.and_then(|disruption| disruption.get("consolidateAfter")) {
+        drafts.extend(duration(node, object, true, nillable));
+    }
+    let budgets = disruption.and_then(|disruption| disruption.get("budgets"));
+    for node in budgets.into_iter().flat_map(Node::items).filter_map(|budget| budget.get("duration")) {
+        drafts.extend(duration(node, object, false, of_budget));
+    }
+    for node in values(&["spec", "limits"]) {
+        drafts.extend(quantity(node, object));
+    }
+}
+
+/// The releases whose pattern lets the value of `expireAfter` or `consolidateAfter` through.
+fn nillable(text: &str) -> Releases {
+    let loose = if (LOOSE_DURATION.fits)(text) { Releases::until(3) } else { Releases::NONE };
+    if (DURATION_OR_NEVER.fits)(text) { loose.or(Releases::since(4)) } else { loose }
+}
+
+/// The releases whose pattern lets a duration through.
+fn plain(text: &str) -> Releases {
+    if (DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
+}
+
+/// The releases whose pattern lets the duration of a budget through.
+fn of_budget(text: &str) -> Releases {
+    if (BUDGET_DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
+}
+
+fn effect(object: Object<'_>) -> String {
+    format!(
+        "Karpenter cannot read it back from the API server, and with it no {} of the cluster",
+        object.kind()
+    )
+}
+
+fn duration<'d>(
+    node: Node<'d>,
+    object: Object<'d>,
+    may_be_never: bool,
+    let_through: fn(&str) -> Releases,
+) -> Option<Draft<'d>> {
+    let text = node.as_str().filter(|text| !is_unresolved(text))?;
+    let error: DurationError = if may_be_never {
+        NillableDuration::parse(text).err()?
+    } else {
+        Duration::parse(text).err()?
+    };
+    let releases = let_through(text);
+    if releases.is_empty() {
+        return None;
+    }
+    let message = format!("{error}; {}", effect(object));
+    let draft = Draft::new(&RULE, Place::value(node), message).releases(releases);
+    let suggestion = error.suggestion().filter(|meant| may_be_never || meant != "Never");
+    Some(match suggestion {
+        Some(meant) => {
+            let fix = Fix::safe(format!("write `{meant}`"), vec![Change::Set(node, meant.clone())]);
+            draft.help(format!("write `{meant}`")).fix(fix)
+        }
+        None => draft.help("write a duration such as `90s`, `30m` or `168h`"),
+    })
+}
+
+fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Draft<'d>> {
+    let text = node.as_str().filter(|text| (QUANTITY.fits)(text))?;
+    let error = Quantity::parse(text).err()?;
+    let message = format!("{error}; {}", effect(object));
+    Some(Draft::new(&RULE, Place::value(node), message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::settings::{Settings, Target};
+
+    fn class(period: &str) -> String {
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  kubelet:\n    evictionSoftGracePeriod:\n      memory.available: {period}\n"
+        )
+    }
+
+    fn pool(spec: &str) -> String {
+        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {spec}\n")
+    }
+
+    #[test]
+    fn a_grace_period_has_no_pattern() {
+        insta::assert_snapshot!(findings(&RULE, &class("\"90\"")), @r#"
+          7 |       memory.available: "90"
+            |                         ^^^^
+        error EC2NodeClass/a spec.kubelet.evictionSoftGracePeriod.memory.available [1.0-1.14]
+          `90` has a number without a unit (`s`, `m` or `h`); Karpenter cannot read it back from the API server, and with it no EC2NodeClass of the cluster
+          help: write a duration such as `90s`, `30m` or `168h`
+        "#);
+        assert_eq!(fixed(&RULE, &class("1d")), class("24h"));
+        silent(&RULE, &class("1m30s"));
+        silent(&RULE, &class("'${PERIOD}'"));
+    }
+
+    #[test]
+    fn a_duration_ends_after_292_years() {
+        insta::assert_snapshot!(findings(&RULE, &pool("{template: {spec: {expireAfter: 9999999h}}}")), @"
+          4 | spec: {template: {spec: {expireAfter: 9999999h}}}
+            |                                       ^^^^^^^^
+        error NodePool/a spec.template.spec.expireAfter [1.0-1.14]
+          `9999999h` is longer than the 292 years a duration can hold; Karpenter cannot read it back from the API server, and with it no NodePool of the cluster
+          help: write a duration such as `90s`, `30m` or `168h`
+        ");
+        silent(&RULE, &pool("{template: {spec: {expireAfter: 2562047h, terminationGracePeriod: 8760h}}}"));
+        let text = pool("{disruption: {budgets: [{nodes: '0', schedule: '@daily', duration: 2562048h}]}}");
+        assert!(findings(&RULE, &text).contains("budgets[0].duration"));
+    }
+
+    #[test]
+    fn what_follows_a_duration_was_let_through_up_to_1_3() {
+        let text = pool("{disruption: {consolidateAfter: 30sfoo}}");
+        silent(&RULE, &text);
+        let settings = Settings { karpenter: Target::parse("1.3").unwrap(), ..Default::default() };
+        assert!(findings_with(&RULE, &text, &settings).contains("[1.0-1.3]"));
+        let days = pool("{template: {spec: {expireAfter: 7d}}}");
+        assert!(findings_with(&RULE, &days, &settings).is_empty(), "refused by every release");
+    }
+
+    #[test]
+    fn a_limit_may_have_no_point_in_its_exponent() {
+        assert!(findings(&RULE, &pool("{limits: {cpu: 1e1.5}}")).contains("spec.limits.cpu"));
+        silent(&RULE, &pool("{limits: {cpu: 1000, memory: 1e3, pods: 10 Gi}}"));
+    }
+
+    #[test]
+    fn never_is_a_duration_where_it_may_be_one() {
+        silent(&RULE, &pool("{template: {spec: {expireAfter: Never}}, disruption: {consolidateAfter: Never}}"));
+    }
+}

@@ -1,0 +1,166 @@
+use super::budgets::{self, Budget};
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::karpenter::cron::Windows;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds reasons for disruption that a NodePool's budgets forbid at all times: a budget of `"0"` without a schedule, or
+    /// several whose windows together leave no minute of the week.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Nodes are never consolidated, or never drifted: they keep the image and the settings they were launched with until
+    /// they expire, if they do. The log says `No allowed disruptions for disruption reason …`.
+    ///
+    /// A NodePool may be frozen on purpose. If all that is forbidden is consolidation, the finding is a note.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: "0"
+    ///         schedule: "0 0 * * *"
+    ///         duration: 24h
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: 10%
+    ///       - nodes: "0"
+    ///         schedule: "0 8 * * mon-fri"
+    ///         duration: 10h
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#1691, #1866, #2218, aws/karpenter-provider-aws#8925
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `GetAllowedDisruptionsByReason`, 1.0-1.14
+    RULE {
+        name: "budget-blocks-always",
+        family: Family::Disruption,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "budgets forbid disruption at all times",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(all) = budgets::of(object) else { return };
+    let mut blocked: Vec<(&str, Vec<Budget<'d>>)> = Vec::new();
+    for reason in budgets::REASONS {
+        let zero: Vec<Budget<'d>> =
+            all.iter().copied().filter(|budget| budget.blocks() && budget.covers(reason)).collect();
+        let unscheduled: Vec<_> = zero.iter().copied().filter(|budget| budget.window.is_none()).collect();
+        if !unscheduled.is_empty() {
+            blocked.push((reason, unscheduled));
+            continue;
+        }
+        let windows: Vec<_> = zero.iter().filter_map(|budget| budget.window).collect();
+        if !windows.is_empty() && Windows::of(&windows).always.is_full() {
+            blocked.push((reason, zero));
+        }
+    }
+    let Some((_, budgets)) = blocked.first() else { return };
+    let Some(first) = budgets.first() else { return };
+    let names: Vec<_> = blocked.iter().map(|(reason, _)| format!("`{reason}`")).collect();
+    let drifted = blocked.iter().any(|(reason, _)| *reason == "Drifted");
+    let when = if first.window.is_none() { "has no schedule" } else { "and its like leave no minute of the week" };
+    let message = format!(
+        "this budget of 0 {when}, so no node of the NodePool is ever disrupted for {}{}",
+        names.join(", "),
+        if drifted { "; images and settings stay as old as the nodes are" } else { "" }
+    );
+    let mut draft = Draft::new(&RULE, first.place(), message)
+        .help("leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding");
+    for other in budgets.iter().skip(1) {
+        draft = draft.related(other.place(), "forbids the rest");
+    }
+    drafts.push(if drifted { draft } else { draft.severity(Severity::Info) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(budgets: &[&str]) -> String {
+        let items: Vec<_> = budgets.iter().map(|budget| format!("    - {{{budget}}}\n")).collect();
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n{}",
+            items.concat()
+        )
+    }
+
+    #[test]
+    fn windows_may_add_up_to_the_week() {
+        let budgets = [
+            "nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h",
+            "nodes: 0%, schedule: '0 8 * * *', duration: 8h",
+            "nodes: '0', schedule: '0 0 * * sat,sun', duration: 24h",
+            "nodes: '0', schedule: '0 0 * * mon', duration: 8h",
+        ];
+        insta::assert_snapshot!(findings(&RULE, &pool(&budgets)), @"
+          7 |     - {nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h}
+            |               ^^^
+        warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+          this budget of 0 and its like leave no minute of the week, so no node of the NodePool is ever disrupted for `Drifted`, `Underutilized`, `Empty`; images and settings stay as old as the nodes are
+          help: leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding
+          see line 8 spec.disruption.budgets[1]: forbids the rest
+          see line 9 spec.disruption.budgets[2]: forbids the rest
+          see line 10 spec.disruption.budgets[3]: forbids the rest
+        ");
+        silent(&RULE, &pool(budgets.get(..3).unwrap()));
+    }
+
+    #[test]
+    fn a_freeze_of_consolidation_is_a_note() {
+        let said = findings(&RULE, &pool(&["nodes: '0', reasons: [Underutilized, Empty]", "nodes: 10%"]));
+        assert!(said.contains("info NodePool/a"), "{said}");
+        insta::assert_snapshot!(findings(&RULE, &pool(&["nodes: '0'"])), @"
+          7 |     - {nodes: '0'}
+            |               ^^^
+        warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+          this budget of 0 has no schedule, so no node of the NodePool is ever disrupted for `Drifted`, `Underutilized`, `Empty`; images and settings stay as old as the nodes are
+          help: leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding
+        ");
+    }
+
+    #[test]
+    fn gaps_and_other_numbers_are_left_alone() {
+        for budgets in [
+            &["nodes: '1'"][..],
+            &["nodes: 0%, schedule: '0 0 * * *', duration: 23h"],
+            &["nodes: '0', schedule: '@weekly', duration: 167h"],
+            &["nodes: '0', schedule: '@monthly', duration: 720h"],
+            &["nodes: '0', schedule: bad, duration: 720h", "nodes: '0'"],
+        ] {
+            silent(&RULE, &pool(budgets));
+        }
+    }
+}

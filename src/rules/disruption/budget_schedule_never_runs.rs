@@ -1,0 +1,112 @@
+use super::budgets;
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds disruption budgets whose schedule fits no day of any year, such as the 30th of February.
+    ///
+    /// ## Why it is bad
+    ///
+    /// One would expect such a budget never to be active. It is active at all times: Karpenter asks for the schedule's next
+    /// run and takes "none" for a time long past, which has come.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: 10%
+    ///       - nodes: "0"
+    ///         schedule: "0 0 30 2 *"
+    ///         duration: 24h
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Leave the budget out, or write the day that was meant.
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   disruption:
+    ///     consolidateAfter: 5m
+    ///     budgets:
+    ///       - nodes: 10%
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - robfig/cron v3.0.1 spec.go `Next` returns the zero time where it gives up
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `IsActive`, 1.0-1.14
+    RULE {
+        name: "budget-schedule-never-runs",
+        family: Family::Disruption,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the schedule of a disruption budget fits no day, which keeps the budget active at all times",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for budget in budgets::of(object).into_iter().flatten() {
+        let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
+        if let Some(node) = budget.node.get("schedule").filter(|_| never) {
+            let message = format!(
+                "`{}` fits no day of any year, and Karpenter takes a budget that never comes for one that is always active",
+                node.as_str().unwrap_or_default()
+            );
+            let help = "leave the budget out if it is not to count, or write a day that there is";
+            drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(schedule: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n    \
+             - {{nodes: '1', duration: 1h, schedule: '{schedule}'}}\n"
+        )
+    }
+
+    #[test]
+    fn a_day_that_never_comes_is_found() {
+        insta::assert_snapshot!(findings(&RULE, &pool("0 0 31 4,6,9,11 *")), @"
+          7 |     - {nodes: '1', duration: 1h, schedule: '0 0 31 4,6,9,11 *'}
+            |                                            ^^^^^^^^^^^^^^^^^^^
+        warning NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+          `0 0 31 4,6,9,11 *` fits no day of any year, and Karpenter takes a budget that never comes for one that is always active
+          help: leave the budget out if it is not to count, or write a day that there is
+        ");
+    }
+
+    #[test]
+    fn a_day_that_comes_seldom_is_a_day() {
+        for schedule in ["0 0 29 2 *", "0 0 31 4 mon", "0 0 31 * *", "@yearly"] {
+            silent(&RULE, &pool(schedule));
+        }
+    }
+}

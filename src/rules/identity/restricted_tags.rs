@@ -1,0 +1,124 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that `spec.tags` of an EC2NodeClass sets none of the tags that Karpenter sets itself:
+    /// `eks:eks-cluster-name`, `kubernetes.io/cluster/…`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and
+    /// `karpenter.k8s.aws/ec2nodeclass`; and that no key is empty.
+    ///
+    /// ## Why it is bad
+    ///
+    /// By these tags controllers tell their own instances from those of other clusters. The API server refuses the node
+    /// class; where its custom resource definition is older, the node class is not Ready from 1.2 on:
+    /// `TagValidationFailed`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   tags:
+    ///     kubernetes.io/cluster/prod: owned
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   tags:
+    ///     team: platform
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.0.0 to v1.14.1
+    /// - pkg/controllers/nodeclass/validation.go at v1.2.0 and v1.14.1
+    RULE {
+        name: "restricted-tags",
+        family: Family::Identity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::ApiServer,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a node class sets tags that Karpenter sets itself",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for (key, node) in object.at(&["spec", "tags"]).into_iter().flat_map(Node::members) {
+        let message = match key {
+            "" => "a tag of `spec.tags` has an empty key".to_owned(),
+            key if is_restricted(key) => {
+                format!("Karpenter sets the tag `{key}` itself, and the API server refuses it in `spec.tags`")
+            }
+            _ => continue,
+        };
+        drafts.push(Draft::new(&RULE, Place::key_of_map(node), message).help("remove the tag"));
+    }
+}
+
+fn is_restricted(key: &str) -> bool {
+    const KEYS: [&str; 4] = [
+        "eks:eks-cluster-name",
+        "karpenter.sh/nodepool",
+        "karpenter.sh/nodeclaim",
+        "karpenter.k8s.aws/ec2nodeclass",
+    ];
+    KEYS.contains(&key) || key.starts_with("kubernetes.io/cluster")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, silent};
+
+    fn class(tags: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  tags: {{{tags}}}\n")
+    }
+
+    #[test]
+    fn the_path_is_that_of_the_map_and_the_place_that_of_the_key() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("team: a, kubernetes.io/cluster/prod: owned")), @"
+          5 |   tags: {team: a, kubernetes.io/cluster/prod: owned}
+            |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.tags [1.0-1.14]
+          Karpenter sets the tag `kubernetes.io/cluster/prod` itself, and the API server refuses it in `spec.tags`
+          help: remove the tag
+        ");
+    }
+
+    #[test]
+    fn every_tag_of_karpenter_is_found() {
+        for key in ["eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass", ""] {
+            assert!(!findings(&super::RULE, &class(&format!("'{key}': a"))).is_empty(), "{key}");
+        }
+    }
+
+    #[test]
+    fn other_tags_are_left_alone() {
+        silent(&super::RULE, &class("Name: a, karpenter.sh/discovery: prod, karpenter.sh/capacity-type: spot, kubernetes.io/role/elb: '1'"));
+    }
+}

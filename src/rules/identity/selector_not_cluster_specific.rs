@@ -1,0 +1,169 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::cluster_name::in_tag;
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the terms that select subnets and security groups have at least one tag that tells this cluster's
+    /// from others: not only tags such as `kubernetes.io/role/internal-elb`, `Tier: private` or `Name: "*private*"`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// In an account with a second cluster or network, such a term selects its subnets or security groups as well. A
+    /// launch then fails with `Security group X and subnet Y belong to different networks`, or not, depending on which
+    /// are picked.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {kubernetes.io/role/internal-elb: "1"}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod, kubernetes.io/role/internal-elb: "1"}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// Where an account has one cluster and always will, accept the finding.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#3007, #3390; aws/containers-roadmap#2529
+    RULE {
+        name: "selector-not-cluster-specific",
+        family: Family::Identity,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a selector fits the subnets or security groups of other clusters as well",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Keys, in small letters, whose values say what a resource is for, not whose it is.
+const GENERIC: [&str; 12] = [
+    "kubernetes.io/role/internal-elb",
+    "kubernetes.io/role/elb",
+    "kubernetes.io/role/cni",
+    "tier",
+    "type",
+    "network",
+    "subnet-type",
+    "subnettype",
+    "subnet_type",
+    "visibility",
+    "aws-cdk:subnet-type",
+    "kubernetes.io/cluster/*",
+];
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for (list, what) in [("subnetSelectorTerms", "subnets"), ("securityGroupSelectorTerms", "security groups")] {
+        for term in object.at(&["spec", list]).into_iter().flat_map(Node::items) {
+            let Some(node) = unspecific(term) else { continue };
+            let message = format!("this term selects the {what} of every cluster in the account that fit it");
+            let help = "add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name";
+            drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+        }
+    }
+}
+
+/// The value of the first tag of a term none of whose tags is specific.
+fn unspecific(term: Node<'_>) -> Option<Node<'_>> {
+    if term.get("id").is_some() {
+        return None;
+    }
+    if let Some(name) = term.get("name") {
+        return name.as_str().is_some_and(|text| text.starts_with('*')).then_some(name);
+    }
+    let tags = term.get("tags")?;
+    let specific = |(key, node): (&str, Node<'_>)| is_specific(key, node.as_str().unwrap_or_default());
+    if tags.members().any(specific) { None } else { tags.members().next().map(|(_, node)| node) }
+}
+
+fn is_specific(key: &str, value: &str) -> bool {
+    if in_tag(key, value).is_some() {
+        return !key.ends_with("/*");
+    }
+    // Without a cluster's name the tag only marks what Karpenter may use.
+    let discovery = key == "karpenter.sh/discovery" && !value.contains(['*', '?']);
+    let wide = value.starts_with('*') || value.is_empty();
+    !(GENERIC.contains(&key.to_ascii_lowercase().as_str()) || wide || discovery)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, silent};
+
+    fn class(terms: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  subnetSelectorTerms: [{terms}]\n")
+    }
+
+    #[test]
+    fn the_first_tag_of_the_term_is_marked() {
+        let text = class("{tags: {Tier: private, Name: '*private*'}}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          5 |   subnetSelectorTerms: [{tags: {Tier: private, Name: '*private*'}}]
+            |                                       ^^^^^^^
+        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [1.0-1.14]
+          this term selects the subnets of every cluster in the account that fit it
+          help: add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name
+        ");
+    }
+
+    #[test]
+    fn what_marks_resources_of_every_cluster_is_found() {
+        for tags in [
+            "kubernetes.io/role/internal-elb: '1'",
+            "Name: '*'",
+            "karpenter.sh/discovery: 'true'",
+            "karpenter.sh/discovery: '*'",
+            "aws-cdk:subnet-type: Private",
+        ] {
+            assert!(!findings(&super::RULE, &class(&format!("{{tags: {{{tags}}}}}"))).is_empty(), "{tags}");
+        }
+        let groups = class("").replace("subnetSelectorTerms: []", "securityGroupSelectorTerms: [{name: '*node*'}]");
+        assert!(!findings(&super::RULE, &groups).is_empty());
+    }
+
+    #[test]
+    fn one_specific_tag_is_enough() {
+        for term in [
+            "{tags: {karpenter.sh/discovery: prod}}",
+            "{tags: {karpenter.sh/discovery: 'prod-*'}}",
+            "{tags: {kubernetes.io/role/internal-elb: '1', karpenter.sh/discovery: prod}}",
+            "{tags: {karpenter.sh/discovery/prod: '*'}}",
+            "{tags: {kubernetes.io/cluster/prod: '*'}}",
+            "{tags: {Name: 'prod-private-*'}}",
+            "{tags: {Environment: prod}}",
+            "{tags: {example.net/cluster: a}}",
+            "{id: subnet-1}",
+        ] {
+            silent(&super::RULE, &class(term));
+        }
+    }
+}

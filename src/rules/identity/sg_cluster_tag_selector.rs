@@ -1,0 +1,108 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Points at terms that select security groups by the tag `kubernetes.io/cluster/<name>` alone.
+    ///
+    /// ## Why it is bad
+    ///
+    /// EKS and its controllers put the tag on several security groups of a cluster: that of the cluster, that of the
+    /// nodes, those of load balancers. All of them are attached to every node. The AWS load balancer controller then
+    /// refuses to work with `expect exactly one securityGroup tagged with kubernetes.io/cluster/…`, and a load balancer's
+    /// group that comes or goes replaces every node: `SecurityGroupDrift`.
+    ///
+    /// Where only one security group carries the tag, all is well.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/aws-load-balancer-controller#2367, #1897; terraform-aws-modules/terraform-aws-eks#1986, #2468
+    /// - aws/karpenter-provider-aws#8257, #6211
+    RULE {
+        name: "sg-cluster-tag-selector",
+        family: Family::Identity,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "security groups are selected by a tag that several of a cluster's carry",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    for term in object.at(&["spec", "securityGroupSelectorTerms"]).into_iter().flat_map(Node::items) {
+        // Another tag in the term narrows it down.
+        let Some(tags) = term.get("tags").filter(|tags| tags.len() == 1 && term.get("id").is_none()) else { continue };
+        let Some((key, node)) = tags.members().find(|(key, _)| key.starts_with("kubernetes.io/cluster/")) else {
+            continue;
+        };
+        let message = format!("several security groups of a cluster carry `{key}`, and nodes get all of them");
+        let help = "tag the one that nodes need, such as with `karpenter.sh/discovery`, and select it by that";
+        drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, silent};
+
+    fn class(terms: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  securityGroupSelectorTerms: [{terms}]\n")
+    }
+
+    #[test]
+    fn the_key_of_the_tag_is_marked() {
+        insta::assert_snapshot!(findings(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned}}")), @"
+          5 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
+            |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [1.0-1.14]
+          several security groups of a cluster carry `kubernetes.io/cluster/prod`, and nodes get all of them
+          help: tag the one that nodes need, such as with `karpenter.sh/discovery`, and select it by that
+        ");
+    }
+
+    #[test]
+    fn a_term_that_another_tag_narrows_down_is_left_alone() {
+        silent(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned, Name: prod-node}}"));
+        silent(&super::RULE, &class("{tags: {karpenter.sh/discovery: prod}}"));
+        silent(&super::RULE, &class("{id: sg-1}"));
+        let subnets = class("{tags: {kubernetes.io/cluster/prod: shared}}").replace("securityGroup", "subnet");
+        silent(&super::RULE, &subnets);
+    }
+}

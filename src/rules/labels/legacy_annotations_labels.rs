@@ -1,0 +1,309 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::fix::{Change, Fix};
+use crate::karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::{Fixes, On};
+use crate::scheduling::pod::{Expression, Origin, Pod};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for annotations, labels, tolerations and tags of Cluster Autoscaler and of Karpenter before 1.0, which nothing
+    /// reads any more:
+    ///
+    /// | leftover | instead |
+    /// |---|---|
+    /// | annotation `karpenter.sh/do-not-evict` of a pod | `karpenter.sh/do-not-disrupt` |
+    /// | annotation `karpenter.sh/do-not-consolidate` of a node or NodePool template | `karpenter.sh/do-not-disrupt`, which also stops drift |
+    /// | annotation `cluster-autoscaler.kubernetes.io/safe-to-evict: "false"` of a pod | `karpenter.sh/do-not-disrupt: "true"` |
+    /// | annotation `cluster-autoscaler.kubernetes.io/scale-down-disabled` of a node or NodePool template | `karpenter.sh/do-not-disrupt` |
+    /// | selector, affinity or `topologyKey` `karpenter.sh/provisioner-name` | `karpenter.sh/nodepool` |
+    /// | selector or affinity `karpenter.k8s.aws/instance-pods` | none |
+    /// | toleration of `karpenter.sh/disruption` | `karpenter.sh/disrupted`, which has no value |
+    /// | tags `k8s.io/cluster-autoscaler/…` of an EC2NodeClass | labels and taints of the NodePool |
+    ///
+    /// ## Why it is bad
+    ///
+    /// An annotation that is not read protects nothing: the pod is moved when nodes are consolidated. A selector on
+    /// `karpenter.sh/provisioner-name` does worse: the pod is passed over and stays pending, because `karpenter.sh` is
+    /// restricted; that is an error.
+    ///
+    /// `safe-to-evict` with another value than `"false"` is not reported, nor where the pod says `do-not-disrupt` as well:
+    /// both autoscalers may be in use.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: job
+    ///   annotations:
+    ///     karpenter.sh/do-not-evict: "true"
+    /// spec:
+    ///   containers: [{name: job, image: "example.com/job:1"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: job
+    ///   annotations:
+    ///     karpenter.sh/do-not-disrupt: "true"
+    /// spec:
+    ///   containers: [{name: job, image: "example.com/job:1"}]
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe where the new name means the same: `do-not-evict`, and a `topologyKey`. The others are to be looked at: a pool
+    /// need not have the name of the provisioner, and `do-not-disrupt` protects from more than what it replaces.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#3594, #4758; kubernetes-sigs/aws-ebs-csi-driver#2165
+    /// - Karpenter's upgrade guide, 0.32 and 0.33, and its guide for the way from Cluster Autoscaler
+    RULE {
+        name: "legacy-annotations-labels",
+        family: Family::Labels,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "an annotation, label, toleration or tag of Cluster Autoscaler or an old Karpenter that nothing reads",
+        on: &[
+            On::Workload,
+            On::Kind(Kind::NODE_POOL),
+            On::Kind(Kind::NODE_CLASS),
+            On::Kind(Kind::of("", "v1", "Node")),
+        ],
+        inventory: &[],
+        check: check,
+    }
+}
+
+const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if object.is(Kind::NODE_POOL) {
+        of_nodes(object.at(&["spec", "template", "metadata", "annotations"]), drafts);
+    } else if object.is(Kind::NODE_CLASS) {
+        let tags = object.at(&["spec", "tags"]).into_iter().flat_map(Node::members);
+        let old = tags.filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
+        drafts.extend(old.map(|(_, tag)| {
+            let message = "this tag is for Cluster Autoscaler: Karpenter puts it on instances, and nothing reads it there";
+            let help = "remove it; labels and taints of the nodes belong on the NodePool";
+            Draft::new(&RULE, Place::key_of_map(tag), message).severity(Severity::Info).help(help)
+        }));
+    } else if let (Some(template), Some(pod)) = (object.pod(), Pod::of(object)) {
+        of_pods(template.at_path(&["metadata", "annotations"]), drafts);
+        selectors(pod, drafts);
+        topology(pod, drafts);
+        tolerations(pod, drafts);
+    } else {
+        of_nodes(object.at(&["metadata", "annotations"]), drafts);
+    }
+}
+
+/// Annotations of pods.
+fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(annotations) = annotations else { return };
+    let present = annotations.get(DO_NOT_DISRUPT).is_some();
+    if let Some(old) = annotations.get("karpenter.sh/do-not-evict") {
+        drafts.push(do_not_evict(old, present));
+    }
+    let cluster_autoscaler = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict");
+    if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
+        let message = "Karpenter does not read `safe-to-evict`: it moves the pod when it consolidates nodes";
+        let add = Change::Add(annotations, DO_NOT_DISRUPT.to_owned(), "true".to_owned());
+        drafts.push(annotation(old, message).fix(Fix::to_look_at("keep the pod from being moved", vec![add])));
+    }
+}
+
+fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
+    let (remove, rename) = (Change::Remove(old), Change::Rename(old, DO_NOT_DISRUPT.to_owned()));
+    if old.as_str() != Some("true") {
+        let message = "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read";
+        let draft = annotation(old, message).severity(Severity::Info).help("remove it");
+        return draft.fix(Fix::safe("remove it", vec![remove]));
+    }
+    let message =
+        "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved";
+    let fix = if present { Fix::safe("remove it", vec![remove]) } else { Fix::safe("write the present name", vec![rename]) };
+    annotation(old, message).fix(fix)
+}
+
+/// Annotations of nodes.
+fn of_nodes<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
+    const OLD: [&str; 2] =
+        ["karpenter.sh/do-not-consolidate", "cluster-autoscaler.kubernetes.io/scale-down-disabled"];
+    let Some(annotations) = annotations else { return };
+    if annotations.get(DO_NOT_DISRUPT).is_some() {
+        return;
+    }
+    for old in OLD.iter().filter_map(|key| annotations.get(key)) {
+        let message = format!("Karpenter does not read `{}`: the node is consolidated like any other", old.key());
+        drafts.push(annotation(old, &message));
+    }
+}
+
+fn annotation<'d>(node: Node<'d>, message: &str) -> Draft<'d> {
+    Draft::new(&RULE, Place::key_of_map(node), message).help(format!("write `{DO_NOT_DISRUPT}: \"true\"`"))
+}
+
+fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let old = pod.expressions().filter(|expression| labels::is_of_old_releases(expression.key));
+    for expression in old {
+        let key = expression.key;
+        let ignored = pod.may_ask_for_a_node() && !matches!(expression.origin, Origin::Preferred { .. });
+        let severity = if ignored { Severity::Error } else { Severity::Warning };
+        let effect = if ignored { ": Karpenter makes no node for this pod while it waits" } else { "" };
+        let message = format!("`{key}` is a label of Karpenter before 1.0, and no node carries it{effect}");
+        let help = if key == INSTANCE_PODS {
+            "remove it; there is no label for the number of pods".to_owned()
+        } else if expression.operator.is_negative() {
+            format!("write `{NODEPOOL}`, which with `DoesNotExist` keeps the pod off Karpenter's nodes")
+        } else {
+            format!("write `{NODEPOOL}` and the name of the NodePool")
+        };
+        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
+        drafts.push(match rename(pod, expression) {
+            Some(change) => draft.fix(Fix::to_look_at("select the NodePool", vec![change])),
+            None => draft,
+        });
+    }
+}
+
+fn rename<'d>(pod: Pod<'d>, expression: Expression<'d>) -> Option<Change<'d>> {
+    if expression.key == PROVISIONER_NAME { expression.rename(pod.object(), NODEPOOL) } else { None }
+}
+
+/// Spreading and affinity over the old label.
+fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+    const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+    let spec = pod.spec();
+    let spread = spec.get("topologySpreadConstraints").into_iter().flat_map(Node::items);
+    let mut keys: Vec<Node<'d>> = spread.filter_map(|item| item.get("topologyKey")).collect();
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let terms = |path: &str| spec.at_path(&["affinity", kind, path]).into_iter().flat_map(Node::items);
+        keys.extend(terms(REQUIRED).filter_map(|term| term.get("topologyKey")));
+        keys.extend(terms(PREFERRED).filter_map(|term| term.at_path(&["podAffinityTerm", "topologyKey"])));
+    }
+    for key in keys.into_iter().filter(|key| key.as_str() == Some(PROVISIONER_NAME)) {
+        let message = format!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
+        let draft = Draft::new(&RULE, Place::value(key), message).help(format!("write `{NODEPOOL}`"));
+        let lives = pod.object().operation() == Operation::Update;
+        let fix = Fix::safe("write the present name", vec![Change::Set(key, NODEPOOL.to_owned())]);
+        drafts.push(if lives { draft } else { draft.fix(fix) });
+    }
+}
+
+fn tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let items = pod.spec().get("tolerations").into_iter().flat_map(Node::items);
+    let old = items.filter_map(|item| item.get("key")).filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
+    drafts.extend(old.map(|key| {
+        let message = "`karpenter.sh/disruption` is the taint of Karpenter before 1.0: no node has it any more";
+        let help = "write `karpenter.sh/disrupted` with `operator: Exists`, or remove it: a pod that tolerates the taint is not \
+                    moved before its node goes";
+        Draft::new(&RULE, Place::value(key), message).help(help)
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, fixed, silent};
+
+    fn pod(annotations: &str, asks: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec:\n  containers: []\n  {asks}\n"
+        )
+    }
+
+    #[test]
+    fn old_annotations_of_pods_protect_nothing() {
+        let text = pod("karpenter.sh/do-not-evict: 'true'", "");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          5 |   annotations: {karpenter.sh/do-not-evict: 'true'}
+            |                 ^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Pod/a metadata.annotations [1.0-1.14]
+          `karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved
+          help: write `karpenter.sh/do-not-disrupt: "true"`
+          fix: write the present name: "karpenter.sh/do-not-disrupt"
+        "#);
+        assert_eq!(fixed(&super::RULE, &text), text.replace("evict", "disrupt"));
+        let both = pod("karpenter.sh/do-not-evict: 'true', karpenter.sh/do-not-disrupt: 'true'", "");
+        assert_eq!(fixed(&super::RULE, &both), pod("karpenter.sh/do-not-disrupt: 'true'", ""));
+        let idle = pod("a: b, karpenter.sh/do-not-evict: 'false'", "");
+        assert_eq!(fixed(&super::RULE, &idle), pod("a: b", ""));
+    }
+
+    #[test]
+    fn safe_to_evict_is_of_cluster_autoscaler() {
+        let of = |more: &str| pod(&format!("cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'{more}"), "");
+        insta::assert_snapshot!(findings(&super::RULE, &of("")), @r#"
+          5 |   annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'}
+            |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Pod/a metadata.annotations [1.0-1.14]
+          Karpenter does not read `safe-to-evict`: it moves the pod when it consolidates nodes
+          help: write `karpenter.sh/do-not-disrupt: "true"`
+          fix to look at: keep the pod from being moved: ", karpenter.sh/do-not-disrupt: \"true\""
+        "#);
+        silent(&super::RULE, &of(", karpenter.sh/do-not-disrupt: 'true'"));
+        silent(&super::RULE, &of("").replace("false", "true"));
+    }
+
+    #[test]
+    fn a_selector_on_the_old_name_of_the_pool_stops_the_pod() {
+        insta::assert_snapshot!(findings(&super::RULE, &pod("", "nodeSelector: {karpenter.sh/provisioner-name: default}")), @r#"
+          8 |   nodeSelector: {karpenter.sh/provisioner-name: default}
+            |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error Pod/a spec.nodeSelector [1.0-1.14]
+          `karpenter.sh/provisioner-name` is a label of Karpenter before 1.0, and no node carries it: Karpenter makes no node for this pod while it waits
+          help: write `karpenter.sh/nodepool` and the name of the NodePool
+          fix to look at: select the NodePool: "karpenter.sh/nodepool"
+        "#);
+    }
+
+    #[test]
+    fn spreading_over_the_old_name_is_renamed() {
+        let text = pod("", "topologySpreadConstraints: [{topologyKey: karpenter.sh/provisioner-name}]");
+        assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));
+        let text = pod("", "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{podAffinityTerm: {topologyKey: karpenter.sh/provisioner-name}}]}}");
+        assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));
+    }
+
+    #[test]
+    fn the_old_taint_is_tolerated_in_vain() {
+        insta::assert_snapshot!(findings(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disruption, operator: Exists}]")), @"
+          8 |   tolerations: [{key: karpenter.sh/disruption, operator: Exists}]
+            |                       ^^^^^^^^^^^^^^^^^^^^^^^
+        warning Pod/a spec.tolerations[0].key [1.0-1.14]
+          `karpenter.sh/disruption` is the taint of Karpenter before 1.0: no node has it any more
+          help: write `karpenter.sh/disrupted` with `operator: Exists`, or remove it: a pod that tolerates the taint is not moved before its node goes
+        ");
+    }
+
+    #[test]
+    fn nodes_and_node_classes_carry_leftovers_too() {
+        let node = "apiVersion: v1\nkind: Node\nmetadata: {name: a, annotations: {karpenter.sh/do-not-consolidate: 'true'}}\n";
+        assert!(findings(&super::RULE, node).contains("consolidated like any other"));
+        let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: 'true'}}}}\n";
+        assert!(findings(&super::RULE, pool).contains("consolidated like any other"));
+        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {tags: {k8s.io/cluster-autoscaler/enabled: 'true', team: a}}\n";
+        assert!(findings(&super::RULE, class).starts_with("  4 |"));
+        assert!(findings(&super::RULE, class).contains("info EC2NodeClass/a spec.tags"));
+    }
+
+    #[test]
+    fn present_names_are_left_alone() {
+        silent(&super::RULE, &pod("karpenter.sh/do-not-disrupt: 'true'", "nodeSelector: {karpenter.sh/nodepool: a}"));
+        silent(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disrupted, operator: Exists}]"));
+    }
+}

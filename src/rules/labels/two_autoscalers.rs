@@ -1,0 +1,190 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+use crate::scheduling::pod::Pod;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for a running Cluster Autoscaler beside NodePools, and for AWS Node Termination Handler beside a Karpenter
+    /// controller that reads an interruption queue.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Both autoscalers answer to the same pending pods: two nodes come up for one pod, one of them is empty and is removed
+    /// again. The handler and the controller both drain the node that is about to be interrupted, and the handler knows
+    /// nothing of Karpenter's replacement.
+    ///
+    /// Running both on purpose, for node groups that no NodePool overlaps with, is possible with taints that keep their
+    /// pods apart; that cannot be seen in the manifests of the autoscaler, so this is a warning. A Cluster Autoscaler with
+    /// no replicas is the state in which a migration ends, and is not reported.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: cluster-autoscaler
+    ///   namespace: kube-system
+    /// spec:
+    ///   replicas: 1
+    ///   selector: {matchLabels: {app: cluster-autoscaler}}
+    ///   template:
+    ///     metadata: {labels: {app: cluster-autoscaler}}
+    ///     spec:
+    ///       containers: [{name: cluster-autoscaler, image: "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: cluster-autoscaler
+    ///   namespace: kube-system
+    /// spec:
+    ///   replicas: 0
+    ///   selector: {matchLabels: {app: cluster-autoscaler}}
+    ///   template:
+    ///     metadata: {labels: {app: cluster-autoscaler}}
+    ///     spec:
+    ///       containers: [{name: cluster-autoscaler, image: "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0"}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#6544
+    /// - Karpenter's guide for the way from Cluster Autoscaler, and its page on disruption (interruption)
+    RULE {
+        name: "two-autoscalers",
+        family: Family::Labels,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and answers to the same events",
+        on: &[On::Workload],
+        inventory: &[Kind::NODE_POOL],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(pod) = Pod::of(object) else { return };
+    let stopped = object.at(&["spec", "replicas"]).and_then(Node::as_int) == Some(0);
+    let runs = |name: &str| images(pod).find(|(image, _)| *image == name).filter(|_| !stopped);
+    if let Some((_, place)) = runs("cluster-autoscaler")
+        && let Some(pool) = context.inventory.pools().first()
+    {
+        let message = "Cluster Autoscaler and Karpenter both answer to pending pods, and two nodes come up for one pod";
+        let help = "scale this to zero once Karpenter serves the workloads, or keep the pods of both apart with taints";
+        let name = pool.at(&["metadata", "name"]).unwrap_or(pool.root());
+        drafts.push(Draft::new(&RULE, Place::value(place), message).help(help).related(Place::value(name), "a NodePool"));
+    }
+    if let Some((_, place)) = runs("aws-node-termination-handler")
+        && let Some(queue) = queue(context)
+    {
+        let message = "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
+        let help = "remove the handler from Karpenter's nodes, or let Karpenter read no interruption queue";
+        let draft = Draft::new(&RULE, Place::value(place), message).help(help);
+        drafts.push(draft.related(Place::value(queue), "Karpenter reads this queue"));
+    }
+}
+
+/// The names of the images of a pod, without registry, path, tag and digest.
+fn images(pod: Pod<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
+    let containers = pod.spec().get("containers").into_iter().flat_map(Node::items);
+    containers.filter_map(|container| {
+        let node = container.get("image")?;
+        let name = node.as_str()?.rsplit('/').next()?;
+        Some((name.split(['@', ':']).next()?, node))
+    })
+}
+
+/// The interruption queue of a Karpenter controller in the inventory.
+fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
+    /// A cluster has one or two controllers; the bound keeps many handlers from costing many times all Deployments.
+    const LOOKED_AT: usize = 1_000;
+    let deployments = context.inventory.of(Kind::DEPLOYMENT).take(LOOKED_AT);
+    deployments.filter_map(Pod::of).find_map(|pod| {
+        let containers = pod.spec().get("containers").into_iter().flat_map(Node::items);
+        let mut env = containers.filter_map(|container| container.get("env")).flat_map(Node::items);
+        let queue = env.find(|item| item.str_at(&["name"]) == Some("INTERRUPTION_QUEUE"))?.get("value")?;
+        queue.as_str().is_some_and(|name| !name.is_empty()).then_some(queue)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, silent};
+
+    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {}\n---\n";
+
+    fn runs(kind: &str, image: &str, more: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: b}}\nspec:\n  {more}\n  template:\n    spec:\n      containers:\n      - image: {image}\n---\n"
+        )
+    }
+
+    const CONTROLLER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec: {template: {spec: {containers: [{image: public.ecr.aws/karpenter/controller:1.8.0, env: [{name: INTERRUPTION_QUEUE, value: prod}]}]}}}\n";
+
+    #[test]
+    fn cluster_autoscaler_beside_a_pool_is_found_unless_it_is_stopped() {
+        let image = "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0@sha256:00";
+        insta::assert_snapshot!(findings(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 1"))), @"
+         14 |       - image: registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0@sha256:00
+            |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Deployment/b spec.template.spec.containers[0].image [1.0-1.14]
+          Cluster Autoscaler and Karpenter both answer to pending pods, and two nodes come up for one pod
+          help: scale this to zero once Karpenter serves the workloads, or keep the pods of both apart with taints
+          see line 3 metadata.name: a NodePool
+        ");
+        silent(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 0")));
+        silent(&super::RULE, &runs("Deployment", image, "replicas: 1"));
+    }
+
+    #[test]
+    fn other_autoscalers_have_similar_names() {
+        let image = "registry.k8s.io/cpa/cluster-proportional-autoscaler:v1.9.0";
+        silent(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 1")));
+    }
+
+    #[test]
+    fn the_termination_handler_matters_where_karpenter_reads_a_queue() {
+        let handler = runs("DaemonSet", "public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0", "");
+        insta::assert_snapshot!(findings(&super::RULE, &(handler.clone() + CONTROLLER)), @"
+          9 |       - image: public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0
+            |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning DaemonSet/b spec.template.spec.containers[0].image [1.0-1.14]
+          Node Termination Handler and Karpenter both drain nodes that are about to be interrupted
+          help: remove the handler from Karpenter's nodes, or let Karpenter read no interruption queue
+          see line 14 spec.template.spec.containers[0].env[0].value: Karpenter reads this queue
+        ");
+        silent(&super::RULE, &(handler + &CONTROLLER.replace("value: prod", "value: ''")));
+    }
+}

@@ -1,0 +1,158 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Points at node classes on Amazon Linux 2: the alias `al2@…`, `amiFamily: AL2`, or the names of its EKS images.
+    /// Where the cluster's Kubernetes version is known to be 1.33 or later, the alias is an error.
+    ///
+    /// ## Why it is bad
+    ///
+    /// EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33 and later, and stopped publishing any on 2025-11-26.
+    /// After an upgrade to 1.33 the alias finds nothing: `AMIsReady=False`, from Karpenter 1.6 on with the reason
+    /// `UnsupportedAlias`, and no node starts. Nodes on older versions get no more security updates.
+    ///
+    /// An image of one's own, selected by id or tag, keeps working: this is a warning.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,kubernetes=1.33
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,kubernetes=1.33
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ```
+    ///
+    /// Amazon Linux 2023 reads NodeConfig in the place of arguments to `/etc/eks/bootstrap.sh`: look at `userData`, too.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#7753, #8151
+    /// - pkg/controllers/nodeclass/ami.go at v1.6.0 and v1.14.1, pkg/providers/amifamily/al2.go
+    RULE {
+        name: "al2-end-of-life",
+        family: Family::Nodeclass,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the node class uses Amazon Linux 2, for which there are no more images",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// The first minor of Kubernetes without images.
+const WITHOUT_IMAGES: u8 = 33;
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    const HELP: &str = "move to `al2023` or `bottlerocket`; their `userData` differs";
+    let minor = context.settings.kubernetes_minor;
+    let gone = minor.is_some_and(|minor| minor >= WITHOUT_IMAGES);
+    let terms = || object.at(&["spec", "amiSelectorTerms"]).into_iter().flat_map(Node::items);
+    let named = |key: &str, fits: &dyn Fn(&str) -> bool| {
+        terms().filter_map(|term| term.get(key)).find(|node| node.as_str().is_some_and(fits))
+    };
+    if let Some(alias) = named("alias", &|alias| alias.to_ascii_lowercase().starts_with("al2@")) {
+        let draft = if let Some(minor) = minor.filter(|_| gone) {
+            let message = format!("EKS publishes no image of Amazon Linux 2 for Kubernetes 1.{minor}; the alias finds nothing, and no node starts");
+            Draft::new(&RULE, Place::value(alias), message).severity(Severity::Error).caught_by(CaughtBy::Controller)
+        } else {
+            let message = "EKS publishes no more images of Amazon Linux 2, and none at all for Kubernetes 1.33 and later, where the alias finds nothing";
+            Draft::new(&RULE, Place::value(alias), message)
+        };
+        drafts.push(draft.help(HELP));
+        return;
+    }
+    let image = named("name", &|name| name.starts_with("amazon-eks-node-1.") || name.starts_with("amazon-eks-gpu-node-1."));
+    let family = object.at(&["spec", "amiFamily"]).filter(|node| node.as_str() == Some("AL2"));
+    if let Some(node) = image.or(family) {
+        let message = "this node class uses Amazon Linux 2, for which EKS publishes no more images, and none at all for Kubernetes 1.33 and later";
+        drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    fn class(spec: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n")
+    }
+
+    fn on(minor: u8) -> Settings {
+        Settings { kubernetes_minor: Some(minor), ..Settings::default() }
+    }
+
+    #[test]
+    fn the_alias_is_an_error_where_there_is_no_image() {
+        let text = class("amiSelectorTerms: [{alias: al2@latest}]");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(33)), @"
+          5 |   amiSelectorTerms: [{alias: al2@latest}]
+            |                              ^^^^^^^^^^
+        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
+          EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33; the alias finds nothing, and no node starts
+          help: move to `al2023` or `bottlerocket`; their `userData` differs
+        ");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(32)), @"
+          5 |   amiSelectorTerms: [{alias: al2@latest}]
+            |                              ^^^^^^^^^^
+        warning EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
+          EKS publishes no more images of Amazon Linux 2, and none at all for Kubernetes 1.33 and later, where the alias finds nothing
+          help: move to `al2023` or `bottlerocket`; their `userData` differs
+        ");
+        assert_eq!(findings(&super::RULE, &text), findings_with(&super::RULE, &text, &on(32)));
+    }
+
+    #[test]
+    fn images_of_ones_own_are_a_warning() {
+        let text = class("amiFamily: AL2\n  amiSelectorTerms: [{id: ami-0123456789abcdef0}]");
+        assert!(findings_with(&super::RULE, &text, &on(33)).contains("warning"));
+        let text = class("amiFamily: AL2\n  amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(33)), @"
+          6 |   amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]
+            |                             ^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.amiSelectorTerms[0].name [1.0-1.14]
+          this node class uses Amazon Linux 2, for which EKS publishes no more images, and none at all for Kubernetes 1.33 and later
+          help: move to `al2023` or `bottlerocket`; their `userData` differs
+        ");
+    }
+
+    #[test]
+    fn other_families_are_left_alone() {
+        for spec in [
+            "amiSelectorTerms: [{alias: al2023@latest}]",
+            "amiSelectorTerms: [{alias: bottlerocket@latest}]",
+            "amiFamily: AL2023\n  amiSelectorTerms: [{name: 'amazon-eks-node-al2023-x86_64-standard-1.31-*'}]",
+            "amiFamily: Custom\n  amiSelectorTerms: [{tags: {Name: al2}}]",
+        ] {
+            silent(&super::RULE, &class(spec));
+        }
+    }
+}

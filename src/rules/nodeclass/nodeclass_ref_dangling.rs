@@ -1,0 +1,199 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object, Operation};
+use crate::rules::{Fixes, On};
+use crate::spelling::nearest;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the node class a NodePool refers to is there: its group and kind belong together, and where the input
+    /// holds node classes, one of them has the name.
+    ///
+    /// Node classes of other providers and of EKS Auto Mode are not looked for.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The NodePool is never ready: `NodeClassReady=False`, `NodeClassNotFound`. Karpenter leaves it out, and with no
+    /// other pool pods wait with `no nodepools found`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,complete
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: general
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: defualt}
+    ///       requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,complete
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    ///   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: general
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#7436, #5176
+    /// - pkg/controllers/nodepool/readiness/controller.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
+    RULE {
+        name: "nodeclass-ref-dangling",
+        family: Family::Nodeclass,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a NodePool refers to a node class that is not there",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[Kind::NODE_CLASS],
+        check: check,
+    }
+}
+
+const GROUP: &str = "karpenter.k8s.aws";
+const KIND: &str = "EC2NodeClass";
+/// Beyond, a name is not compared with each node class.
+const MOST_CLASSES: usize = 200;
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(reference) = object.at(&["spec", "template", "spec", "nodeClassRef"]) else { return };
+    let group = reference.get("group").and_then(|node| Some((node, node.as_str()?)));
+    let kind = reference.get("kind").and_then(|node| Some((node, node.as_str()?)));
+    // Without the two the API server refuses the pool.
+    let (Some((group_node, group)), Some((kind_node, kind))) = (group, kind) else { return };
+    if (group == GROUP) != (kind == KIND) {
+        drafts.extend(mixed_up(group_node, group, kind_node, kind));
+        return;
+    }
+    let Some((node, name)) = reference.get("name").and_then(|node| Some((node, node.as_str()?))) else { return };
+    let inventory = context.inventory;
+    let classes = inventory.count(GROUP, KIND);
+    // Without a single node class in the input, it is about pools only.
+    let looked_for = classes > 0 || inventory.is_complete();
+    let open = name.is_empty() || name.contains(['$', '{', '<']);
+    if group != GROUP || !looked_for || open || inventory.find(GROUP, KIND, name).is_some() {
+        return;
+    }
+    // In an admission request the node class may be on its way.
+    let certain = inventory.is_complete() && object.operation() == Operation::Apply;
+    let place_in = if inventory.is_complete() { "" } else { " in this input" };
+    let message = format!("there is no EC2NodeClass `{name}`{place_in}, and without it this NodePool is never ready");
+    let draft = Draft::new(&RULE, Place::value(node), message);
+    let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
+    let near = if classes > MOST_CLASSES { None } else { nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name)) };
+    drafts.push(draft.help(match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write the name of a node class, or add it".to_owned(),
+    }));
+}
+
+/// A group and a kind that do not belong together. The kinds of other groups are not known here.
+fn mixed_up<'d>(
+    group_node: Node<'d>,
+    group: &str,
+    kind_node: Node<'d>,
+    kind: &str,
+) -> Option<Draft<'d>> {
+    if group.contains(['$', '{', '<']) || kind.contains(['$', '{', '<']) {
+        return None;
+    }
+    let (place, message, help) = if group == GROUP {
+        let message = format!("the group `{GROUP}` has no kind `{kind}`, and this NodePool is never ready");
+        (kind_node, message, format!("write `{KIND}`"))
+    } else {
+        let message = format!("the group `{group}` has no kind `{KIND}`, and this NodePool is never ready");
+        (group_node, message, format!("write `{GROUP}`"))
+    };
+    Some(Draft::new(&RULE, Place::value(place), message).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    fn pool(reference: &str) -> String {
+        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}}}\n---\n")
+    }
+
+    fn class(name: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n---\n")
+    }
+
+    const DEFAULT: &str = "group: karpenter.k8s.aws, kind: EC2NodeClass, name: default";
+
+    #[test]
+    fn a_name_that_no_node_class_has_is_found() {
+        let text = pool(DEFAULT) + &class("defaults");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+            |                                                                          ^^^^^^^
+        warning NodePool/p spec.template.spec.nodeClassRef.name [1.0-1.14]
+          there is no EC2NodeClass `default` in this input, and without it this NodePool is never ready
+          help: did you mean `defaults`?
+        ");
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        assert!(findings_with(&super::RULE, &text, &complete).contains("error NodePool/p"));
+        assert!(findings_with(&super::RULE, &pool(DEFAULT), &complete).contains("error NodePool/p"));
+    }
+
+    #[test]
+    fn a_kind_of_another_group_is_found() {
+        insta::assert_snapshot!(findings(&super::RULE, &pool("group: karpenter.sh, kind: EC2NodeClass, name: a")), @"
+          7 |       nodeClassRef: {group: karpenter.sh, kind: EC2NodeClass, name: a}
+            |                             ^^^^^^^^^^^^
+        error NodePool/p spec.template.spec.nodeClassRef.group [1.0-1.14]
+          the group `karpenter.sh` has no kind `EC2NodeClass`, and this NodePool is never ready
+          help: write `karpenter.k8s.aws`
+        ");
+        assert!(findings(&super::RULE, &pool("group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a")).contains("write `EC2NodeClass`"));
+    }
+
+    #[test]
+    fn what_is_there_or_may_be_elsewhere_is_left_alone() {
+        silent(&super::RULE, &(pool(DEFAULT) + &class("default")));
+        silent(&super::RULE, &pool(DEFAULT));
+        silent(&super::RULE, &(pool(DEFAULT) + &class("default, namespace: karpenter")));
+        silent(&super::RULE, &(pool("group: eks.amazonaws.com, kind: NodeClass, name: default") + &class("a")));
+        silent(&super::RULE, &(pool("group: karpenter.azure.com, kind: AKSNodeClass, name: default") + &class("a")));
+        silent(&super::RULE, &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")));
+        // An older version of the node class is one still.
+        silent(&super::RULE, &(pool(DEFAULT) + &class("default").replace("aws/v1", "aws/v1beta1")));
+        silent(&super::RULE, &(pool("name: default") + &class("a")));
+    }
+}

@@ -1,0 +1,280 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::karpenter::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
+use crate::karpenter::zones::is_zone_id;
+use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares the zones of volumes (`allowedTopologies` of a StorageClass, `nodeAffinity` of a PersistentVolume) with
+    /// those that the NodePools serve. It also finds zone ids such as `use1-az1` where the name of a zone is due, and
+    /// EBS volumes that do not say in which zone they lie.
+    ///
+    /// A NodePool that names no zone serves all but those it excludes. Where the input is not said to hold every NodePool,
+    /// a zone that none serves is a warning.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A pod that needs the volume can run in its zone only. Where no NodePool serves that, the pod waits for ever.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,complete
+    /// apiVersion: storage.k8s.io/v1
+    /// kind: StorageClass
+    /// metadata:
+    ///   name: gp3
+    /// provisioner: ebs.csi.aws.com
+    /// volumeBindingMode: WaitForFirstConsumer
+    /// allowedTopologies:
+    /// - matchLabelExpressions:
+    ///   - key: topology.kubernetes.io/zone
+    ///     values: [eu-west-1c]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///       - {key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1a, eu-west-1b]}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,complete
+    /// apiVersion: storage.k8s.io/v1
+    /// kind: StorageClass
+    /// metadata:
+    ///   name: gp3
+    /// provisioner: ebs.csi.aws.com
+    /// volumeBindingMode: WaitForFirstConsumer
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///       - {key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1a, eu-west-1b]}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#5599, #4407, #2971
+    /// - pkg/controllers/provisioning/scheduling/volumetopology.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
+    RULE {
+        name: "storage-zone-unreachable",
+        family: Family::Storage,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a volume lies in a zone that no NodePool serves",
+        on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PERSISTENT_VOLUME)],
+        inventory: &[Kind::NODE_POOL],
+        check: check,
+    }
+}
+
+const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if object.is(PERSISTENT_VOLUME) {
+        volume(object, context, drafts);
+        return;
+    }
+    let network = object.str_at(&["provisioner"]).is_some_and(|provisioner| reach(provisioner) == Reach::Network);
+    let zones = allowed_zones(object);
+    if zones.is_empty() || network {
+        return;
+    }
+    ids(&zones, drafts);
+    let unserved = unserved(&zones, context);
+    let Some(first) = unserved.first() else { return };
+    if unserved.len() == zones.len() {
+        drafts.push(unreachable(&unserved, *first, "volumes of this class", context));
+    } else if !matches!(Binding::of(object), Binding::Other) {
+        let name = first.as_str().unwrap_or_default();
+        let message = format!(
+            "volumes of this class are made before their pod is placed, also in `{name}`, which no NodePool in this input serves"
+        );
+        let help = "write `volumeBindingMode: WaitForFirstConsumer`, or allow the zones of the NodePools only";
+        drafts.push(Draft::new(&RULE, Place::value(*first), message).severity(Severity::Warning).help(help));
+    }
+}
+
+/// A volume that exists: its terms are alternatives.
+fn volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let terms = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]);
+    let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
+        drafts.extend(without_zone(object));
+        return;
+    };
+    let zones: Vec<Vec<Node<'d>>> = terms.items().map(zones_of).collect();
+    let all: Vec<_> = zones.iter().flatten().copied().collect();
+    ids(&all, drafts);
+    let lost: Vec<_> = zones.iter().filter(|zones| !zones.is_empty() && unserved(zones, context).len() == zones.len()).collect();
+    if lost.len() == zones.len()
+        && let Some(first) = all.first()
+    {
+        drafts.push(unreachable(&all, *first, "this volume", context));
+    }
+}
+
+fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
+    let expressions = term.get("matchExpressions").into_iter().flat_map(Node::items);
+    let zones = expressions.filter(|expression| {
+        expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key))
+            && expression.str_at(&["operator"]) == Some("In")
+    });
+    zones.filter_map(|expression| expression.get("values")).flat_map(Node::items).collect()
+}
+
+fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
+    let served = context.inventory.served_zones();
+    let lost = |zone: &&Node<'d>| {
+        zone.as_str().is_some_and(|name| !name.contains(['$', '{', '<']) && !is_zone_id(name) && !served.serves(name))
+    };
+    if served.is_known() { zones.iter().filter(lost).copied().collect() } else { Vec::new() }
+}
+
+fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Context<'_, 'd>) -> Draft<'d> {
+    let complete = context.inventory.is_complete();
+    let severity = if complete { Severity::Error } else { Severity::Warning };
+    let which = if complete { "no NodePool" } else { "no NodePool in this input" };
+    let names: Vec<_> = zones.iter().filter_map(|zone| zone.as_str()).map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever");
+    let served = context.inventory.served_zones().named();
+    let help = if served.is_empty() {
+        format!("let a NodePool serve {names}")
+    } else {
+        format!("the NodePools serve {served}; let one of them serve {names}, or use one of theirs")
+    };
+    Draft::new(&RULE, Place::value(first), message).severity(severity).help(help)
+}
+
+/// Zone ids in the place of zone names.
+fn ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
+    for zone in zones {
+        let Some(name) = zone.as_str().filter(|name| is_zone_id(name)) else { continue };
+        let message = format!("`{name}` is the id of a zone, but nodes carry its name there, and none fits");
+        let help = "write the zone's name, such as `us-east-1a`; ids stand in `topology.k8s.aws/zone-id`";
+        drafts.push(Draft::new(&RULE, Place::value(*zone), message).help(help));
+    }
+}
+
+/// An EBS volume that exists and does not say where.
+fn without_zone(object: Object<'_>) -> Option<Draft<'_>> {
+    let driver = object.at(&["spec", "csi"]).filter(|csi| csi.str_at(&["driver"]) == Some("ebs.csi.aws.com"));
+    let node = driver.or_else(|| object.at(&["spec", "awsElasticBlockStore"]))?;
+    let labels = object.at(&["metadata", "labels"]);
+    if ZONE_KEYS.iter().any(|key| labels.is_some_and(|labels| labels.get(key).is_some())) {
+        return None;
+    }
+    let message = "this EBS volume does not say in which zone it lies, and Karpenter launches nodes for its pods in any";
+    let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+    Some(draft.help("add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::settings::Settings;
+
+    fn pool(requirement: &str) -> String {
+        format!("---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n")
+    }
+
+    fn zones(list: &str) -> String {
+        pool(&format!("{{key: topology.kubernetes.io/zone, operator: In, values: [{list}]}}"))
+    }
+
+    fn class(zones: &str, more: &str) -> String {
+        format!("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: gp3}}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: {more}\nallowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n")
+    }
+
+    fn volume(zone: &str) -> String {
+        format!("apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: v}}\nspec:\n  csi: {{driver: ebs.csi.aws.com, volumeHandle: vol-1}}\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]}}}}\n")
+    }
+
+    const WAIT: &str = "WaitForFirstConsumer";
+
+    #[test]
+    fn a_zone_that_no_pool_serves_is_found() {
+        let text = class("eu-west-1c", WAIT) + &zones("eu-west-1a, eu-west-1b");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1c]}
+            |                                                   ^^^^^^^^^^
+        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[0] [1.0-1.14]
+          volumes of this class can be used in `eu-west-1c` only, which no NodePool in this input serves: pods with such a claim wait for ever
+          help: the NodePools serve `eu-west-1a`, `eu-west-1b`; let one of them serve `eu-west-1c`, or use one of theirs
+        ");
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        assert!(findings_with(&super::RULE, &text, &complete).contains("error StorageClass"));
+        let text = volume("eu-west-1c") + &zones("eu-west-1a");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &complete), @"
+          6 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1c]}]}]}}
+            |                                                                                                                               ^^^^^^^^^^
+        error PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [1.0-1.14]
+          this volume can be used in `eu-west-1c` only, which no NodePool serves: pods with such a claim wait for ever
+          help: the NodePools serve `eu-west-1a`; let one of them serve `eu-west-1c`, or use one of theirs
+        ");
+    }
+
+    #[test]
+    fn a_class_that_is_bound_at_once_may_end_up_there() {
+        let text = class("eu-west-1a, eu-west-1c", "Immediate") + &zones("eu-west-1a");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a, eu-west-1c]}
+            |                                                               ^^^^^^^^^^
+        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[1] [1.0-1.14]
+          volumes of this class are made before their pod is placed, also in `eu-west-1c`, which no NodePool in this input serves
+          help: write `volumeBindingMode: WaitForFirstConsumer`, or allow the zones of the NodePools only
+        ");
+        silent(&super::RULE, &(class("eu-west-1a, eu-west-1c", WAIT) + &zones("eu-west-1a")));
+    }
+
+    #[test]
+    fn the_id_of_a_zone_is_no_name() {
+        assert!(findings(&super::RULE, &class("use1-az1", WAIT)).contains("error StorageClass"));
+    }
+
+    #[test]
+    fn a_volume_without_a_zone_is_found() {
+        let text = volume("x");
+        let text = text.split("  nodeAffinity").next().unwrap();
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          5 |   csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1}
+            |   ^^^
+        warning PersistentVolume/v spec.csi [1.0-1.14]
+          this EBS volume does not say in which zone it lies, and Karpenter launches nodes for its pods in any
+          help: add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`
+        ");
+        silent(&super::RULE, &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"));
+        silent(&super::RULE, &text.replace("ebs.csi", "efs.csi"));
+    }
+
+    #[test]
+    fn zones_that_some_pool_serves_are_left_alone() {
+        let one = class("eu-west-1c", WAIT);
+        silent(&super::RULE, &one);
+        silent(&super::RULE, &(one.clone() + &zones("eu-west-1a") + &zones("eu-west-1c")));
+        silent(&super::RULE, &(one.clone() + &zones("eu-west-1a") + &pool("")));
+        let except = |zone: &str| pool(&format!("{{key: topology.kubernetes.io/zone, operator: NotIn, values: [{zone}]}}"));
+        silent(&super::RULE, &(one.clone() + &except("eu-west-1a")));
+        assert!(!findings(&super::RULE, &(one + &except("eu-west-1c"))).is_empty());
+        silent(&super::RULE, &(volume("eu-west-1c") + &zones("eu-west-1c")));
+    }
+}

@@ -1,0 +1,79 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::On;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Says of each EC2NodeClass that its hash takes in the cluster's CA bundle from 1.12 on.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A node whose hash differs from that of its node class has drifted and is replaced. From 1.12 on the CA bundle is
+    /// part of the hash, so that a new bundle replaces every node of the class. The upgrade guide says that the upgrade
+    /// itself marks existing nodes as drifted; in the source, the hashes of NodeClaims that have not drifted are written
+    /// anew under the version `v5`, so that only those that had drifted before are replaced. Whichever holds, disruption
+    /// budgets decide how fast.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.11 to 1.12
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Nothing has to be written otherwise. Before the upgrade, look at the budgets of the NodePools: `nodes: "0"` for the
+    /// reason `Drifted` holds nodes until it is lifted.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#9083; upgrade guide, 1.12.0
+    /// - `EC2NodeClass.Hash` in pkg/apis/v1/ec2nodeclass.go and `updateNodeClaimHash` in
+    ///   pkg/controllers/nodeclass/hash/controller.go of aws/karpenter-provider-aws at v1.12.0
+    UPGRADE {
+        name: "ca-bundle-drift",
+        family: Family::Disruption,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::since(12),
+        summary: "the CA bundle becomes part of a node class's hash, and nodes may be replaced",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let message = "the cluster's CA bundle becomes part of the hash of this node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes";
+    let help = "look at the budgets of its NodePools before the upgrade; they decide how many nodes are replaced at a time";
+    drafts.push(Draft::new(&RULE, Place::value(object.root()), message).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n";
+
+    #[test]
+    fn the_hash_takes_in_the_bundle_from_1_12_on() {
+        insta::assert_snapshot!(begins(&super::RULE, "1.11.0", "1.12.0", CLASS), @"
+        from 1.12 on
+          4 |   name: a
+            |         ^
+        info EC2NodeClass/a  [1.12-1.14]
+          the cluster's CA bundle becomes part of the hash of this node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes
+          help: look at the budgets of its NodePools before the upgrade; they decide how many nodes are replaced at a time
+        ");
+        begins_nothing(&super::RULE, "1.8", "1.11", CLASS);
+        begins_nothing(&super::RULE, "1.12", "1.14", CLASS);
+        begins_nothing(&super::RULE, "1.14", "1.8", CLASS);
+    }
+}

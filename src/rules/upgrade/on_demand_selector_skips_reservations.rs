@@ -1,0 +1,123 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::labels;
+use crate::karpenter::operator::Operator;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::On;
+use crate::scheduling::pod::{Expression, Origin, Pod};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for pods that ask for the capacity type `on-demand` alone, where an EC2NodeClass of the input selects capacity
+    /// reservations.
+    ///
+    /// ## Why it is bad
+    ///
+    /// From 1.3 on a node in a reservation has the capacity type `reserved`. A pod that asks for `on-demand` alone never
+    /// runs there, and the reservation is paid for and not used.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.2 to 1.3
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   nodeSelector: {karpenter.sh/capacity-type: on-demand}
+    ///   containers: [{name: web, image: "example.com/web:1"}]
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   capacityReservationSelectorTerms: [{tags: {team: web}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,from=1.2 to 1.3
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   affinity:
+    ///     nodeAffinity:
+    ///       requiredDuringSchedulingIgnoredDuringExecution:
+    ///         nodeSelectorTerms:
+    ///           - matchExpressions:
+    ///               - {key: karpenter.sh/capacity-type, operator: In, values: [reserved, on-demand]}
+    ///   containers: [{name: web, image: "example.com/web:1"}]
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   capacityReservationSelectorTerms: [{tags: {team: web}}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - Upgrade guide, 1.3.0
+    UPGRADE {
+        name: "on-demand-selector-skips-reservations",
+        family: Family::Scheduling,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::since(3),
+        summary: "pods that ask for on-demand alone do not run in capacity reservations",
+        on: &[On::Workload],
+        inventory: &[Kind::NODE_CLASS],
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
+    if !context.inventory.selects_reservations() {
+        return;
+    }
+    let pinned = |expression: &Expression<'_>| {
+        let mut values = expression.values().map(|value| value.as_str() == Some("on-demand"));
+        expression.key == labels::CAPACITY_TYPE
+            && expression.operator == Operator::In
+            && !matches!(expression.origin, Origin::Preferred { .. })
+            && values.next() == Some(true)
+            && values.all(|value| value)
+    };
+    if let Some(expression) = pod.expressions().find(pinned) {
+        let place = expression.values().next().map_or_else(|| expression.place(), Place::value);
+        let message = "nodes in capacity reservations have the capacity type `reserved`: this pod asks for `on-demand` alone and never runs there";
+        let help = "ask by node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
+        drafts.push(Draft::new(&RULE, place, message).help(help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: []\n  nodeSelector:\n    karpenter.sh/capacity-type: on-demand\n";
+    const CLASS: &str = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {capacityReservationSelectorTerms: [{id: cr-1}]}\n";
+
+    #[test]
+    fn reserved_is_a_type_of_its_own_from_1_3_on() {
+        let text = format!("{POD}{CLASS}");
+        insta::assert_snapshot!(begins(&super::RULE, "1.2", "1.3.0", &text), @"
+        from 1.3 on
+          7 |     karpenter.sh/capacity-type: on-demand
+            |                                 ^^^^^^^^^
+        info Pod/a spec.nodeSelector.karpenter.sh/capacity-type [1.3-1.14]
+          nodes in capacity reservations have the capacity type `reserved`: this pod asks for `on-demand` alone and never runs there
+          help: ask by node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`
+        ");
+        begins_nothing(&super::RULE, "1.0", "1.2", &text);
+        begins_nothing(&super::RULE, "1.3", "1.14", &text);
+        begins_nothing(&super::RULE, "1.0", "1.14", POD);
+        begins_nothing(&super::RULE, "1.0", "1.14", &text.replace("type: on-demand", "type: spot"));
+    }
+}

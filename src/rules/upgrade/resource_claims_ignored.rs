@@ -1,0 +1,103 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::Object;
+use crate::rules::On;
+use crate::scheduling::pod::Pod;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for pods with `resourceClaims` (dynamic resource allocation).
+    ///
+    /// ## Why it is bad
+    ///
+    /// Up to 1.6 Karpenter does not know the field, and makes a node for what else the pod asks. From 1.7 on it passes over
+    /// such pods, and leaves those of DaemonSets out of what a node has to hold, unless `IGNORE_DRA_REQUESTS` is `false`.
+    /// With that, 1.14 is the first release that allocates the claims.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.6 to 1.7
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: train
+    /// spec:
+    ///   resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]
+    ///   containers: [{name: train, image: "example.com/train:1", resources: {claims: [{name: gpu}]}}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Ask for the device as a resource, which Karpenter counts:
+    ///
+    /// ```yaml,from=1.6 to 1.7
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: train
+    /// spec:
+    ///   containers: [{name: train, image: "example.com/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - Upgrade guide, 1.7.0
+    /// - pkg/controllers/provisioning/scheduling/scheduler.go and pkg/operator/options/options.go of
+    ///   kubernetes-sigs/karpenter at v1.7.0 and v1.14.0
+    UPGRADE {
+        name: "resource-claims-ignored",
+        family: Family::Scheduling,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::since(7),
+        summary: "pods with resource claims are passed over",
+        on: &[On::Workload],
+        inventory: &[],
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node() || pod.is_daemon()) else { return };
+    let Some(claims) = pod.spec().get("resourceClaims").filter(|claims| !claims.is_empty()) else { return };
+    let message = if pod.is_daemon() {
+        "Karpenter does not count these pods when it sizes a node: they have resource claims"
+    } else {
+        "Karpenter passes over this pod while it waits, as it has resource claims: no node is made for it"
+    };
+    let help = "ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`";
+    drafts.push(Draft::new(&RULE, Place::key(claims), message).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    fn workload(kind: &str) -> String {
+        format!("apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      resourceClaims: [{{name: gpu}}]\n")
+    }
+
+    #[test]
+    fn claims_are_passed_over_from_1_7_on() {
+        insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &workload("Deployment")), @"
+        from 1.7 on
+          8 |       resourceClaims: [{name: gpu}]
+            |       ^^^^^^^^^^^^^^
+        warning Deployment/a spec.template.spec.resourceClaims [1.7-1.14]
+          Karpenter passes over this pod while it waits, as it has resource claims: no node is made for it
+          help: ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
+        ");
+        insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &workload("DaemonSet")), @"
+        from 1.7 on
+          8 |       resourceClaims: [{name: gpu}]
+            |       ^^^^^^^^^^^^^^
+        warning DaemonSet/a spec.template.spec.resourceClaims [1.7-1.14]
+          Karpenter does not count these pods when it sizes a node: they have resource claims
+          help: ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
+        ");
+        begins_nothing(&super::RULE, "1.0", "1.6", &workload("Deployment"));
+        begins_nothing(&super::RULE, "1.7", "1.14", &workload("Deployment"));
+        begins_nothing(&super::RULE, "1.0", "1.14", &workload("Deployment").replace("[{name: gpu}]", "[]"));
+    }
+}

@@ -1,0 +1,95 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::iam::Reference;
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::On;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for a path or an ARN in `spec.role` of an EC2NodeClass.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter compares the value with the role's name, which never has a slash, and takes it for changed. Up to 1.6 it
+    /// puts the role into the same instance profile again. From 1.7 on a changed role gets a new instance profile, so that
+    /// profiles pile up until the account has no more. That such a value is wrong in every release is what
+    /// `nodeclass-role-is-arn` tells.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.6 to 1.7
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: eks/KarpenterNodeRole-prod
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,from=1.6 to 1.7
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   role: KarpenterNodeRole-prod
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#8838; upgrade guide, 1.7.0
+    /// - pkg/providers/instanceprofile/instanceprofile.go at v1.6.8 and v1.7.0
+    UPGRADE {
+        name: "role-path-makes-profiles",
+        family: Family::Nodeclass,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::since(7),
+        summary: "a role with a path gets a new instance profile again and again",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(node) = object.at(&["spec", "role"]) else { return };
+    let Some(role) = node.as_str().filter(|role| role.contains('/') && !role.contains(['$', '{', '<'])) else {
+        return;
+    };
+    let name = match Reference::read(role) {
+        Reference::Arn { name, .. } | Reference::Path { name } => name,
+        Reference::Name => return,
+    };
+    let message = "`spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time";
+    let help = format!("write `{name}`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class");
+    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    fn class(role: &str) -> String {
+        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n")
+    }
+
+    #[test]
+    fn profiles_pile_up_from_1_7_on() {
+        insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &class("arn:aws:iam::111122223333:role/nodes")), @"
+        from 1.7 on
+          5 |   role: arn:aws:iam::111122223333:role/nodes
+            |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.role [1.7-1.14]
+          `spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time
+          help: write `nodes`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class
+        ");
+        begins_nothing(&super::RULE, "1.0", "1.6", &class("a/b"));
+        begins_nothing(&super::RULE, "1.7", "1.14", &class("a/b"));
+        begins_nothing(&super::RULE, "1.0", "1.14", &class("KarpenterNodeRole-prod"));
+        begins_nothing(&super::RULE, "1.0", "1.14", &class("${PATH}/a"));
+    }
+}

@@ -1,0 +1,103 @@
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::On;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Looks for a StorageClass with more than one term in `allowedTopologies`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The terms are alternatives. Up to 1.12.1 Karpenter reads the first alone, and makes nodes for the pods of such volumes
+    /// only there; from 1.12.2 on it tries each. Nodes may come up in other zones than before.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.12.1 to 1.13
+    /// apiVersion: storage.k8s.io/v1
+    /// kind: StorageClass
+    /// metadata:
+    ///   name: gp3
+    /// provisioner: ebs.csi.aws.com
+    /// volumeBindingMode: WaitForFirstConsumer
+    /// allowedTopologies:
+    ///   - matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [eu-west-1a]}]
+    ///   - matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [eu-west-1b]}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// One term with all zones, which means the same in every release:
+    ///
+    /// ```yaml,from=1.12.1 to 1.13
+    /// apiVersion: storage.k8s.io/v1
+    /// kind: StorageClass
+    /// metadata:
+    ///   name: gp3
+    /// provisioner: ebs.csi.aws.com
+    /// volumeBindingMode: WaitForFirstConsumer
+    /// allowedTopologies:
+    ///   - matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [eu-west-1a, eu-west-1b]}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#2742, #2743, in v1.12.1, which the provider is built on from 1.12.2 on
+    UPGRADE {
+        name: "volume-topology-alternatives",
+        family: Family::Storage,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: ALL_TERMS,
+        summary: "all terms of `allowedTopologies` begin to count, or cease to",
+        on: &[On::Kind(Kind::STORAGE_CLASS)],
+        inventory: &[],
+    }
+}
+
+/// The releases that read every term.
+const ALL_TERMS: Releases = Releases::patches(12, 2, 2).or(Releases::since(13));
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(terms) = object.at(&["allowedTopologies"]).filter(|terms| terms.len() > 1) else { return };
+    let help = "write one term with all zones, which means the same in every release";
+    let up = "every term of `allowedTopologies` counts, where the first alone did: nodes may come up in other zones than before";
+    drafts.push(Draft::new(&RULE, Place::key(terms), up).help(help));
+    let down = "the first term of `allowedTopologies` alone counts: nodes for pods with such volumes come up nowhere else";
+    let below = Releases::ALL.without(ALL_TERMS);
+    drafts.push(Draft::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    const TWO: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nallowedTopologies:\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [b]}]}\n";
+
+    #[test]
+    fn the_other_terms_count_from_1_12_2_on() {
+        insta::assert_snapshot!(begins(&super::RULE, "1.11", "1.13", TWO), @"
+        from 1.12.2 on
+          4 | allowedTopologies:
+            | ^^^^^^^^^^^^^^^^^
+        info StorageClass/a allowedTopologies [1.12.2, 1.13-1.14]
+          every term of `allowedTopologies` counts, where the first alone did: nodes may come up in other zones than before
+          help: write one term with all zones, which means the same in every release
+        ");
+        insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.12.1", TWO), @"
+        from 1.12.1 down
+          4 | allowedTopologies:
+            | ^^^^^^^^^^^^^^^^^
+        warning StorageClass/a allowedTopologies [1.0-1.11, 1.12.0-1.12.1]
+          the first term of `allowedTopologies` alone counts: nodes for pods with such volumes come up nowhere else
+          help: write one term with all zones, which means the same in every release
+        ");
+        begins_nothing(&super::RULE, "1.11", "1.12.1", TWO);
+        begins_nothing(&super::RULE, "1.12.2", "1.14", TWO);
+        let (one, _) = TWO.rsplit_once("  - ").unwrap();
+        begins_nothing(&super::RULE, "1.0", "1.14", one);
+    }
+}

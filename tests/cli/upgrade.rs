@@ -1,0 +1,225 @@
+//! `karpwarden upgrade`, and ranges of releases in `check`.
+
+use insta::assert_snapshot;
+
+use crate::folder::Folder;
+
+/// A NodePool that 1.9 and later accept, with a limit that 1.11 begins to heed.
+const POOL: &str = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  limits: {nodes: 10}
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
+";
+
+/// One that 1.0 alone accepts.
+const BETA: &str = "\
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: old}
+spec:
+  template:
+    spec:
+      nodeClassRef: {name: default}
+      requirements: []
+";
+
+fn folder() -> Folder {
+    Folder::with(&[("pool.yaml", POOL), ("old.yaml", BETA)])
+}
+
+#[test]
+fn each_finding_leads_with_the_release_at_which_it_begins() {
+    let run = folder().run(&["upgrade", "--from", "1.0", "--to", "1.14", "pool.yaml", "old.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(run.stdout, @"
+    error[removed-api-version]: from 1.1 on: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+     --> old.yaml:1:13
+      |
+    1 | apiVersion: karpenter.sh/v1beta1
+      |             ^^^^^^^^^^^^^^^^^^^^
+    2 | kind: NodePool
+      |
+      = object: NodePool/old, apiVersion
+      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+      = caught by: the API server, which refuses it at apply
+      = holds for: Karpenter 1.1-1.14
+      = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+
+    warning[node-limit-enforced]: from 1.11 on: the limit of 10 nodes holds before a node is made: where the pool has as many, pods wait that had a node before
+     --> pool.yaml:5:19
+      |
+    4 | spec:
+    5 |   limits: {nodes: 10}
+      |                   ^^
+    6 |   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+      |
+      = object: NodePool/default, spec.limits.nodes
+      = help: compare it with the nodes that the pool has at its busiest, and raise it before the upgrade
+      = caught by: nobody: it is accepted, and nothing says so
+      = holds for: Karpenter 1.11-1.14
+      = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
+
+    accepted by 1.9-1.14: pool.yaml:1
+    accepted by 1.0: old.yaml:1
+    1 error, 1 warning in 2 documents; on the way from Karpenter 1.0 to 1.14
+    ");
+}
+
+#[test]
+fn the_way_down_is_a_way() {
+    let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    info[node-limit-enforced]: from 1.10 down: the limit of 10 nodes is no longer counted before a node is made: the pool can go beyond it
+     --> pool.yaml:5:19
+      |
+    4 | spec:
+    5 |   limits: {nodes: 10}
+      |                   ^^
+    6 |   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+      |
+      = object: NodePool/default, spec.limits.nodes
+      = help: limit `cpu` or `memory` as well, which every release counts
+      = caught by: nobody: it is accepted, and nothing says so
+      = holds for: Karpenter 1.0-1.10
+      = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
+
+    error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+      --> pool.yaml:11:59
+       |
+    10 |       requirements:
+    11 |         - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
+       |                                                           ^^^
+       |
+       = object: NodePool/default, spec.template.spec.requirements[0].operator
+       = help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+       = caught by: the API server, which refuses it at apply
+       = holds for: Karpenter 1.0-1.8
+       = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
+
+    accepted by 1.9-1.14: pool.yaml:1
+    1 error, 1 info in 1 document; on the way from Karpenter 1.14 to 1.8.3
+    ");
+}
+
+#[test]
+fn the_newest_release_is_the_end_unless_said_and_warnings_do_not_fail() {
+    let folder = folder();
+    let run = folder.run(&["upgrade", "--from", "1.10", "--format", "json", "pool.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let json = run.json();
+    assert_eq!(json["karpenterVersion"], "1.10..1.14");
+    assert_eq!(json["findings"][0]["rule"], "node-limit-enforced");
+    assert_eq!(json["findings"][0]["boundary"], "1.11");
+    assert_eq!(json["findings"][0]["releases"], "1.11-1.14");
+    assert_eq!(json["accepted"][0]["releases"], "1.10-1.14");
+    assert_eq!(folder.run(&["upgrade", "--from", "1.10", "--fail-on", "warning", "pool.yaml"]).status, 1);
+}
+
+#[test]
+fn what_holds_at_the_start_is_counted_and_nothing_may_change() {
+    let folder = folder();
+    let run = folder.run(&["upgrade", "--from", "1.2", "--to", "1.5", "old.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    accepted by none of these releases: old.yaml:1
+    nothing to report in 1 document; on the way from Karpenter 1.2 to 1.5; 1 finding holds in 1.2 already, which `karpwarden check` tells
+    ");
+    let run = folder.run(&["upgrade", "--from", "1.14", "pool.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"nothing to report in 1 document; on the way from Karpenter 1.14 to 1.14");
+}
+
+#[test]
+fn rules_about_upgrades_are_chosen_and_turned_off_like_any_other_and_are_not_asked_by_check() {
+    let config = "rules: {node-limit-enforced: deny}\n";
+    let folder = Folder::with(&[("karpwarden.yaml", config), ("pool.yaml", POOL)]);
+    assert_eq!(folder.run(&["upgrade", "--from", "1.10", "pool.yaml"]).status, 1);
+    assert_eq!(folder.run(&["upgrade", "--from", "1.10", "pool.yaml", "--ignore", "scheduling"]).status, 0);
+    let run = folder.run(&[
+        "check",
+        "--karpenter-version",
+        "1.9..1.14",
+        "--select",
+        "node-limit-enforced",
+        "pool.yaml",
+    ]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn unknown_releases_are_told_with_the_known_ones() {
+    let folder = folder();
+    let run = folder.run(&["upgrade", "--from", "0.37", "--to", "1.99", "pool.yaml"]);
+    assert_eq!(run.status, 2);
+    assert_snapshot!(run.stderr, @"
+    error: --from: `0.37` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+    error: --to: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+    ");
+    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from has to be given");
+    assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
+    let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.15'\n"), ("pool.yaml", POOL)]);
+    let run = config.run(&["check", "pool.yaml"]);
+    assert_eq!(run.status, 2);
+    assert_snapshot!(run.stderr, @"
+    error: karpenterVersion: `1.15` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+     --> karpwarden.yaml:1:19
+      |
+    1 | karpenterVersion: '1.15'
+      |                   ^^^^^^
+    ");
+}
+
+#[test]
+fn check_with_a_range_says_who_accepts_what() {
+    let folder = folder();
+    let arguments =
+        ["check", "--karpenter-version", "1.0..1.14", "--select", "api-server", "pool.yaml", "old.yaml"];
+    assert_snapshot!(folder.run(&arguments).stdout, @"
+    error[api-enum]: `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+      --> pool.yaml:11:59
+       |
+    10 |       requirements:
+    11 |         - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
+       |                                                           ^^^
+       |
+       = object: NodePool/default, spec.template.spec.requirements[0].operator
+       = help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+       = caught by: the API server, which refuses it at apply
+       = holds for: Karpenter 1.0-1.8
+       = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
+
+    error[removed-api-version]: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+     --> old.yaml:1:13
+      |
+    1 | apiVersion: karpenter.sh/v1beta1
+      |             ^^^^^^^^^^^^^^^^^^^^
+    2 | kind: NodePool
+      |
+      = object: NodePool/old, apiVersion
+      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+      = caught by: the API server, which refuses it at apply
+      = holds for: Karpenter 1.1-1.14
+      = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+
+    accepted by 1.9-1.14: pool.yaml:1
+    accepted by 1.0: old.yaml:1
+    2 errors in 2 documents; checked against Karpenter 1.0..1.14
+    ");
+    let run = folder.run(&[&arguments[..], &["--format", "json"]].concat());
+    let json = run.json();
+    assert_eq!(json["karpenterVersion"], "1.0..1.14");
+    assert_snapshot!(json["accepted"], @r#"[{"document":0,"file":"pool.yaml","releases":"1.9-1.14"},{"document":0,"file":"old.yaml","releases":"1.0"}]"#);
+    let releases =
+        json["findings"].as_array().unwrap().iter().map(|finding| finding["releases"].as_str().unwrap());
+    assert_eq!(releases.collect::<Vec<_>>(), ["1.0-1.8", "1.1-1.14"]);
+}

@@ -1,0 +1,144 @@
+//! Realistic inputs of several documents, each with what has to be found in it and what must not be.
+//!
+//! The comment at the head of a file says it: `karpenter` and `kubernetes` are the versions to check against, `context:
+//! complete` means that the file holds every NodePool and node class of its cluster. `expect` lists findings that must be
+//! there as `rule: Kind/name` or `rule: Kind/namespace/name`, `expect: clean` means no error and no warning, `may` lists
+//! consequences of the same mistake, `must-not` findings that would be wrong. A rule that does not exist is not counted.
+
+#![expect(clippy::unwrap_used, reason = "a test may fall over")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use karpwarden::check::{Cluster, check};
+use karpwarden::finding::Severity;
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::rules;
+use karpwarden::settings::{Settings, Target, kubernetes_minor};
+
+/// What the head of a file asks for.
+#[derive(Default)]
+struct Head {
+    settings: Settings,
+    clean: bool,
+    expect: BTreeSet<String>,
+    must_not: BTreeSet<String>,
+}
+
+fn head(text: &str) -> Head {
+    let mut head = Head::default();
+    let mut list = "";
+    for line in text.lines().map_while(|line| line.strip_prefix('#')) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        if let Some(item) = line.strip_prefix("  - ") {
+            let item = item.split(" #").next().unwrap().trim().to_owned();
+            match list {
+                "expect" => drop(head.expect.insert(item)),
+                "must-not" => drop(head.must_not.insert(item)),
+                _ => {}
+            }
+            continue;
+        }
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.split(" #").next().unwrap().trim().trim_matches('"');
+        list = key;
+        match key {
+            "karpenter" => head.settings.karpenter = Target::parse(value).unwrap(),
+            "kubernetes" => head.settings.kubernetes_minor = kubernetes_minor(value),
+            "context" => head.settings.complete_inventory = value == "complete",
+            "expect" => head.clean = value == "clean",
+            _ => {}
+        }
+    }
+    head
+}
+
+/// `rule: Kind/namespace/name` and the severity of every finding in a file.
+fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severity)> {
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let files = vec![File::read(name, text, &Limits::DEFAULT)];
+    let report = check(&[Cluster { name: String::new(), files }], settings);
+    assert!(
+        report.unreadable.is_empty()
+            && report.skipped.iter().all(|skipped| skipped.reason.contains("no rule"))
+    );
+    let named = |finding: &karpwarden::report::Finding| {
+        let namespace =
+            if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
+        format!("{}: {}/{namespace}{}", finding.rule, finding.kind, finding.name)
+    };
+    report.findings.iter().map(|finding| (named(finding), finding.severity)).collect()
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/problems");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    files
+}
+
+#[test]
+fn every_problem_is_found_and_nothing_that_would_be_wrong() {
+    let exists = |item: &&String| rules::find(item.split(':').next().unwrap()).is_some();
+    let mut wrong = Vec::new();
+    let mut expected = 0;
+    for path in files() {
+        let text = fs::read_to_string(&path).unwrap();
+        let head = head(&text);
+        assert!(head.clean || !head.expect.is_empty(), "{}: nothing is expected", path.display());
+        let found = findings(&path, &text, &head.settings);
+        let names: BTreeSet<&String> = found.iter().map(|(name, _)| name).collect();
+        let mut say = |what: &str, name: &String| wrong.push(format!("{}: {what} {name}", path.display()));
+        expected += head.expect.iter().filter(exists).count();
+        head.expect
+            .iter()
+            .filter(exists)
+            .filter(|name| !names.contains(name))
+            .for_each(|name| say("missing", name));
+        head.must_not.iter().filter(|name| names.contains(name)).for_each(|name| say("wrong", name));
+        if head.clean {
+            found
+                .iter()
+                .filter(|(_, severity)| *severity <= Severity::Warning)
+                .for_each(|(name, _)| say("not clean", name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(expected >= 7, "{expected} findings are expected only");
+}
+
+/// Each example says in its name whether something is wrong with it.
+#[test]
+fn bad_examples_have_findings_and_good_ones_none() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let found = findings(&path, &text, &Settings::default());
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let bad = name.ends_with("-bad") || name == "custom-ami";
+        let graver = found.iter().filter(|(_, severity)| *severity <= Severity::Warning).count();
+        assert_eq!(graver > 0, bad, "{name}: {found:?}");
+        if !bad && name != "workload-bundle" && name != "cluster" {
+            assert!(found.is_empty(), "{name}: {found:?}");
+        }
+    }
+}
+
+/// The shape that is copied most gives exactly what it deserves.
+#[test]
+fn the_custom_ami_example_gives_three_findings() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/custom-ami.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    let found = findings(&path, &text, &Settings::default());
+    let found: BTreeSet<String> = found.iter().map(|(name, severity)| format!("{severity} {name}")).collect();
+    let expected = [
+        "error bootstrap-argument-ignored: EC2NodeClass/hardened",
+        "info userdata-mime-malformed: EC2NodeClass/hardened",
+        "warning registration-taint-missing: EC2NodeClass/hardened",
+    ];
+    assert_eq!(found, expected.into_iter().map(str::to_owned).collect());
+}
