@@ -27,7 +27,10 @@ pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
 /// The same against releases that win over those of the flags and the config file.
 pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -> io::Result<Status> {
     let Some(mut config) = config::read(check, color) else { return Ok(Status::Usage) };
-    config.settings.karpenter = target.unwrap_or(config.settings.karpenter);
+    if let Some(target) = target {
+        config.settings.karpenter = target;
+        config.settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
+    }
     if let Some(conflict) = conflict(check) {
         terminal::error(color, conflict);
         return Ok(Status::Usage);
