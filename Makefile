@@ -101,6 +101,11 @@ lint: ## Run the linter; a warning is an error
 test: ## Run every test
 	$(CARGO) test --locked --workspace
 
+.PHONY: rule
+rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
+	@test -n "$(FAMILY)" && test -n "$(NAME)" || { printf '%s\n' 'make rule FAMILY=nodeclass NAME=my-rule' >&2; exit 2; }
+	@$(CARGO) xtask new-rule $(FAMILY) $(NAME)
+
 .PHONY: generate
 generate: ## Write anew what is derived: the reference of the rules, metadata, the settings' form and schemas, manifests
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs

@@ -3,6 +3,8 @@
 //! Everything goes in and out as text, so that a report has the same bytes here as from the command line. The page
 //! itself is in `page/`.
 
+#![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
+
 mod files;
 mod outline;
 mod policy;

@@ -1,4 +1,4 @@
-//! JUnit's XML, as GitLab, Jenkins and Azure Pipelines read it: a suite for each file, a case for each finding.
+//! `JUnit`'s XML, as GitLab, Jenkins and Azure Pipelines read it: a suite for each file, a case for each finding.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
 //! cargo xtask inspect MODULE.wasm
+//! cargo xtask new-rule FAMILY NAME
 //! ```
 
 use std::{env, ffi::OsString, fs, path::Path, process::ExitCode};
@@ -12,6 +13,7 @@ mod capabilities;
 mod inspect;
 mod metadata;
 mod module;
+mod new_rule;
 
 const USAGE: &str = "\
 Usage: cargo xtask <task>
@@ -20,6 +22,8 @@ Usage: cargo xtask <task>
       writes the policy's metadata into the module, as `kwctl annotate` does
   inspect MODULE.wasm
       prints the module's metadata, size, imports and exports
+  new-rule FAMILY NAME
+      writes the skeleton of a rule, and its line in the family's list
 ";
 
 fn main() -> ExitCode {
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
     let done = match arguments.next().as_ref().and_then(|task| task.to_str()) {
         Some("annotate") => annotate(arguments),
         Some("inspect") => inspect(arguments),
+        Some("new-rule") => new_rule(arguments),
         Some("help" | "-h" | "--help") => {
             print!("{USAGE}");
             Ok(())
@@ -66,6 +71,14 @@ fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> 
     let (Some(path), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
     let report = inspect::report(&bytes(Path::new(&path))?)?;
     print!("{report}");
+    Ok(())
+}
+
+fn new_rule(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    let [family, name] = &words[..] else { return Err(USAGE.to_owned()) };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    println!("{}", new_rule::write(&root, family, name)?);
     Ok(())
 }
 
