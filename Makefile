@@ -144,3 +144,67 @@ clean: ## Remove what was built
 	$(CARGO) clean
 	cd $(floor_dir) && $(CARGO) clean
 	rm -f $(policy) $(annotated) $(floor)
+
+# ---- The playground -------------------------------------------------------------------------------------------------
+
+NODE ?= node
+NPM  ?= npm
+# Where `make playground` serves.
+PORT ?= 8080
+
+page        := playground
+engine_wasm := target/wasm32-unknown-unknown/web/karpwarden_playground.wasm
+assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
+
+$(page)/node_modules/.package-lock.json: $(page)/package-lock.json
+	@printf '%s\n' '==> npm ci'
+	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
+	@touch $@
+
+# Cargo knows better than make whether it is up to date. The paths of dependencies are remapped as for the policy.
+.PHONY: playground-engine
+playground-engine: targets-quietly ## Build the engine for browsers and Node, with its glue and the rules' texts
+	@printf '%s\n' '==> engine: release build for wasm32-unknown-unknown'
+	@home="$${CARGO_HOME:-$$HOME/.cargo}" && $(CARGO) fetch --quiet --locked --target wasm32-unknown-unknown && flags= && \
+		for source in "$$home"/registry/src/*; do \
+		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
+		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
+		$(CARGO) build --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground
+	@$(assemble) bindgen $(engine_wasm) $(page)/build/engine
+	@$(assemble) rules $(page)/build/rules.json
+
+.PHONY: playground-dist
+playground-dist: annotated-policy.wasm playground-engine $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
+
+.PHONY: playground
+playground: playground-dist ## Build the page, serve it on loopback and print the address
+	@cd $(page) && $(NODE) serve.mjs --port $(PORT)
+
+.PHONY: playground-package
+playground-package: playground-engine ## Assemble the npm package in playground/package
+	@cd $(page)/package && $(NODE) assemble.mjs
+
+.PHONY: playground-test
+playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package in Node
+	@cd $(page) && $(NPM) test --silent
+	@cd $(page)/package && $(NODE) --test
+
+.PHONY: chromium
+chromium:
+	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			printf '%s\n' '==> apt-get install chromium' && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+		else printf '%s\n' 'The browser tests need Chromium. Install it: sudo apt-get install -y chromium'; exit 1; fi; }
+
+.PHONY: playground-bench
+playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle
+	@cd $(page) && $(NODE) bench.mjs
+
+bench: playground-bench
+
+.PHONY: playground-clean
+playground-clean:
+	rm -rf $(page)/build $(page)/dist $(page)/node_modules $(page)/screenshots
+
+clean: playground-clean

@@ -555,7 +555,7 @@ mod tests {
         karpenterVersion: must be in quotes, such as "1.10": as a number, 1.10 is 1.1
         kubernetesVersion: `latest` is no Kubernetes version; write one such as 1.33
         clusterName: must be text that is not empty
-        clustername: unknown key (did you mean `clusterName`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions
+        clustername: unknown key (did you mean `clusterName`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
         rules.no-such: there is no rule or family `no-such`
         rules.labels: must be one of deny, warn, info, off
         fix: must be true or false

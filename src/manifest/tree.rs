@@ -485,13 +485,18 @@ impl<'d> Node<'d> {
     /// The member under a key; where it is given twice the last one, as the Kubernetes tools take it.
     #[inline(never)]
     pub fn get(self, key: &str) -> Option<Self> {
-        let mut members = self.members();
-        loop {
-            let (name, node) = members.next()?;
-            if name == key {
-                return Some(node);
+        let data = self.data();
+        let mut child = if data.value == Stored::Mapping { data.first } else { NONE };
+        while child != NONE {
+            let member = self.tree.data(child);
+            // Most keys differ in length, which costs less to see than their text.
+            if member.key.len as usize == key.len() && !member.overridden && self.tree.text(member.key) == key
+            {
+                return self.at(child);
             }
+            child = member.next;
         }
+        None
     }
 
     /// The value below a path of keys.

@@ -1,7 +1,7 @@
 //! The same verdict at every door: the module in a host answers as the library does, to the byte, and names the findings
 //! that a check of the same object gives.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -71,7 +71,7 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
                     .for_each(add);
             }
             manifest::Document::Template(_) => {
-                documents.push(refused(path, &"a template, which has to be rendered first"))
+                documents.push(refused(path, &"a template, which has to be rendered first"));
             }
             manifest::Document::Unreadable { at, message } => {
                 let line = file.source.position(*at).line;

@@ -1,0 +1,134 @@
+// Builds the page into dist/: one call of the bundler, names that change with their content, and nothing copied by hand.
+//
+// The engine (build/engine), the rules' texts (build/rules.json) and the policy module have been built before; see
+// `make playground-dist`.
+
+import { build } from 'esbuild';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { CSP } from './policy.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..');
+const dist = join(here, 'dist');
+const assets = join(dist, 'assets');
+const read = (...path) => readFileSync(join(...path));
+const hash = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 10);
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(assets, { recursive: true });
+
+/** Writes a file under a name that changes with its content; gives the name relative to the page. */
+function put(name, bytes) {
+  const end = extname(name);
+  const hashed = `${basename(name, end)}-${hash(bytes)}${end}`;
+  writeFileSync(join(assets, hashed), bytes);
+  return `assets/${hashed}`;
+}
+
+const examples = readdirSync(join(root, 'examples'))
+  .filter((name) => /\.ya?ml$/.test(name))
+  .sort()
+  .map((name) => {
+    const text = read(root, 'examples', name).toString();
+    // The first sentence of the comment it begins with.
+    const comment = /^(?:# .*\n)*/.exec(text)[0].replace(/^# /gm, '').replaceAll('\n', ' ').trim();
+    const title = /^.*?\.(?= |$)|^.*/.exec(comment)[0];
+    return { name, title, text };
+  });
+const first = examples.find((example) => example.name === 'nodeclass-bad.yaml') ?? examples[0];
+
+const engine = put('engine.wasm', read(here, 'build/engine/karpwarden_bg.wasm'));
+const policy = put('policy.wasm', read(root, 'policies/karpenter/annotated-policy.wasm'));
+const rules = put('rules.json', read(here, 'build/rules.json'));
+const menu = put('examples.json', JSON.stringify(examples));
+const style = put('style.css', read(here, 'page/style.css'));
+const icon = put('icon.svg', read(here, 'page/icon.svg'));
+
+const source = (name) => join(here, 'page/src', name);
+const fromAsset = (path) => JSON.stringify(`./${basename(path)}`);
+const shared = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'none',
+  metafile: true,
+  write: true,
+  outdir: assets,
+  entryNames: '[name]-[hash]',
+  chunkNames: 'part-[hash]',
+};
+const named = (result, entry) => {
+  const [path] = Object.entries(result.metafile.outputs).find(([, output]) => output.entryPoint?.endsWith(entry));
+  return `assets/${basename(path)}`;
+};
+const workers = await build({
+  ...shared,
+  entryPoints: [source('engine-worker.ts'), source('admission-worker.ts')],
+  define: { ENGINE_WASM: fromAsset(engine), POLICY_WASM: fromAsset(policy) },
+});
+const engineWorker = named(workers, 'engine-worker.ts');
+const page = await build({
+  ...shared,
+  entryPoints: [source('main.ts')],
+  splitting: true,
+  define: {
+    ENGINE_WORKER: JSON.stringify(engineWorker),
+    ADMISSION_WORKER: JSON.stringify(named(workers, 'admission-worker.ts')),
+    RULES_JSON: JSON.stringify(rules),
+    EXAMPLES_JSON: JSON.stringify(menu),
+    FIRST_EXAMPLE: JSON.stringify({ name: first.name, text: first.text }),
+  },
+});
+const main = named(page, 'main.ts');
+
+let html = read(here, 'page/index.html').toString();
+// What the first script imports comes beside it, not after it; so does the worker.
+const [, entry] = Object.entries(page.metafile.outputs).find(([path]) => path.endsWith(basename(main)));
+const pieces = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => `assets/${basename(path)}`);
+const EARLY = [main, ...pieces].map((path) => `<link rel="modulepreload" href="${path}">`).join('\n    ');
+const fill = { CSP, STYLE: style, EARLY, MAIN: main, ENGINE: engine, ICON: icon };
+for (const [name, value] of Object.entries(fill)) html = html.replaceAll(`%${name}%`, value);
+writeFileSync(join(dist, 'index.html'), html);
+
+// The address that every finding names: a page for each rule, which leads to its documentation.
+const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+mkdirSync(join(dist, 'rules'));
+for (const [name, text] of Object.entries(JSON.parse(read(here, 'build/rules.json')))) {
+  const does = /## What it does\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '';
+  writeFileSync(
+    join(dist, 'rules', `${name}.html`),
+    `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${CSP}">
+<meta http-equiv="refresh" content="0; url=../?rule=${name}">
+<meta name="description" content="${escape(does.replaceAll('\n', ' '))}">
+<title>${name} · Karpwarden</title>
+<link rel="icon" href="../${icon}" type="image/svg+xml">
+<link rel="stylesheet" href="../${style}">
+<main class="doc">
+<h2>${name}</h2>
+<p>${escape(does)}</p>
+<p><a href="../?rule=${name}">The documentation, in the playground</a></p>
+</main>
+</html>
+`,
+  );
+}
+
+const shell = ['./', style, icon, engine, engineWorker, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
+await build({
+  ...shared,
+  entryPoints: [source('sw.ts')],
+  outdir: dist,
+  entryNames: '[name]',
+  define: { BUILD: JSON.stringify(hash(html + shell.join() + policy + rules + menu)), SHELL: JSON.stringify(shell) },
+});
+// GitHub Pages would leave out what begins with an underscore, and looks at every file for templates.
+writeFileSync(join(dist, '.nojekyll'), '');

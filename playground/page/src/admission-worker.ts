@@ -1,0 +1,104 @@
+// The policy module, away from the page's own thread.
+
+import type { Json } from './types.ts';
+import { type JsonObject, textAt } from './cluster/json.ts';
+import { type Operation, admissionRequest } from './cluster/request.ts';
+import { type AdmissionResponse, contextAware, isAbout, metadataOf, review, WEBHOOK } from './cluster/server.ts';
+import type { HostCall } from './cluster/inventory.ts';
+
+declare const POLICY_WASM: string;
+
+export interface Loaded {
+  digest: string;
+  bytes: number;
+  title: string;
+  version: string;
+  webhook: string;
+  contextAware: { apiVersion: string; kind: string }[];
+}
+
+export interface Asked {
+  operation: Operation;
+  object: Json;
+  oldObject: Json;
+  others: Json[];
+  settings: Json;
+  mode: 'protect' | 'monitor';
+  mutating: boolean;
+  connected: boolean;
+}
+
+export interface Answered {
+  /** Null where no rule of the policy is about the request: the API server does not send it. */
+  response: AdmissionResponse | null;
+  calls: HostCall[];
+}
+
+export interface AdmissionMethods {
+  load: { args: []; result: Loaded };
+  review: { args: [Asked]; result: Answered };
+}
+
+interface Module {
+  module: WebAssembly.Module;
+  metadata: Json;
+  loaded: Loaded;
+}
+
+let loading: Promise<Module> | undefined;
+
+async function load(): Promise<Module> {
+  const answer = await fetch(new URL(POLICY_WASM, self.location.href));
+  if (!answer.ok) throw new Error(`the policy module could not be fetched: ${answer.status}`);
+  const bytes = await answer.arrayBuffer();
+  const [hash, module] = await Promise.all([crypto.subtle.digest('SHA-256', bytes), WebAssembly.compile(bytes)]);
+  const metadata = metadataOf(module);
+  const digest = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const annotation = (name: string) => textAt(metadata, 'annotations', `io.kubewarden.policy.${name}`);
+  const loaded: Loaded = {
+    digest: `sha256:${digest}`,
+    bytes: bytes.byteLength,
+    title: annotation('title'),
+    version: annotation('version'),
+    webhook: WEBHOOK,
+    contextAware: contextAware(metadata),
+  };
+  return { module, metadata, loaded };
+}
+
+function ready(): Promise<Module> {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+async function answer(asked: Asked): Promise<Answered> {
+  const { module, metadata, loaded } = await ready();
+  const object = asked.operation === 'DELETE' ? null : (asked.object as JsonObject);
+  const oldObject = asked.operation === 'CREATE' ? null : (asked.oldObject as JsonObject);
+  const request = admissionRequest(asked.operation, object, oldObject);
+  if (!isAbout(metadata, request)) return { response: null, calls: [] };
+  const { settings, mode, mutating } = asked;
+  const granted = asked.connected ? loaded.contextAware : [];
+  return review({ module, metadata, settings, mode, mutating }, request, asked.others as JsonObject[], granted);
+}
+
+type Message = { id: number } & ({ method: 'load'; args: [] } | { method: 'review'; args: [Asked] });
+
+// One after another: every review reserves the address space of an instance.
+let last: Promise<void> = Promise.resolve();
+
+self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  last = last.then(() => respond(data));
+});
+
+async function respond(data: Message): Promise<void> {
+  try {
+    const result = data.method === 'load' ? (await ready()).loaded : await answer(data.args[0]);
+    postMessage({ id: data.id, result });
+  } catch (error) {
+    postMessage({ id: data.id, error: (error as Error).message });
+  }
+}

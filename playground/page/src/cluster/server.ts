@@ -1,0 +1,156 @@
+// What policy-server makes of a policy's answer; tests/doors/src/server.rs does the same natively and names its sources.
+
+import type { Json } from '../types.ts';
+import { Inventory, type HostCall } from './inventory.ts';
+import { type JsonObject, at, diff, isObject, sorted, textAt } from './json.ts';
+import { call } from './wapc.ts';
+
+export interface Policy {
+  module: WebAssembly.Module;
+  metadata: Json;
+  settings: Json;
+  mode: 'protect' | 'monitor';
+  mutating: boolean;
+}
+
+export interface AdmissionResponse {
+  uid: string;
+  allowed: boolean;
+  patchType?: string;
+  patch?: string;
+  status?: { message?: string; code?: number };
+  auditAnnotations: { [key: string]: string } | null;
+  warnings: string[] | null;
+}
+
+const ID = 'clusterwide-karpenter';
+/** The name under which the API server knows the webhook. */
+export const WEBHOOK = `${ID}.kubewarden.admission`;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The metadata that a module carries in its custom section. */
+export function metadataOf(module: WebAssembly.Module): Json {
+  const section = WebAssembly.Module.customSections(module, 'io.kubewarden.metadata')[0];
+  return section ? (JSON.parse(decoder.decode(section)) as Json) : null;
+}
+
+/** The kinds that the metadata asks to see: what `kwctl scaffold manifest` grants. */
+export function contextAware(metadata: Json): { apiVersion: string; kind: string }[] {
+  const resources = at(metadata, 'contextAwareResources');
+  if (!Array.isArray(resources)) return [];
+  return resources.map((one) => ({ apiVersion: textAt(one, 'apiVersion'), kind: textAt(one, 'kind') }));
+}
+
+/** Whether a rule of the metadata is about the request, which the API server decides before it asks. */
+export function isAbout(metadata: Json, request: Json): boolean {
+  const rules = at(metadata, 'rules');
+  if (!Array.isArray(rules) || rules.length === 0) return true;
+  const covers = (rule: Json, field: string, wanted: string) => {
+    const listed = at(rule, field);
+    return Array.isArray(listed) && listed.some((value) => value === '*' || value === wanted);
+  };
+  return rules.some(
+    (rule) =>
+      covers(rule, 'apiGroups', textAt(request, 'resource', 'group')) &&
+      covers(rule, 'apiVersions', textAt(request, 'resource', 'version')) &&
+      covers(rule, 'resources', textAt(request, 'resource', 'resource')) &&
+      covers(rule, 'operations', textAt(request, 'operation')),
+  );
+}
+
+/** A fresh instance, one call, and the answer as the API server gets it. */
+export async function review(
+  policy: Policy,
+  request: JsonObject,
+  others: readonly JsonObject[],
+  granted: readonly { apiVersion: string; kind: string }[],
+): Promise<{ response: AdmissionResponse; calls: HostCall[] }> {
+  const inventory = new Inventory(others, granted);
+  const response = constrain(policy, await evaluate(policy, request, inventory));
+  return { response, calls: inventory.calls };
+}
+
+async function evaluate(policy: Policy, request: JsonObject, inventory: Inventory): Promise<AdmissionResponse> {
+  const uid = textAt(request, 'uid');
+  const payload = encoder.encode(sorted({ request, settings: policy.settings }));
+  let answer: Uint8Array;
+  try {
+    answer = await call(policy.module, 'validate', payload, (binding, namespace, operation, asked) => {
+      let question: Json = null;
+      try {
+        question = JSON.parse(decoder.decode(asked)) as Json;
+      } catch {
+        // What is no JSON names nothing, and is refused for that.
+      }
+      const reply = inventory.answer(binding, namespace, operation, question);
+      return reply === undefined ? new Uint8Array() : encoder.encode(sorted(reply));
+    });
+  } catch (error) {
+    return rejected(uid, `internal server error: ${(error as Error).message}`, 500);
+  }
+  let said: Json;
+  try {
+    said = JSON.parse(decoder.decode(answer)) as Json;
+  } catch (error) {
+    return rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500);
+  }
+  return responseOf(uid, at(request, 'object'), said);
+}
+
+function rejected(uid: string, message: string, code?: number): AdmissionResponse {
+  const status = { message, ...(code === undefined ? {} : { code }) };
+  return { uid, allowed: false, status, auditAnnotations: null, warnings: null };
+}
+
+function responseOf(uid: string, object: Json | undefined, answer: Json): AdmissionResponse {
+  const mutated = at(answer, 'mutated_object') ?? null;
+  let patch: string | undefined;
+  if (mutated !== null && object === undefined) {
+    return rejected(
+      uid,
+      'Incoming object is null, which happens only with DELETE operations, but the policy is attempting a mutation. This is not allowed',
+    );
+  }
+  if (mutated !== null && object !== undefined) {
+    const changes = diff(object, mutated);
+    if (changes.length > 0) patch = base64(sorted(changes));
+  }
+  const message = at(answer, 'message');
+  const code = at(answer, 'code');
+  const status = {
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof code === 'number' ? { code } : {}),
+  };
+  const annotations = at(answer, 'audit_annotations');
+  const warnings = at(answer, 'warnings');
+  return {
+    uid,
+    allowed: at(answer, 'accepted') === true,
+    ...(patch === undefined ? {} : { patchType: 'JSONPatch', patch }),
+    ...(Object.keys(status).length > 0 ? { status } : {}),
+    auditAnnotations: isObject(annotations) ? (annotations as { [key: string]: string }) : null,
+    warnings: Array.isArray(warnings) ? (warnings as string[]) : null,
+  };
+}
+
+/** Mode and the permission to mutate. */
+function constrain(policy: Policy, response: AdmissionResponse): AdmissionResponse {
+  if (policy.mode === 'monitor') {
+    const { uid, auditAnnotations, warnings } = response;
+    return { uid, allowed: true, auditAnnotations, warnings };
+  }
+  if (response.patch !== undefined && !policy.mutating) {
+    const message = `Request rejected by policy ${ID}. The policy attempted to mutate the request, but it is currently configured to not allow mutations.`;
+    const { uid, auditAnnotations, warnings } = response;
+    return { uid, allowed: false, status: { message }, auditAnnotations, warnings };
+  }
+  return response;
+}
+
+function base64(text: string): string {
+  let letters = '';
+  for (const byte of encoder.encode(text)) letters += String.fromCharCode(byte);
+  return btoa(letters);
+}

@@ -1,0 +1,390 @@
+// The editor: CodeMirror in a shadow root, where its styles are constructed sheets that the content policy allows.
+
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import {
+  HighlightStyle,
+  bracketMatching,
+  codeFolding,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import { EditorSelection, EditorState, RangeSetBuilder, type StateEffect } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  MatchDecorator,
+  ViewPlugin,
+  type ViewUpdate,
+  drawSelection,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+import { icon, h } from './dom.ts';
+import { message } from './markdown.ts';
+import type { TextEditor } from './plain-editor.ts';
+import { withoutMark } from './state.ts';
+import type { Finding, Report } from './types.ts';
+
+/** What the editor tells the page. */
+export interface Listener {
+  edited(text: string): void;
+  moved(offset: number): void;
+  fix(finding: Finding): void;
+  explain(rule: string): void;
+}
+
+// Lines end at "\n" alone, so that a position counts what the engine counts: a "\r" is a letter that is not shown.
+const lineEnds = EditorState.lineSeparator.of('\n');
+
+const hiddenReturn = Decoration.replace({});
+const returns = new MatchDecorator({ regexp: /\r$/g, decoration: hiddenReturn });
+
+const windowsLineEnds = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+    constructor(view: EditorView) {
+      this.decorations = returns.createDeco(view);
+    }
+    update(update: ViewUpdate) {
+      this.decorations = returns.updateDeco(update, this.decorations);
+    }
+  },
+  {
+    decorations: (plugin) => plugin.decorations,
+    // "\r\n" is crossed and deleted as one.
+    provide: (plugin) =>
+      EditorView.atomicRanges.of((view) => {
+        const both = new RangeSetBuilder<Decoration>();
+        const found = view.plugin(plugin)?.decorations.iter();
+        for (; found?.value; found.next()) {
+          both.add(found.from, Math.min(found.to + 1, view.state.doc.length), hiddenReturn);
+        }
+        return both.finish();
+      }),
+  },
+);
+
+/** Nothing stands between "\r" and "\n", whatever moved it there. */
+const beforeReturns = EditorState.transactionFilter.of((transaction) => {
+  if (!transaction.selection) return transaction;
+  const { newDoc, newSelection } = transaction;
+  const out = (at: number) => (at > 0 && newDoc.sliceString(at - 1, at + 1) === '\r\n' ? at - 1 : at);
+  const ranges = newSelection.ranges.map((range) => EditorSelection.range(out(range.anchor), out(range.head)));
+  if (ranges.every((range, index) => range.eq(newSelection.ranges[index] ?? range))) return transaction;
+  return [transaction, { selection: EditorSelection.create(ranges, newSelection.mainIndex), sequential: true }];
+});
+
+/** Enter ends a line as the line before it ends. */
+const windowsEnter = {
+  key: 'Enter',
+  run(view: EditorView): boolean {
+    const { state } = view;
+    const line = state.doc.lineAt(state.selection.main.head);
+    if (!line.text.endsWith('\r')) return false;
+    const indent = /^ */.exec(line.text)?.[0] ?? '';
+    view.dispatch(state.replaceSelection(`\r\n${indent}`), { scrollIntoView: true, userEvent: 'input' });
+    return true;
+  },
+};
+
+const colours = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
+  { tag: [tags.string, tags.content], color: 'var(--code-text)' },
+  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
+  { tag: [tags.keyword, tags.labelName, tags.typeName, tags.attributeValue], color: 'var(--code-mark)' },
+  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: 'var(--text-2)' },
+  { tag: tags.invalid, color: 'var(--error)' },
+]);
+
+const theme = EditorView.theme({
+  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--paper)', fontSize: 'var(--code-size)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overscrollBehavior: 'contain' },
+  '.cm-content': { padding: '10px 0 40vh', caretColor: 'var(--accent)' },
+  '.cm-line': { padding: '0 16px 0 6px' },
+  '.cm-gutters': { backgroundColor: 'var(--paper)', color: 'var(--text-3)', border: 'none', paddingLeft: '2px' },
+  '.cm-lineNumbers .cm-gutterElement': { minWidth: '34px', padding: '0 6px 0 4px' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
+  '.cm-activeLine': { backgroundColor: 'var(--line-active)' },
+  '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--selection)',
+  },
+  '.cm-content ::selection': { backgroundColor: 'var(--selection)' },
+  '.cm-selectionMatch': { backgroundColor: 'var(--match)' },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--match)', outline: 'none' },
+  '.cm-searchMatch': { backgroundColor: 'var(--match)', outline: '1px solid var(--border-strong)' },
+  '.cm-searchMatch-selected': { backgroundColor: 'var(--selection)', outline: '2px solid var(--accent)' },
+  '.cm-foldGutter .cm-gutterElement': { width: '16px', cursor: 'pointer', color: 'var(--text-3)', textAlign: 'center' },
+  '.cm-foldPlaceholder': {
+    backgroundColor: 'var(--raised)',
+    border: '1px solid var(--border)',
+    color: 'var(--text-2)',
+    padding: '0 6px',
+  },
+  '.cm-gutter-lint': { width: '22px' },
+  '.cm-gutter-lint .cm-gutterElement': { padding: '0', display: 'flex', alignItems: 'center', justifyContent: 'center' },
+  '.cm-lint-marker': { width: '14px', height: '14px', cursor: 'pointer' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': { content: 'normal', forcedColorAdjust: 'none' },
+  '.cm-lint-marker-error': { backgroundColor: 'var(--error)', clipPath: 'circle(50%)' },
+  '.cm-lint-marker-warning': { backgroundColor: 'var(--warning)', clipPath: 'polygon(50% 4%, 100% 96%, 0 96%)' },
+  '.cm-lint-marker-info': { backgroundColor: 'var(--info)', clipPath: 'inset(8% round 3px)' },
+  '.cm-lintRange': { backgroundImage: 'none', paddingBottom: '0', textUnderlineOffset: '4px', textDecorationSkipInk: 'none' },
+  '.cm-lintRange-error': { textDecoration: 'underline wavy var(--error) 1.5px' },
+  '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warning) 1.5px' },
+  '.cm-lintRange-info': { textDecoration: 'underline dotted var(--info) 2px' },
+  '.cm-lintRange-active': { backgroundColor: 'var(--match)' },
+  '.cm-lintPoint:after': { borderBottomColor: 'var(--error)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    border: '1px solid var(--border-strong)',
+    borderRadius: '8px',
+    boxShadow: 'var(--shadow)',
+    maxWidth: 'min(560px, calc(100vw - 24px))',
+    overflow: 'hidden',
+  },
+  '.cm-diagnostic': { padding: '10px 12px', borderLeft: 'none', whiteSpace: 'normal' },
+  '.cm-diagnostic + .cm-diagnostic': { borderTop: '1px solid var(--border)' },
+  '.tip': { fontFamily: 'var(--sans)', fontSize: '14px', lineHeight: '1.45', display: 'grid', gap: '4px' },
+  '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
+  '.tip code': { fontFamily: 'var(--mono)', fontSize: '13px', backgroundColor: 'var(--chrome)', borderRadius: '3px', padding: '0 3px' },
+  '.tip-help': { color: 'var(--text-2)' },
+  '.tip .icon': { width: '14px', height: '14px', flex: 'none' },
+  '.tip-error .icon': { color: 'var(--error)' },
+  '.tip-warning .icon': { color: 'var(--warning)' },
+  '.tip-info .icon': { color: 'var(--info)' },
+  '.tip-actions': { display: 'flex', gap: '8px', marginTop: '4px', flexWrap: 'wrap' },
+  '.tip button': {
+    font: 'inherit',
+    fontSize: '13px',
+    color: 'var(--text)',
+    backgroundColor: 'var(--paper)',
+    border: '1px solid var(--border-strong)',
+    borderRadius: '6px',
+    padding: '3px 10px',
+    cursor: 'pointer',
+  },
+  '.tip button:hover': { backgroundColor: 'var(--hover)' },
+  '.tip button.primary': { backgroundColor: 'var(--accent)', borderColor: 'var(--accent)', color: 'var(--on-accent)' },
+  '.tip button:focus-visible': { outline: '2px solid var(--focus)', outlineOffset: '2px' },
+  '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--text)', borderColor: 'var(--border)' },
+  '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--border)' },
+  '.cm-panel.cm-search': { padding: '8px 36px 8px 10px', fontFamily: 'var(--sans)', fontSize: '14px' },
+  '.cm-panel.cm-search label': { fontSize: '13px', marginRight: '8px' },
+  '.cm-panel.cm-search [name=close]': { color: 'var(--text)', fontSize: '20px', top: '6px', right: '10px', cursor: 'pointer' },
+  '.cm-textfield': {
+    backgroundColor: 'var(--paper)',
+    color: 'var(--text)',
+    border: '1px solid var(--border-strong)',
+    borderRadius: '6px',
+    padding: '4px 8px',
+    fontSize: '14px',
+  },
+  '.cm-button': {
+    backgroundImage: 'none',
+    backgroundColor: 'var(--paper)',
+    color: 'var(--text)',
+    border: '1px solid var(--border-strong)',
+    borderRadius: '6px',
+    padding: '3px 10px',
+    fontSize: '13px',
+    cursor: 'pointer',
+  },
+  '.cm-button:hover': { backgroundColor: 'var(--hover)' },
+  '.cm-button:active': { backgroundImage: 'none' },
+  '@media (forced-colors: active)': {
+    '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': { textDecorationColor: 'CanvasText' },
+    '.cm-lintRange-warning': { textDecorationStyle: 'dashed' },
+  },
+});
+
+export class Editor implements TextEditor {
+  readonly view: EditorView;
+  #findings: Finding[] = [];
+  #silent = false;
+  #states = new Map<string, EditorState>();
+  #name = '';
+
+  constructor(
+    host: HTMLElement,
+    private readonly listener: Listener,
+  ) {
+    const root = host.attachShadow({ mode: 'open' });
+    const parent = h('div', { part: 'editor' });
+    const sprite = document.getElementById('sprite')?.cloneNode(true);
+    const base = new CSSStyleSheet();
+    base.replaceSync(':host{display:block;min-height:0}div[part=editor]{height:100%}#sprite{position:absolute}');
+    root.adoptedStyleSheets = [base];
+    if (sprite) root.append(sprite);
+    root.append(parent);
+    this.view = new EditorView({ root, parent, state: this.#fresh('') });
+  }
+
+  #fresh(text: string): EditorState {
+    return EditorState.create({
+      doc: text,
+      extensions: [
+        lineEnds,
+        windowsLineEnds,
+        beforeReturns,
+        EditorState.tabSize.of(2),
+        indentUnit.of('  '),
+        lintGutter({ tooltipFilter: () => [] }),
+        lineNumbers(),
+        highlightActiveLineGutter(),
+        highlightActiveLine(),
+        highlightSpecialChars({
+          specialChars: /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffc]/g,
+        }),
+        history(),
+        codeFolding(),
+        foldGutter({ markerDOM: (open) => h('span', { 'aria-hidden': 'true' }, open ? '⌄' : '›') }),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        highlightSelectionMatches(),
+        search({ top: true }),
+        yaml(),
+        syntaxHighlighting(colours),
+        theme,
+        EditorView.contentAttributes.of({
+          tabindex: '0',
+          'aria-label': 'Manifest',
+          'aria-describedby': 'editor-hint',
+          spellcheck: 'false',
+          autocapitalize: 'off',
+          autocorrect: 'off',
+        }),
+        EditorView.clipboardInputFilter.of(withoutMark),
+        EditorView.updateListener.of((update) => this.#updated(update)),
+        keymap.of([windowsEnter, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap]),
+      ],
+    });
+  }
+
+  #updated(update: ViewUpdate): void {
+    if (this.#silent) return;
+    if (update.docChanged) this.listener.edited(this.view.state.doc.toString());
+    if (update.selectionSet) this.listener.moved(this.view.state.selection.main.head);
+  }
+
+  /** Shows a file. Each keeps its own history, selection and folds. */
+  open(name: string, text: string): void {
+    if (this.#name) this.#states.set(this.#name, this.view.state);
+    this.#name = name;
+    const kept = this.#states.get(name);
+    const state = kept && kept.doc.toString() === text ? kept : this.#fresh(text);
+    this.#silent = true;
+    this.view.setState(state);
+    this.#silent = false;
+  }
+
+  /** Forgets the histories of files that are no longer there. */
+  keep(names: readonly string[]): void {
+    for (const name of this.#states.keys()) {
+      if (!names.includes(name)) this.#states.delete(name);
+    }
+    if (!names.includes(this.#name)) this.#name = '';
+  }
+
+  renamed(from: string, to: string): void {
+    const state = this.#states.get(from);
+    if (state) this.#states.set(to, state);
+    this.#states.delete(from);
+    if (this.#name === from) this.#name = to;
+  }
+
+  /** Marks what was found in the file that is shown. */
+  show(report: Report, name: string): void {
+    const { doc } = this.view.state;
+    this.#findings = report.findings.filter((finding) => finding.file === name && finding.offset !== null);
+    const marks: Diagnostic[] = this.#findings.map((finding) => ({
+      from: Math.min(finding.offset ?? 0, doc.length),
+      to: Math.min(finding.endOffset ?? 0, doc.length),
+      severity: finding.severity,
+      message: `${finding.rule}: ${finding.message}`,
+      renderMessage: () => this.#tip(finding),
+    }));
+    for (const unread of report.unreadable.filter((unread) => unread.file === name)) {
+      const line = doc.line(Math.min(Math.max(unread.line, 1), doc.lines));
+      const indent = line.text.length - line.text.trimStart().length;
+      marks.push({
+        from: line.from + indent,
+        to: line.from + line.text.trimEnd().length,
+        severity: 'error',
+        message: `not read: ${unread.message}`,
+        renderMessage: () => h('div', { class: 'tip tip-error' }, h('div', {}, `not read: ${unread.message}`)),
+      });
+    }
+    this.view.dispatch(setDiagnostics(this.view.state, marks));
+  }
+
+  #tip(finding: Finding): HTMLElement {
+    return h(
+      'div',
+      { class: `tip tip-${finding.severity}` },
+      h('div', { class: 'tip-head' }, icon(finding.severity), `${finding.severity}: ${finding.rule}`),
+      h('div', {}, ...message(finding.message)),
+      finding.help && h('div', { class: 'tip-help' }, ...message(finding.help)),
+      h(
+        'div',
+        { class: 'tip-actions' },
+        finding.fix &&
+          h('button', { class: 'primary', type: 'button', onclick: () => this.listener.fix(finding) }, `Fix: ${finding.fix.title}`),
+        h('button', { type: 'button', onclick: () => this.listener.explain(finding.rule) }, 'Why'),
+      ),
+    );
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  /** The findings whose place touches the cursor. */
+  atCursor(): Finding[] {
+    const { head } = this.view.state.selection.main;
+    return this.#findings.filter((finding) => (finding.offset ?? 0) <= head && head <= (finding.endOffset ?? 0));
+  }
+
+  /** Selects a range and scrolls to it; the focus moves only where that is wanted. */
+  select(from: number, to: number, focus: boolean): void {
+    const end = this.view.state.doc.length;
+    const range = EditorSelection.range(Math.min(from, end), Math.min(to, end));
+    const effects: StateEffect<unknown> = EditorView.scrollIntoView(range, { y: 'center' });
+    this.#silent = true;
+    this.view.dispatch({ selection: EditorSelection.single(range.anchor, range.head), effects });
+    this.#silent = false;
+    if (focus) this.view.focus();
+  }
+
+  /** Makes edits as one step that can be undone. */
+  apply(edits: readonly { offset: number; endOffset: number; text: string }[]): void {
+    const changes = edits.map(({ offset, endOffset, text }) => ({ from: offset, to: endOffset, insert: text }));
+    this.view.dispatch({ changes, userEvent: 'input.fix', scrollIntoView: false });
+  }
+
+  /** Makes the text another one, as one step that can be undone. What is the same at both ends stays. */
+  replace(text: string): void {
+    const before = this.view.state.doc.toString();
+    let from = 0;
+    while (from < Math.min(before.length, text.length) && before[from] === text[from]) from++;
+    let same = 0;
+    const most = Math.min(before.length, text.length) - from;
+    while (same < most && before[before.length - 1 - same] === text[text.length - 1 - same]) same++;
+    const changes = { from, to: before.length - same, insert: text.slice(from, text.length - same) };
+    this.view.dispatch({ changes, userEvent: 'input.fix' });
+  }
+}

@@ -1,0 +1,45 @@
+// The engine, away from the page's own thread: a check can take as long as it likes, and be ended.
+
+import init, * as engine from '../../build/engine/karpwarden.js';
+import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
+
+declare const ENGINE_WASM: string;
+
+const ready = init({ module_or_path: new URL(ENGINE_WASM, self.location.href) });
+
+/** The engine reads no clock. */
+const today = () => new Date().toISOString().slice(0, 10);
+
+type Methods = {
+  [M in keyof EngineMethods]: (...args: EngineMethods[M]['args']) => EngineMethods[M]['result'];
+};
+
+const methods: Methods = {
+  start: () => ({
+    about: JSON.parse(engine.about()) as About,
+    rules: JSON.parse(engine.rules()) as Rule[],
+  }),
+  check(files: SourceFile[], settings: Settings, range: string | null) {
+    const before = performance.now();
+    const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
+    return { json, ms: performance.now() - before };
+  },
+  fix: (files, settings) =>
+    JSON.parse(engine.fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
+  documents: (files, whole) => JSON.parse(engine.documents(JSON.stringify(files), whole)) as KubeObject[],
+  settings: (text) => JSON.parse(engine.settings(text)) as EngineMethods['settings']['result'],
+  policy: (settings, mode) => engine.policy(JSON.stringify(settings), mode),
+};
+
+self.addEventListener('message', async (event: MessageEvent<{ id: number; method: keyof Methods; args: never }>) => {
+  const { id, method, args } = event.data;
+  try {
+    await ready;
+    const run = methods[method] as (...args: unknown[]) => unknown;
+    postMessage({ id, result: run(...(args as unknown[])) });
+  } catch (error) {
+    // A trap leaves the module unfit for use; a refusal (a string) does not.
+    const refused = typeof error === 'string';
+    postMessage({ id, error: refused ? error : String(error), fatal: !refused });
+  }
+});

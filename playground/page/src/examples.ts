@@ -1,0 +1,72 @@
+// The examples menu; its content is the repository's examples folder, gathered when the page is built.
+
+import type { App } from './app.ts';
+import { h } from './dom.ts';
+
+declare const EXAMPLES_JSON: string;
+
+interface Example {
+  name: string;
+  title: string;
+  text: string;
+}
+
+let examples: Promise<Example[]> | undefined;
+
+export function fetchExamples(): Promise<Example[]> {
+  examples ??= fetch(new URL(EXAMPLES_JSON, document.baseURI))
+    .then((answer) => answer.json() as Promise<Example[]>)
+    .catch((error: unknown) => {
+      examples = undefined;
+      throw error;
+    });
+  return examples;
+}
+
+export function examplesMenu(app: App, button: HTMLButtonElement): void {
+  const menu = h('div', { class: 'menu', popover: 'auto', role: 'menu', 'aria-label': 'Examples' });
+  document.body.append(menu);
+  const items = () => [...menu.querySelectorAll('button')];
+  const choose = (example: Example) => {
+    menu.hidePopover();
+    const before = app.state.files;
+    const { active } = app.state;
+    app.replaceFiles([{ name: example.name, text: example.text }]);
+    const own = before.some((file) => file.text.trim() && file.text !== example.text);
+    if (own) app.notice('example', `Showing the example ${example.name}.`, [['Bring my text back', () => app.replaceFiles(before, active)]]);
+    app.announce(`Example ${example.name} opened`);
+    app.editor.focus();
+  };
+  button.addEventListener('click', async () => {
+    try {
+      const all = await fetchExamples();
+      menu.replaceChildren(
+        ...all.map((example) =>
+          h('button', { type: 'button', role: 'menuitem', tabindex: -1, onclick: () => choose(example) }, h('span', { class: 'mono' }, example.name), h('span', { class: 'help' }, example.title)),
+        ),
+      );
+    } catch {
+      app.notice('example', 'The examples could not be fetched. Check the connection and try again.', [], true);
+      return;
+    }
+    const { left, bottom } = button.getBoundingClientRect();
+    menu.style.left = `${Math.max(8, Math.min(left, innerWidth - 444))}px`;
+    menu.style.top = `${bottom + 4}px`;
+    menu.togglePopover();
+    items()[0]?.focus();
+  });
+  menu.addEventListener('toggle', (event) => {
+    const open = (event as ToggleEvent).newState === 'open';
+    button.setAttribute('aria-expanded', String(open));
+    if (!open && menu.contains(document.activeElement)) button.focus();
+  });
+  menu.addEventListener('keydown', (event) => {
+    const all = items();
+    const at = all.indexOf(document.activeElement as HTMLButtonElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      all[(to + all.length) % all.length]?.focus();
+    } else if (event.key === 'Tab') menu.hidePopover();
+  });
+}

@@ -1,0 +1,207 @@
+// Files as tabs; files and folders dropped or chosen.
+
+import type { App } from './app.ts';
+import { byId, count, h, icon } from './dom.ts';
+import { settingsOf, withoutMark } from './state.ts';
+import type { SourceFile } from './types.ts';
+
+/** What is taken from a drop: the rest would not fit into a page. */
+const FILES = 500;
+const LETTERS = 16 << 20;
+const TAKEN = /\.(ya?ml|jsonl?)$/i;
+
+export function fileTabs(app: App): void {
+  const bar = byId('files');
+  const render = () => {
+    const { files, active } = app.state;
+    const grave = new Map<string, 'error' | 'warning'>();
+    for (const { file, severity } of app.report?.findings ?? []) {
+      if (severity === 'error' || (severity === 'warning' && !grave.has(file))) grave.set(file, severity);
+    }
+    for (const { file } of app.report?.unreadable ?? []) grave.set(file, 'error');
+    const focused = bar.contains(document.activeElement);
+    bar.replaceChildren(...files.map((file, index) => tab(app, file, index, index === active, grave.get(file.name))));
+    const selected = bar.querySelector<HTMLElement>('[aria-current]');
+    selected?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (focused) selected?.focus();
+    byId('editor').setAttribute('aria-label', `Text of ${app.file.name}`);
+  };
+  app.on('files', render);
+  app.on('report', () => {
+    if (!bar.querySelector('.rename')) render();
+  });
+  bar.addEventListener('keydown', (event) => keys(app, event));
+  // The first click of two may have drawn the tabs anew.
+  bar.addEventListener('dblclick', ({ clientX, clientY }) => {
+    const box = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('.file');
+    if (box) rename(app, box, [...bar.children].indexOf(box));
+  });
+  byId('add').addEventListener('click', () => app.newFile());
+  const picker = byId<HTMLInputElement>('picker');
+  byId('open').addEventListener('click', () => picker.click());
+  picker.addEventListener('change', async () => {
+    await take(app, [...(picker.files ?? [])].map((file) => ({ path: file.name, file })), 0);
+    picker.value = '';
+  });
+  dropping(app);
+}
+
+function tab(app: App, file: SourceFile, index: number, selected: boolean, grave: 'error' | 'warning' | undefined): HTMLElement {
+  const button = h(
+    'button',
+    {
+      type: 'button',
+      class: 'tab',
+      'aria-current': selected && 'true',
+      tabindex: selected ? 0 : -1,
+      title: `${file.name} (double-click or F2 to rename)`,
+      onclick: () => index !== app.state.active && app.open(index),
+    },
+    h('span', { class: 'name' }, file.name),
+    grave && h('span', { class: `badge ${grave}` }, grave === 'error' ? '●' : '▲', h('span', { class: 'hidden' }, ` has ${grave}s`)),
+  );
+  const close = h(
+    'button',
+    { type: 'button', class: 'close', 'aria-label': `Close ${file.name}`, tabindex: selected ? 0 : -1, onclick: () => app.closeFile(index) },
+    icon('close'),
+  );
+  return h('div', { class: 'file' }, button, close);
+}
+
+function keys(app: App, event: KeyboardEvent): void {
+  if (!(event.target as HTMLElement).classList.contains('tab')) return;
+  const { files, active } = app.state;
+  const to = { ArrowRight: active + 1, ArrowLeft: active - 1, Home: 0, End: files.length - 1 }[event.key];
+  if (to !== undefined) {
+    event.preventDefault();
+    app.open((to + files.length) % files.length);
+  } else if (event.key === 'Delete') {
+    app.closeFile(active);
+  } else if (event.key === 'F2') {
+    const box = (event.target as HTMLElement).parentElement;
+    if (box) rename(app, box, active);
+  }
+}
+
+function rename(app: App, box: HTMLElement, index: number): void {
+  const input = h('input', { class: 'rename', 'aria-label': 'New name of the file', spellcheck: 'false', autocomplete: 'off' });
+  input.value = app.state.files[index]?.name ?? '';
+  let done = false;
+  const finish = (take: boolean) => {
+    if (done) return;
+    done = true;
+    const wanted = input.value;
+    input.remove();
+    if (take) app.renameFile(index, wanted);
+    app.tell('files');
+    byId('files').querySelector<HTMLElement>('[aria-current]')?.focus();
+  };
+  input.addEventListener('blur', () => finish(true));
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') finish(true);
+    if (event.key === 'Escape') finish(false);
+  });
+  box.replaceChildren(input);
+  input.focus();
+  input.setSelectionRange(0, Math.max(input.value.lastIndexOf('.'), 0) || input.value.length);
+}
+
+function dropping(app: App): void {
+  const veil = byId('drop');
+  let inside = 0;
+  const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+  addEventListener('dragenter', (event) => {
+    if (!carriesFiles(event)) return;
+    inside++;
+    document.body.dataset.pane = 'editor';
+    veil.hidden = false;
+  });
+  addEventListener('dragleave', (event) => {
+    if (carriesFiles(event) && --inside <= 0) veil.hidden = true;
+  });
+  // Before the editor sees it, which would insert the text.
+  addEventListener('dragover', (event) => carriesFiles(event) && event.preventDefault(), true);
+  addEventListener(
+    'drop',
+    async (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      inside = 0;
+      veil.hidden = true;
+      const items = [...(event.dataTransfer?.items ?? [])];
+      // Entries have to be asked for before the first pause.
+      const entries = items.map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+      const plain = [...(event.dataTransfer?.files ?? [])];
+      const found: Found[] = [];
+      let passed = 0;
+      if (entries.length > 0) for (const entry of entries) passed += await walk(entry, found);
+      else found.push(...plain.map((file) => ({ path: file.name, file })));
+      await take(app, found, passed);
+    },
+    true,
+  );
+}
+
+interface Found {
+  path: string;
+  file: File;
+}
+
+/** Gathers the files below an entry; says how many were passed by. */
+async function walk(entry: FileSystemEntry, found: Found[], depth = 0): Promise<number> {
+  const path = entry.fullPath.replace(/^\//, '');
+  if (entry.isFile) {
+    // A file named outright is always taken; in a folder only those that may hold manifests.
+    if ((depth > 0 && !TAKEN.test(entry.name)) || found.length >= FILES) return depth > 0 ? 0 : 1;
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    found.push({ path, file });
+    return 0;
+  }
+  if (depth > 32) return 1;
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  let passed = 0;
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return passed;
+    some.sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const below of some) {
+      if (below.name === 'node_modules' || below.name.startsWith('.')) continue;
+      passed += await walk(below, found, depth + 1);
+    }
+  }
+}
+
+async function take(app: App, found: Found[], passed: number): Promise<void> {
+  const files: SourceFile[] = [];
+  let left = LETTERS;
+  let tooMuch = passed;
+  for (const { path, file } of found) {
+    if (files.length >= FILES || file.size > left) {
+      tooMuch++;
+      continue;
+    }
+    const text = withoutMark(new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer()));
+    left -= file.size;
+    if (path === 'karpwarden.yaml') await takeSettings(app, text);
+    else files.push({ name: path, text });
+  }
+  files.sort((one, other) => (one.name < other.name ? -1 : 1));
+  if (files.length > 0) app.addFiles(files);
+  if (tooMuch > 0) {
+    app.notice('drop', `${count(tooMuch, 'file was', 'files were')} left out: the page takes ${FILES} files and 16 MiB. The command line takes them all.`);
+  }
+  if (files.length > 0) app.announce(`${count(files.length, 'file')} opened`);
+  else if (found.length === 0) app.notice('drop', 'No .yaml, .yml, .json or .jsonl file in there.');
+}
+
+async function takeSettings(app: App, text: string): Promise<void> {
+  const { problems, settings } = await app.engine.call('settings', [text], 10_000);
+  if (settings) {
+    app.change(settingsOf(settings));
+    app.notice('settings', 'The settings were taken from karpwarden.yaml.');
+  } else {
+    const said = problems.map((problem) => `line ${problem.line}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`);
+    app.notice('settings', `karpwarden.yaml was not taken. ${said.join('; ')}`, [], true);
+  }
+}

@@ -1,0 +1,318 @@
+// The page: what is on it, what it opens with, and which keys it knows.
+
+import { App } from './app.ts';
+import { byId, h } from './dom.ts';
+import { documentationView } from './documentation.ts';
+import { examplesMenu } from './examples.ts';
+import { fileTabs } from './files.ts';
+import { FindingsView, counts } from './findings.ts';
+import { decode, encode } from './share.ts';
+import { type State, type Tab, type Theme, load } from './state.ts';
+import type { Finding, Settings } from './types.ts';
+
+declare const FIRST_EXAMPLE: { name: string; text: string };
+
+const embedded = new URLSearchParams(location.search).get('embed') === '1';
+const stored = embedded ? null : load();
+const first = () => [{ ...FIRST_EXAMPLE }];
+
+const state: State = {
+  files: stored?.files.length ? stored.files : first(),
+  active: stored?.files.length ? stored.active : 0,
+  settings: stored?.settings ?? {},
+  tab: stored?.tab ?? 'findings',
+  theme: stored?.theme ?? 'system',
+  remember: stored?.remember ?? true,
+};
+
+const view = byId('view');
+/** The rule whose page is shown in the place of the findings. */
+let explained: string | undefined;
+
+const app = new App(state, embedded, {
+  fix(finding: Finding) {
+    showFindings();
+    app.selected = finding;
+    draw();
+    document.body.dataset.pane = 'panel';
+    findings.preview(finding);
+  },
+  explain,
+});
+if (embedded) app.keeping = false;
+
+const findings = new FindingsView(app, explain);
+type Lazy = { render(view: HTMLElement): Promise<void> };
+const lazy: Partial<Record<Tab, Promise<Lazy>>> = {};
+
+function explain(rule: string): void {
+  if (state.tab !== 'findings') app.show('findings');
+  explained = rule;
+  document.body.dataset.pane = 'panel';
+  panes();
+  draw();
+}
+
+function showFindings(): void {
+  explained = undefined;
+  if (state.tab !== 'findings') app.show('findings');
+}
+
+function back(): void {
+  const rule = explained;
+  explained = undefined;
+  draw();
+  const item = [...view.querySelectorAll<HTMLElement>('.finding')].find((one) => one.querySelector('.rule')?.textContent === rule);
+  (item?.querySelector<HTMLElement>('.why') ?? item?.querySelector<HTMLElement>('.jump') ?? view).focus();
+}
+
+function draw(): void {
+  if (state.tab === 'findings') {
+    if (explained === undefined) findings.render(view);
+    else if (view.querySelector('.doc h2')?.textContent !== explained) void documentationView(app, explained, view, back);
+    return;
+  }
+  const { tab } = state;
+  lazy[tab] ??= (tab === 'admission'
+    ? import('./later.ts').then((later) => new later.AdmissionView(app))
+    : import('./later.ts').then((later) => new later.ReleasesView(app))) as Promise<Lazy>;
+  lazy[tab].then(
+    (part) => (state.tab === tab ? part.render(view) : undefined),
+    () => {
+      delete lazy[tab];
+      view.replaceChildren(h('p', { class: 'calm' }, 'This part of the page could not be fetched. Check the connection and choose the tab again.'));
+    },
+  );
+}
+
+app.on('report', () => {
+  const { report } = app;
+  if (!report) return;
+  const parts = counts(report);
+  byId('count').replaceChildren(...parts);
+  const text = parts.map((part) => part.textContent).join(', ');
+  byId('show-panel').textContent = text;
+  app.announce(text, 1000);
+  draw();
+});
+app.on('selection', () => {
+  if (state.tab === 'findings' && explained === undefined) findings.select();
+});
+
+// Tabs of the panel
+
+const tabs = [...byId('tabs').querySelectorAll<HTMLButtonElement>('[role="tab"]')];
+const nameOf = (tab: HTMLElement) => tab.id.replace('tab-', '') as Tab;
+app.on('tab', () => {
+  for (const tab of tabs) {
+    const selected = nameOf(tab) === state.tab;
+    tab.setAttribute('aria-selected', String(selected));
+    tab.tabIndex = selected ? 0 : -1;
+  }
+  view.setAttribute('aria-labelledby', `tab-${state.tab}`);
+  view.replaceChildren();
+  view.scrollTop = 0;
+  draw();
+});
+for (const tab of tabs) {
+  tab.addEventListener('click', () => {
+    explained = undefined;
+    app.show(nameOf(tab));
+  });
+}
+byId('tabs').addEventListener('keydown', (event) => {
+  const at = tabs.findIndex((tab) => tab.getAttribute('aria-selected') === 'true');
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+  const next = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
+  if (!next) return;
+  event.preventDefault();
+  explained = undefined;
+  app.show(nameOf(next));
+  next.focus();
+});
+
+// Phone: one pane at a time
+
+function panes(): void {
+  const panel = document.body.dataset.pane === 'panel';
+  byId('show-editor').setAttribute('aria-pressed', String(!panel));
+  byId('show-panel').setAttribute('aria-pressed', String(panel));
+}
+new MutationObserver(panes).observe(document.body, { attributeFilter: ['data-pane'] });
+byId('show-editor').addEventListener('click', () => (document.body.dataset.pane = 'editor'));
+byId('show-panel').addEventListener('click', () => (document.body.dataset.pane = 'panel'));
+
+// The bar
+
+const release = byId<HTMLSelectElement>('release');
+const cluster = byId<HTMLInputElement>('cluster');
+function setting(change: (settings: Settings) => void): void {
+  const settings = structuredClone(state.settings);
+  change(settings);
+  app.change(settings);
+}
+release.addEventListener('change', () => setting((settings) => (settings.karpenterVersion = release.value)));
+cluster.addEventListener('input', () =>
+  setting((settings) => {
+    if (cluster.value.trim()) settings.clusterName = cluster.value.trim();
+    else delete settings.clusterName;
+  }),
+);
+function showSettings(): void {
+  const names = app.about?.releases.map((one) => one.name) ?? [];
+  const chosen = state.settings.karpenterVersion ?? names.at(-1) ?? '';
+  const all = names.includes(chosen) ? names : [...names, chosen];
+  if (release.options.length !== all.length) release.replaceChildren(...all.map((name) => h('option', { value: name }, name)));
+  release.value = chosen;
+  if (document.activeElement !== cluster) cluster.value = state.settings.clusterName ?? '';
+}
+app.on('settings', showSettings);
+
+const THEMES: Theme[] = ['system', 'light', 'dark'];
+function paint(): void {
+  const { theme } = state;
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  const label = `Theme: ${theme === 'system' ? 'as the system' : theme}`;
+  byId('theme').setAttribute('aria-label', label);
+  byId('theme').title = label;
+}
+byId('theme').addEventListener('click', () => {
+  state.theme = THEMES[(THEMES.indexOf(state.theme) + 1) % THEMES.length] ?? 'system';
+  paint();
+  app.announce(`Theme: ${state.theme}`);
+  app.keep();
+});
+paint();
+
+byId('settings').addEventListener('click', async () => (await import('./later.ts')).settingsDialog(app));
+byId('share').addEventListener('click', async () => (await import('./later.ts')).shareDialog(app));
+byId('cancel').addEventListener('click', () => app.cancel());
+examplesMenu(app, byId<HTMLButtonElement>('examples'));
+fileTabs(app);
+
+addEventListener('keydown', (event) => {
+  if (event.key === 'F8') {
+    event.preventDefault();
+    showFindings();
+    app.step(event.shiftKey ? -1 : 1);
+  } else if (event.key === '.' && (event.ctrlKey || event.metaKey)) {
+    const finding = app.atCursor().find((one) => one.fix);
+    if (!finding) {
+      app.announce('No fix at the cursor');
+      return;
+    }
+    event.preventDefault();
+    showFindings();
+    app.selected = finding;
+    draw();
+    document.body.dataset.pane = 'panel';
+    findings.preview(finding);
+  }
+});
+// Who comes with a manifest in the clipboard pastes it, wherever the cursor is: it takes the example's place.
+addEventListener(
+  'paste',
+  (event) => {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    const elsewhere = event.target instanceof Element && event.target.closest('input, dialog') !== null;
+    if (elsewhere || !text.includes('apiVersion') || !app.isUntouched(FIRST_EXAMPLE)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    app.replaceExample(text);
+  },
+  true,
+);
+addEventListener('pagehide', () => app.keepNow());
+
+// A link that was opened, or pasted into this very page
+
+async function openLink(): Promise<void> {
+  const fragment = location.hash.slice(1);
+  if (!fragment || fragment === 'panel') return;
+  if (!embedded) history.replaceState(null, '', location.pathname + location.search);
+  try {
+    const shared = await decode(fragment);
+    const before = structuredClone(state);
+    app.keepNow();
+    // The own text stays in storage until what the link brought is edited.
+    app.keeping = false;
+    if (shared.settings) {
+      state.settings = shared.settings;
+      app.tell('settings');
+    }
+    if (shared.files) app.replaceFiles(shared.files);
+    else app.check();
+    if (stored?.files.length && !embedded) {
+      app.notice('link', 'This was opened from a link.', [
+        ['Back to my own text', () => {
+          app.keeping = true;
+          state.settings = before.settings;
+          app.tell('settings');
+          app.replaceFiles(before.files, before.active);
+        }],
+      ]);
+    }
+  } catch (error) {
+    app.notice('link', (error as Error).message, [], true);
+  }
+}
+addEventListener('hashchange', () => void openLink());
+
+// Start
+
+if (embedded) {
+  document.body.classList.add('embed');
+  const whole = byId<HTMLAnchorElement>('whole');
+  whole.hidden = false;
+  whole.href = location.pathname + location.hash;
+  app.on('report', async () => {
+    whole.href = `${location.pathname}#${await encode({ files: state.files, settings: state.settings })}`;
+  });
+}
+app.open(state.active);
+app.tell('tab');
+void openLink().then(() => app.check());
+const started = app.engine.call('start', [], 60_000);
+// What finds comes before what edits: on a slow connection the first finding shows sooner.
+void started
+  .catch(() => undefined)
+  .then(() => app.upgrade())
+  .catch(() => {
+    const reload: [string, () => void] = ['Reload', () => location.reload()];
+    app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [reload]);
+  });
+started.then(
+  ({ about, rules }) => {
+    app.about = about;
+    app.rules = rules;
+    byId('version').textContent = `Karpwarden ${about.version}`;
+    showSettings();
+    if (state.tab === 'releases') draw();
+    const asked = new URLSearchParams(location.search).get('rule');
+    if (asked && rules.some((rule) => rule.name === asked)) explain(asked);
+    const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
+    if (!embedded) idle(() => void settle());
+  },
+  (error: Error) => app.notice('start', `The engine did not start: ${error.message}. Reload the page; if that does not help, this browser may be too old for it.`, [['Reload', () => location.reload()]], true),
+);
+
+/** When there is nothing else to do: the page learns to work offline, and fetches what it may be asked for. */
+async function settle(): Promise<void> {
+  const { serviceWorker } = navigator;
+  if (serviceWorker) {
+    try {
+      const late = new Promise((resolve) => setTimeout(resolve, 5000));
+      await Promise.race([serviceWorker.register('sw.js').then(() => serviceWorker.ready), late]);
+    } catch {
+      // Without one the page works as long as there is a connection.
+    }
+  }
+  try {
+    const { documentation, fetchExamples } = await import('./later.ts');
+    await Promise.all([app.admission.call('load', [], 120_000), documentation(), fetchExamples()]);
+    byId('offline').hidden = !serviceWorker?.controller;
+  } catch {
+    // Each is fetched again when it is asked for, and says so if it cannot be.
+  }
+}

@@ -1,0 +1,250 @@
+// The settings: the policy's own keys as a form, and as text. The engine reads them and names every mistake.
+
+import type { App } from './app.ts';
+import { dialog } from './dialog.ts';
+import { copy, h } from './dom.ts';
+import { settingsOf } from './state.ts';
+import type { Exception, Level, Problem, Settings } from './types.ts';
+
+const LIMIT = 10_000;
+
+export function settingsDialog(app: App): void {
+  const form = new Form(app);
+  dialog('Settings', form.body);
+  void form.look();
+}
+
+class Form {
+  readonly body = h('div', { class: 'dialog-body-inner' });
+  #settings: Settings;
+  #problems = h('ul', { class: 'problem', hidden: true });
+  #exceptions = h('div', { class: 'exceptions' });
+  #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
+  #policy = h('pre');
+  #looked = 0;
+
+  constructor(private readonly app: App) {
+    this.#settings = structuredClone(app.state.settings);
+    this.body.append(
+      this.#basics(),
+      this.#levels(),
+      this.#accepted(),
+      this.#asText(),
+      this.#asPolicy(),
+      this.#device(),
+    );
+    this.body.prepend(h('div', { 'aria-live': 'polite' }, this.#problems));
+    this.#text.addEventListener('input', () => void this.#readText());
+  }
+
+  #set(change: (settings: Settings) => void): void {
+    change(this.#settings);
+    void this.look(true);
+  }
+
+  #basics(): HTMLElement {
+    const { about } = this.app;
+    const settings = this.#settings;
+    const release = h('select', { id: 'settings-release', onchange: () =>
+      this.#set((one) => (one.karpenterVersion = release.value)) });
+    const names = (about?.releases ?? []).map((one) => one.name);
+    const chosen = settings.karpenterVersion ?? names.at(-1) ?? '';
+    for (const name of names.includes(chosen) ? names : [...names, chosen]) release.append(h('option', { value: name }, name));
+    release.value = chosen;
+    const text = (key: 'kubernetesVersion' | 'clusterName', label: string, help: string, placeholder: string) => {
+      const input = h('input', { id: `settings-${key}`, placeholder, autocomplete: 'off', spellcheck: 'false', oninput: () =>
+        this.#set((one) => {
+          if (input.value.trim()) one[key] = input.value.trim();
+          else delete one[key];
+        }) });
+      input.value = settings[key] ?? '';
+      return h('label', { class: 'stack' }, label, input, h('span', { class: 'help' }, help));
+    };
+    const truth = (key: 'completeInventory' | 'allowIgnoreAnnotation' | 'fix', label: string, help: string) => {
+      const input = h('input', { type: 'checkbox', id: `settings-${key}`, onchange: () => this.#set((one) => (one[key] = input.checked)) });
+      input.checked = settings[key] === true;
+      return h('label', { class: 'check' }, input, h('span', {}, label, h('span', { class: 'help' }, ` ${help}`)));
+    };
+    return h(
+      'fieldset',
+      {},
+      h('div', { class: 'two' },
+        h('label', { class: 'stack' }, 'Karpenter release', release, h('span', { class: 'help' }, 'What is wrong depends on it.')),
+        text('kubernetesVersion', 'Kubernetes version', 'For what depends on it, such as AMI families.', 'not assumed, such as 1.33'),
+        text('clusterName', 'Cluster name', 'Objects that name another cluster are found by it.', 'such as prod-eu-1')),
+      truth('completeInventory', 'These documents are the whole cluster.', 'What is absent here is absent there.'),
+      truth('allowIgnoreAnnotation', 'Authors may accept findings in the cluster', 'with the annotation karpwarden/ignore.'),
+      truth('fix', 'The policy mends what it safely can', 'and the request goes through.'),
+    );
+  }
+
+  #levels(): HTMLElement {
+    const { rules } = this.app;
+    const list = h('div', { class: 'levels', role: 'group', 'aria-label': 'Levels', tabindex: 0 });
+    const filter = h('input', { placeholder: 'Find a rule', 'aria-label': 'Find a rule', autocomplete: 'off', spellcheck: 'false', oninput: () => fill() });
+    const row = (name: string, summary: string, own: string) => {
+      const select = h('select', { 'aria-label': `Level of ${name}`, onchange: () =>
+        this.#set((one) => {
+          const levels = { ...one.rules };
+          if (select.value) levels[name] = select.value as Level;
+          else delete levels[name];
+          if (Object.keys(levels).length > 0) one.rules = levels;
+          else delete one.rules;
+        }) });
+      for (const [value, label] of [['', own], ['deny', 'deny'], ['warn', 'warn'], ['info', 'info'], ['off', 'off']]) {
+        select.append(h('option', { value }, label));
+      }
+      select.value = this.#settings.rules?.[name] ?? '';
+      return h('div', { class: summary ? 'level' : 'level family' }, h('span', { class: 'mono' }, name), summary && h('span', { class: 'help' }, summary), select);
+    };
+    const own = { error: 'deny (own)', warning: 'warn (own)', info: 'info (own)' };
+    const fill = () => {
+      const wanted = filter.value.trim().toLowerCase();
+      const rows: HTMLElement[] = [];
+      let family = '';
+      for (const rule of rules) {
+        if (wanted && !`${rule.name} ${rule.family} ${rule.summary}`.toLowerCase().includes(wanted)) continue;
+        if (rule.family !== family) rows.push(row(rule.family, '', 'as each rule has it'));
+        family = rule.family;
+        rows.push(row(rule.name, rule.summary, own[rule.severity]));
+      }
+      list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, 'No rule of that name.')]));
+    };
+    fill();
+    return h('fieldset', {}, h('legend', {}, 'Levels of rules and families'), filter, list);
+  }
+
+  #accepted(): HTMLElement {
+    this.#drawExceptions();
+    const add = () => {
+      const exceptions = [...(this.#settings.exceptions ?? []), { rule: '', reason: '' }];
+      this.#set((one) => (one.exceptions = exceptions));
+      this.#drawExceptions();
+      this.#exceptions.querySelector<HTMLElement>('.exception:last-child select')?.focus();
+    };
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, 'Accepted findings'),
+      this.#exceptions,
+      h('div', {}, h('button', { type: 'button', class: 'small', onclick: add }, 'Accept a finding')),
+    );
+  }
+
+  #drawExceptions(): void {
+    const exceptions = this.#settings.exceptions ?? [];
+    this.#exceptions.replaceChildren(
+      ...exceptions.map((exception, index) => {
+        const field = (key: keyof Exception, label: string, type = 'text') => {
+          const input = h('input', { type, autocomplete: 'off', spellcheck: 'false', oninput: () => this.#set(() => assign(exception, key, input.value)) });
+          input.value = exception[key] ?? '';
+          return h('label', {}, label, input);
+        };
+        const rule = h('select', { onchange: () => this.#set(() => (exception.rule = rule.value)) }, h('option', { value: '' }, 'choose'));
+        for (const family of new Set(this.app.rules.map((one) => one.family))) {
+          const group = h('optgroup', { label: family }, h('option', { value: family }, `${family} (all)`));
+          group.append(...this.app.rules.filter((one) => one.family === family).map((one) => h('option', { value: one.name }, one.name)));
+          rule.append(group);
+        }
+        rule.value = exception.rule;
+        const remove = () => {
+          exceptions.splice(index, 1);
+          this.#set((one) => {
+            if (exceptions.length === 0) delete one.exceptions;
+          });
+          this.#drawExceptions();
+        };
+        return h(
+          'div',
+          { class: 'exception', role: 'group', 'aria-label': `Accepted finding ${index + 1}` },
+          h('label', {}, 'Rule', rule),
+          field('kind', 'Kind'),
+          field('namespace', 'Namespace'),
+          field('name', 'Name, * for any letters'),
+          field('reason', 'Reason'),
+          field('until', 'Until', 'date'),
+          h('button', { type: 'button', class: 'small', onclick: remove }, 'Remove'),
+        );
+      }),
+    );
+  }
+
+  #asText(): HTMLElement {
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, 'The same as karpwarden.yaml'),
+      h('p', { class: 'help' }, 'Paste a file here, or drop it on the page. The command line reads the same one.'),
+      this.#text,
+    );
+  }
+
+  #asPolicy(): HTMLElement {
+    const button = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
+      void copy(this.#policy.textContent ?? '', button, (text) => this.app.announce(text)) }, 'Copy');
+    return h('fieldset', {}, h('legend', {}, 'The same as ClusterAdmissionPolicy'),
+      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'ClusterAdmissionPolicy' }, this.#policy), h('div', {}, button));
+  }
+
+  #device(): HTMLElement {
+    const input = h('input', { type: 'checkbox', id: 'settings-remember', onchange: () => {
+      this.app.state.remember = input.checked;
+      this.app.keeping = !this.app.embedded;
+      this.app.keepNow();
+    } });
+    input.checked = this.app.state.remember;
+    return h('fieldset', {}, h('legend', {}, 'This device'),
+      h('label', { class: 'check' }, input, h('span', {}, 'Remember files and settings in this browser.', h('span', { class: 'help' }, ' Without it they are gone when the page is closed.'))));
+  }
+
+  /** Asks the engine what it makes of the settings; what it has nothing against holds from now on. */
+  async look(changed = false): Promise<void> {
+    const looked = ++this.#looked;
+    const settings = settingsOf(this.#settings);
+    const { engine } = this.app;
+    const { problems } = (await engine.call('settings', [JSON.stringify(settings)], LIMIT));
+    if (looked !== this.#looked) return;
+    this.#say(problems, false);
+    if (problems.length > 0) return;
+    if (changed) this.app.change(settings);
+    const policy = await engine.call('policy', [settings, 'protect'], LIMIT);
+    if (looked !== this.#looked) return;
+    this.#policy.textContent = policy;
+    if (document.activeElement !== this.#text) this.#text.value = textOf(policy);
+  }
+
+  async #readText(): Promise<void> {
+    const looked = ++this.#looked;
+    const { problems, settings } = await this.app.engine.call('settings', [this.#text.value], LIMIT);
+    if (looked !== this.#looked) return;
+    this.#say(problems, true);
+    if (!settings) return;
+    this.#settings = settingsOf(settings);
+    this.app.change(structuredClone(this.#settings));
+    const [basics, levels] = [this.#basics(), this.#levels()];
+    this.body.children[1]?.replaceWith(basics);
+    this.body.children[2]?.replaceWith(levels);
+    this.#drawExceptions();
+    this.#policy.textContent = await this.app.engine.call('policy', [this.#settings, 'protect'], LIMIT);
+  }
+
+  #say(problems: readonly Problem[], text: boolean): void {
+    const said = problems.map(({ path, message, line, column }) =>
+      h('li', {}, `${text ? `line ${line}, column ${column}: ` : ''}${path ? `${path}: ` : ''}${message}`));
+    this.#problems.replaceChildren(...said);
+    this.#problems.hidden = said.length === 0;
+  }
+}
+
+function assign(exception: Exception, key: keyof Exception, value: string): void {
+  if (value || key === 'rule' || key === 'reason') exception[key] = value;
+  else delete exception[key];
+}
+
+/** The settings' part of the policy's manifest, which is its last, as a document of its own. */
+function textOf(policy: string): string {
+  const at = policy.indexOf('\n  settings:');
+  const lines = policy.slice(at + 1).split('\n');
+  const text = lines.slice(1).map((line) => line.slice(4)).join('\n');
+  return text.trim() ? text : '';
+}

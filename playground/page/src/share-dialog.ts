@@ -1,0 +1,48 @@
+// Sharing: what goes into the link is chosen, and said.
+
+import type { App } from './app.ts';
+import { dialog } from './dialog.ts';
+import { copy, count, h } from './dom.ts';
+import { asMarkdown } from './findings.ts';
+import { type Shared, encode } from './share.ts';
+
+/** Longer links are cut by some chat programs and mail readers. */
+const LONG = 8000;
+
+export function shareDialog(app: App): void {
+  const box = (id: string, label: string, checked: boolean) => {
+    const input = h('input', { type: 'checkbox', id, onchange: () => void update() });
+    input.checked = checked;
+    return [input, h('label', { class: 'check' }, input, h('span', {}, label))] as const;
+  };
+  const { files, settings } = app.state;
+  const [withFiles, filesLabel] = box('share-files', files.length === 1 ? `The text of ${app.file.name}` : `The text of ${count(files.length, 'file')}`, true);
+  const [withSettings, settingsLabel] = box('share-settings', 'The settings', Object.keys(settings).length > 0);
+  const field = h('input', { readonly: true, id: 'share-link', 'aria-label': 'Link', onfocus: () => field.select() });
+  const length = h('p', { class: 'help', id: 'share-length', role: 'status' });
+  const button = h('button', { type: 'button', class: 'primary', id: 'share-copy', onclick: () => void copy(field.value, button, (text) => app.announce(text)) }, 'Copy link');
+  const issue = h('button', { type: 'button', onclick: () => void copy(asMarkdown(app, field.value), issue, (text) => app.announce(text)) }, 'Copy as Markdown');
+  const update = async () => {
+    const shared: Shared = {};
+    if (withFiles.checked) shared.files = files;
+    if (withSettings.checked) shared.settings = settings;
+    const nothing = !shared.files && !shared.settings;
+    const { origin, pathname } = location;
+    field.value = nothing ? '' : `${origin}${pathname}#${await encode(shared)}`;
+    button.disabled = nothing;
+    const { length: letters } = field.value;
+    const what = shared.files ? 'It contains the text: whoever has the link can read it.' : 'It contains no text of yours.';
+    length.textContent = nothing
+      ? 'Choose what to share.'
+      : `${count(letters, 'letter')} long. ${what} It is in the part of the address that browsers send to nobody.${letters > LONG ? ' Some programs cut links of this length: send the files instead.' : ''}`;
+  };
+  dialog(
+    'Share',
+    h('fieldset', {}, h('legend', {}, 'What to include'), filesLabel, settingsLabel),
+    h('div', { class: 'link-box' }, field, button),
+    length,
+    h('div', { class: 'row-actions' }, issue),
+  );
+  void update();
+  button.focus();
+}

@@ -1,0 +1,91 @@
+// The link: everything that is shared is in its fragment, which browsers send to nobody.
+//
+//   #<base64url of: one byte of version, then JSON, deflated>
+
+import type { Settings, SourceFile } from './types.ts';
+import { settingsOf, filesOf } from './state.ts';
+
+const VERSION = 1;
+/** A link that unpacks to more than this was not made by this page. */
+const LIMIT = 4 << 20;
+
+export interface Shared {
+  files?: SourceFile[];
+  settings?: Settings;
+}
+
+export async function encode(shared: Shared): Promise<string> {
+  const files = shared.files?.map(({ name, text }) => [name, text]);
+  const json = JSON.stringify({ f: files, s: shared.settings });
+  const packed = await through(new TextEncoder().encode(json), new CompressionStream('deflate-raw'), Infinity);
+  const bytes = new Uint8Array(packed.length + 1);
+  bytes[0] = VERSION;
+  bytes.set(packed, 1);
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** What a fragment holds. Throws a sentence for the user where it holds nothing that this page can read. */
+export async function decode(fragment: string): Promise<Shared> {
+  const damaged = 'The link is damaged: nothing could be read from it. Ask for it again, or paste the manifest.';
+  let bytes: Uint8Array;
+  try {
+    const text = atob(fragment.replaceAll('-', '+').replaceAll('_', '/'));
+    bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  } catch {
+    throw new Error(damaged);
+  }
+  if (bytes[0] !== VERSION) {
+    throw new Error(
+      bytes.length > 0 && (bytes[0] ?? 0) > VERSION
+        ? 'The link was made by a newer version of this page. Reload, then open it again.'
+        : damaged,
+    );
+  }
+  let json: unknown;
+  try {
+    const raw = await through(bytes.subarray(1), new DecompressionStream('deflate-raw'), LIMIT);
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
+  } catch {
+    throw new Error(damaged);
+  }
+  if (typeof json !== 'object' || json === null) throw new Error(damaged);
+  const { f, s } = json as { f?: unknown; s?: unknown };
+  const shared: Shared = {};
+  const pairs = Array.isArray(f) ? f.map((pair) => (Array.isArray(pair) ? { name: pair[0], text: pair[1] } : null)) : null;
+  const files = filesOf(pairs);
+  if (files.length > 0) shared.files = files;
+  if (s !== undefined) shared.settings = settingsOf(s);
+  if (!shared.files && !shared.settings) throw new Error(damaged);
+  return shared;
+}
+
+async function through(
+  bytes: Uint8Array,
+  stream: CompressionStream | DecompressionStream,
+  limit: number,
+): Promise<Uint8Array> {
+  const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(stream).getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > limit) {
+      await reader.cancel();
+      throw new Error('too long');
+    }
+    pieces.push(value);
+  }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,120 @@
+// What the page remembers: the files, the settings, how it looks. Kept on this device only, and only if wanted.
+
+import type { Exception, Level, Settings, SourceFile } from './types.ts';
+
+export type Tab = 'findings' | 'admission' | 'releases';
+export type Theme = 'system' | 'light' | 'dark';
+
+export interface State {
+  files: SourceFile[];
+  active: number;
+  settings: Settings;
+  tab: Tab;
+  theme: Theme;
+  remember: boolean;
+}
+
+const KEY = 'karpwarden';
+/** What a stored state or a link may hold at most; a browser keeps about five million letters a site. */
+const FILES = 500;
+
+export function load(): State | null {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? 'null');
+    if (typeof stored !== 'object' || stored === null) return null;
+    const { files, active, settings, tab, theme, remember } = stored as Record<string, unknown>;
+    const read = filesOf(files);
+    return {
+      files: read,
+      active: typeof active === 'number' && read[active] ? active : 0,
+      settings: settingsOf(settings),
+      tab: tab === 'admission' || tab === 'releases' ? tab : 'findings',
+      theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+      remember: remember !== false,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the state could be kept. */
+export function save(state: State): boolean {
+  try {
+    const { theme, remember } = state;
+    localStorage.setItem(KEY, JSON.stringify(remember ? state : { theme, remember }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The files in something that may be anything. */
+export function filesOf(value: unknown): SourceFile[] {
+  if (!Array.isArray(value)) return [];
+  const files: SourceFile[] = [];
+  for (const entry of value.slice(0, FILES)) {
+    const { name, text } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof name === 'string' && typeof text === 'string') {
+      files.push({ name: uniqueName(files, name), text: withoutMark(text) });
+    }
+  }
+  return files;
+}
+
+/** A name that no other file has. */
+export function uniqueName(files: readonly SourceFile[], wanted: string): string {
+  const taken = new Set(files.map((file) => file.name));
+  const clean = wanted.trim().slice(0, 200) || 'manifest.yaml';
+  if (!taken.has(clean)) return clean;
+  const dot = clean.lastIndexOf('.');
+  const [stem, end] = dot > 0 ? [clean.slice(0, dot), clean.slice(dot)] : [clean, ''];
+  for (let number = 2; ; number++) {
+    const name = `${stem}-${number}${end}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Editors do not count a byte order mark, and neither does the engine. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+/**
+ * The settings in something that may be anything. Only the shape is looked at; what the values mean is for the engine,
+ * which names every mistake.
+ */
+export function settingsOf(value: unknown): Settings {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  const given = value as Record<string, unknown>;
+  const settings: Settings = {};
+  for (const key of ['karpenterVersion', 'kubernetesVersion', 'clusterName'] as const) {
+    const text = given[key];
+    if (typeof text === 'string' && text) settings[key] = text;
+  }
+  for (const key of ['completeInventory', 'allowIgnoreAnnotation', 'fix'] as const) {
+    if (given[key] === true) settings[key] = true;
+  }
+  if (typeof given.rules === 'object' && given.rules !== null) {
+    const levels = Object.entries(given.rules).map(([name, level]) => [name, level === false ? 'off' : level]);
+    const known = levels.filter((entry): entry is [string, Level] =>
+      ['deny', 'warn', 'info', 'off'].includes(entry[1] as string),
+    );
+    if (known.length > 0) settings.rules = Object.fromEntries(known);
+  }
+  if (Array.isArray(given.exceptions)) {
+    const read = given.exceptions.map(exceptionOf).filter((exception) => exception !== null);
+    if (read.length > 0) settings.exceptions = read;
+  }
+  return settings;
+}
+
+function exceptionOf(value: unknown): Exception | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Record<string, unknown>;
+  const text = (key: string) => (typeof given[key] === 'string' ? (given[key] as string) : '');
+  const exception: Exception = { rule: text('rule'), reason: text('reason') };
+  for (const key of ['kind', 'namespace', 'name', 'until'] as const) {
+    if (text(key)) exception[key] = text(key);
+  }
+  return exception;
+}

@@ -1,0 +1,158 @@
+// The shapes that cross the border to the engine; the report's is that of `karpwarden check --format json`.
+
+export interface SourceFile {
+  name: string;
+  text: string;
+}
+
+export type Severity = 'error' | 'warning' | 'info';
+export type Level = 'deny' | 'warn' | 'info' | 'off';
+
+export interface Edit {
+  file: string;
+  offset: number;
+  endOffset: number;
+  text: string;
+}
+
+export interface Fix {
+  title: string;
+  safe: boolean;
+  edits: Edit[];
+}
+
+export interface Related {
+  file: string;
+  document: number;
+  path: string;
+  line: number | null;
+  column: number | null;
+  offset: number | null;
+  endOffset: number | null;
+  message: string;
+}
+
+export interface Finding {
+  rule: string;
+  family: string;
+  severity: Severity;
+  caughtBy: 'api-server' | 'controller' | 'nobody';
+  releases: string;
+  cluster: string;
+  file: string;
+  document: number;
+  apiVersion: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  path: string;
+  line: number | null;
+  column: number | null;
+  endLine: number | null;
+  endColumn: number | null;
+  offset: number | null;
+  endOffset: number | null;
+  message: string;
+  help: string;
+  url: string;
+  related: Related[];
+  fix: Fix | null;
+}
+
+export interface Report {
+  schema: number;
+  version: string;
+  karpenterVersion: string;
+  summary: {
+    documents: number;
+    checked: number;
+    skipped: number;
+    errors: number;
+    warnings: number;
+    infos: number;
+    suppressed: number;
+  };
+  findings: Finding[];
+  accepted?: { file: string; document: number; releases: string }[];
+  skipped: { file: string; document: number; reason: string }[];
+  unreadable: { file: string; document: number; line: number; column: number; message: string }[];
+}
+
+export interface Rule {
+  name: string;
+  family: string;
+  severity: Severity;
+  caughtBy: string;
+  since: string;
+  until: string;
+  fix: 'none' | 'safe' | 'unsafe';
+  summary: string;
+  url: string;
+}
+
+export interface KubeObject {
+  file: string;
+  document: number;
+  apiVersion: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  operation: '' | 'CREATE' | 'UPDATE';
+  line: number;
+  offset: number;
+  object?: Json;
+  oldObject?: Json;
+}
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Exception {
+  rule: string;
+  kind?: string;
+  namespace?: string;
+  name?: string;
+  reason: string;
+  until?: string;
+}
+
+export interface Settings {
+  karpenterVersion?: string;
+  kubernetesVersion?: string;
+  clusterName?: string;
+  completeInventory?: boolean;
+  rules?: Record<string, Level>;
+  allowIgnoreAnnotation?: boolean;
+  fix?: boolean;
+  exceptions?: Exception[];
+}
+
+export interface Problem {
+  path: string;
+  message: string;
+  line: number;
+  column: number;
+  offset: number;
+  endOffset: number;
+}
+
+export interface About {
+  version: string;
+  keys: string[];
+  releases: { name: string; newest: string }[];
+}
+
+/** What the worker can be asked for: its arguments and its answer. */
+export interface EngineMethods {
+  start: { args: []; result: { about: About; rules: Rule[] } };
+  check: {
+    args: [files: SourceFile[], settings: Settings, range: string | null];
+    result: { json: string; ms: number };
+  };
+  fix: {
+    args: [files: SourceFile[], settings: Settings];
+    result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
+  };
+  documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
+  settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };
+  policy: { args: [settings: Settings, mode: string]; result: string };
+}

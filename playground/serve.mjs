@@ -1,0 +1,56 @@
+// Serves dist/ on loopback, with the headers that a careful host would send. `node serve.mjs [--port 8080]`
+
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, join, normalize, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { CSP } from './policy.mjs';
+
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+};
+
+/** Starts a server and gives its address. */
+export async function serve(folder, port = 0) {
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
+    // As GitHub Pages does, an address without an ending is a page.
+    const page = path.endsWith(sep) ? join(path, 'index.html') : extname(path) ? path : `${path}.html`;
+    const file = join(folder, page);
+    if (!file.startsWith(folder + sep) || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const bytes = await readFile(file);
+      response.writeHead(200, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'content-length': bytes.length,
+        'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'content-security-policy': `${CSP}; frame-ancestors *`,
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      });
+      response.end(request.method === 'HEAD' ? undefined : bytes);
+    } catch {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
+    }
+  });
+  await new Promise((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const at = process.argv.indexOf('--port');
+  const port = at > 0 ? Number(process.argv[at + 1]) : 8080;
+  const folder = join(dirname(fileURLToPath(import.meta.url)), 'dist');
+  const { address } = await serve(folder, port).catch(() => serve(folder));
+  console.log(`The playground is at ${address} (end it with Ctrl+C)`);
+}

@@ -1,0 +1,95 @@
+//! The browser door: the engine for the page's worker, and for Node.
+//!
+//! Everything goes in and out as text, so that a report has the same bytes here as from the command line. The page
+//! itself is in `page/`.
+
+mod files;
+mod outline;
+mod policy;
+mod settings;
+
+use std::sync::Arc;
+
+use karpwarden::check::Cluster;
+use karpwarden::karpenter::release::{Release, Releases};
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::Source;
+use karpwarden::mend::mend;
+use karpwarden::report::catalog::catalog;
+use karpwarden::settings::Settings;
+use serde_json::{Value as Json, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Checks files: `[{"name", "text"}]`, with settings as YAML or JSON.
+///
+/// Gives the bytes of `karpwarden check --format json`. A range such as `1.0..1.14` takes the place of the settings'
+/// `karpenterVersion`; today (`2027-03-31`) is for exceptions that end.
+#[wasm_bindgen]
+pub fn check(
+    files: &str,
+    settings: &str,
+    range: Option<String>,
+    today: Option<String>,
+) -> Result<String, String> {
+    let mut settings = settings::read(settings)?;
+    settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
+    let cluster = Cluster { name: String::new(), files: files::read(files)? };
+    Ok(karpwarden::check(&[cluster], &settings).to_json())
+}
+
+/// Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
+/// "file", "line", "reason"}]}`. Only the files that changed are given.
+#[wasm_bindgen]
+pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
+    let mut settings = settings::read(settings)?;
+    settings::aim(&mut settings, None, today.as_deref())?;
+    let read = files::read(files)?;
+    let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
+    let mut clusters = [Cluster { name: String::new(), files: read }];
+    let mended = mend(&mut clusters, &settings, &Limits::DEFAULT);
+    let [Cluster { files: after, .. }] = &clusters;
+    let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
+    let files: Vec<Json> =
+        changed.map(|(_, file)| json!({"name": file.source.name(), "text": file.source.text()})).collect();
+    let refused = mended
+        .refused
+        .iter()
+        .map(|one| json!({"rule": one.rule, "file": one.file, "line": one.line, "reason": one.reason}));
+    let refused: Vec<Json> = refused.collect();
+    Ok(json!({"files": files, "applied": mended.applied, "refused": refused}).to_string())
+}
+
+/// The objects in the files and where they start: `[{"file", "document", "apiVersion", "kind", "namespace", "name",
+/// "operation", "line", "offset", "object", "oldObject"}]`. The last two only where they are asked for.
+#[wasm_bindgen]
+pub fn documents(files: &str, whole: bool) -> Result<String, String> {
+    Ok(outline::of(&files::read(files)?, whole).to_string())
+}
+
+/// Every rule, as `karpwarden rules --format json` prints them.
+#[wasm_bindgen]
+pub fn rules() -> String {
+    serde_json::to_string(&catalog()).unwrap_or_default()
+}
+
+/// What is wrong with settings, and what they say as JSON where nothing is:
+/// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
+#[wasm_bindgen]
+pub fn settings(text: &str) -> String {
+    settings::look_at(text).to_string()
+}
+
+/// The ClusterAdmissionPolicy that gives these settings to the policy, as YAML.
+#[wasm_bindgen]
+pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
+    let read = settings::read(settings)?;
+    Ok(policy::manifest(&settings::as_json(settings)?, &read, mode))
+}
+
+/// What this build knows: `{"version", "keys", "releases": [{"name", "newest"}]}`.
+#[wasm_bindgen]
+pub fn about() -> String {
+    let release = |release: Release| json!({"name": release.to_string(), "newest": Releases::only(release).to_string()});
+    let releases: Vec<Json> = Release::minors().map(release).collect();
+    json!({"version": env!("CARGO_PKG_VERSION"), "keys": Settings::KEYS, "releases": releases}).to_string()
+}

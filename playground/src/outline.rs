@@ -1,0 +1,59 @@
+//! What is in the files: for the list of documents, and as the objects that an API server would receive.
+
+use karpwarden::manifest::tree::{Node, Value};
+use karpwarden::manifest::{Document, File};
+use karpwarden::object::{Object, Operation};
+use serde_json::{Map, Value as Json, json};
+
+/// The objects of the files, in order.
+pub(crate) fn of(files: &[File], whole: bool) -> Json {
+    let mut outline = Vec::new();
+    for file in files {
+        for (document, read) in file.documents.iter().enumerate() {
+            let Document::Read(tree) = read else { continue };
+            outline.extend(Object::all(tree).into_iter().map(|object| entry(file, document, object, whole)));
+        }
+    }
+    Json::Array(outline)
+}
+
+fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Json {
+    let at = file.source.position(object.root().span().start);
+    let operation = match object.operation() {
+        Operation::Apply => "",
+        Operation::Create => "CREATE",
+        Operation::Update => "UPDATE",
+    };
+    let mut entry = json!({
+        "file": file.source.name(),
+        "document": document,
+        "apiVersion": object.api_version(),
+        "kind": object.kind(),
+        "namespace": object.namespace(),
+        "name": object.name(),
+        "operation": operation,
+        "line": at.line,
+        "offset": at.offset,
+    });
+    if let Some(entry) = entry.as_object_mut().filter(|_| whole) {
+        entry.insert("object".to_owned(), value_of(object.root()));
+        entry.insert("oldObject".to_owned(), object.old().map_or(Json::Null, value_of));
+    }
+    entry
+}
+
+/// A value as JSON, with the keys of objects in order, as Go writes them.
+pub(crate) fn value_of(node: Node<'_>) -> Json {
+    match node.value() {
+        Value::Null => Json::Null,
+        Value::Bool(truth) => truth.into(),
+        Value::Int(number) => number.into(),
+        Value::Float(number) => number.into(),
+        Value::String(text) => text.into(),
+        Value::Sequence => node.items().map(value_of).collect(),
+        Value::Mapping => {
+            let members = node.members().map(|(key, value)| (key.to_owned(), value_of(value)));
+            Json::Object(members.collect::<Map<_, _>>())
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// A real browser on the built page: what a person would do, and nothing else.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+
+import { serve } from '../serve.mjs';
+
+export const here = dirname(fileURLToPath(import.meta.url));
+export const dist = join(here, '../dist');
+export const root = join(here, '../..');
+const screens = join(here, '../screenshots');
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** The browser to drive: the one named by CHROMIUM, or Debian's. */
+function executable() {
+  const candidates = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+  const found = candidates.find((path) => path && existsSync(path));
+  if (!found) throw new Error('no Chromium: install it with `apt-get install chromium`, or name one in CHROMIUM');
+  return found;
+}
+
+/** A page in an empty profile. It fails what it should never do: ask elsewhere, break its content policy, log an error. */
+export async function visit({ path = '', offline = false, ...options } = {}) {
+  const server = options.server ?? (await serve(dist));
+  const profile = mkdtempSync(join(tmpdir(), 'karpwarden-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: executable(),
+    args: FLAGS,
+    headless: true,
+    viewport: { width: 1440, height: 900 },
+    serviceWorkers: 'block',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    acceptDownloads: true,
+    ...options.context,
+  });
+  const wrong = [];
+  const sent = [];
+  context.on('request', (request) => {
+    sent.push(request.url());
+    const inside = request.url().startsWith(server.address) || /^(blob|data):/.test(request.url());
+    if (!inside) wrong.push(`asked elsewhere: ${request.url()}`);
+  });
+  await context.addInitScript(() => {
+    globalThis.violations = [];
+    addEventListener('securitypolicyviolation', (event) => {
+      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  page.on('console', (message) => {
+    if (message.type() === 'error') wrong.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => wrong.push(`error: ${error.message}\n${error.stack}`));
+  page.on('dialog', (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(server.address + path);
+  if (!options.unchecked) {
+    await settled(page);
+    await page.locator('.cm-content').waitFor();
+  }
+  return {
+    page,
+    context,
+    server,
+    sent,
+    wrong,
+    async close({ allow = [] } = {}) {
+      const violations = page.isClosed() ? [] : await page.evaluate(() => globalThis.violations ?? []).catch(() => []);
+      await context.close();
+      if (!options.server) server.close();
+      rmSync(profile, { recursive: true, force: true });
+      const bad = [...wrong, ...violations].filter((text) => !allow.some((pattern) => pattern.test(text)));
+      if (bad.length > 0) throw new Error(bad.join('\n'));
+    },
+  };
+}
+
+/** Waits until what is in the editor has been checked. */
+export async function settled(page) {
+  await page.waitForFunction(() => /^(checked|not checked)/.test(document.getElementById('timing').textContent));
+}
+
+/** Puts a text into the editor as a paste does, and waits for its check. */
+export async function paste(page, text) {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+A');
+  await page.evaluate(() => (document.getElementById('timing').textContent = 'waiting'));
+  await page.evaluate(async (text) => {
+    const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+  }, text);
+  await settled(page);
+}
+
+/** What the share link holds: the files as they are in the editor, to the letter, and the settings. */
+export async function shared(page) {
+  await page.locator('#share').click();
+  const link = await page.waitForFunction(() => document.getElementById('share-link')?.value);
+  const value = await link.jsonValue();
+  await page.keyboard.press('Escape');
+  return { link: value, ...unpack(value) };
+}
+
+export function unpack(link) {
+  const bytes = Buffer.from(new URL(link).hash.slice(1), 'base64url');
+  const { f = [], s = {} } = JSON.parse(inflateRawSync(bytes.subarray(1)).toString());
+  return { files: f.map(([name, text]) => ({ name, text })), settings: s };
+}
+
+export function pack(value, version = 1) {
+  const packed = deflateRawSync(typeof value === 'string' ? value : JSON.stringify(value));
+  return Buffer.concat([Buffer.from([version]), packed]).toString('base64url');
+}
+
+/** The text of the file that is shown. */
+export const text = async (page) => (await shared(page)).files[0].text;
+
+/** Keeps a picture for people to look at. */
+export async function picture(page, name) {
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: join(screens, `${name}.png`) });
+}
+
+/** The names of the rules in the list. */
+export const rules = (page) => page.locator('.finding .rule').allTextContents();

@@ -1,0 +1,162 @@
+// The same verdict at every door: the page's worker gives the bytes of the command line, and the policy in the page
+// answers as it does in policy-server.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+
+import { root, visit } from './browser.mjs';
+
+const cargo = (...args) => execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+const CASES = 1000;
+
+/** Every manifest of the repository that is not made for one test alone, as files of their own. */
+function manifests() {
+  const found = [];
+  const walk = (folder) => {
+    for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
+      const path = join(folder, name);
+      if (statSync(path).isDirectory()) walk(path);
+      else if (/\.(ya?ml|jsonl?)$/.test(name)) found.push({ name: relative(root, path).replaceAll('/', '-'), text: readFileSync(path, 'utf8') });
+    }
+  };
+  for (const folder of ['examples', 'tests/problems', 'tests/scenarios', 'tests/cli']) walk(join(root, folder));
+  return found;
+}
+
+/** Every so many'th case of the API server's own verdicts; an update becomes a review. */
+function conformance() {
+  const path = join(root, 'tests/conformance/cases.jsonl.gz');
+  if (!existsSync(path)) return [];
+  const lines = gunzipSync(readFileSync(path)).toString().trim().split('\n');
+  const every = Math.max(1, Math.floor(lines.length / CASES));
+  return lines
+    .filter((_, index) => index % every === 0)
+    .map((line, index) => {
+      const { object, oldObject } = JSON.parse(line);
+      const request = { uid: '1', operation: 'UPDATE', object, oldObject };
+      const whole = oldObject ? { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request } : object;
+      return { name: `case-${index}.json`, text: `${JSON.stringify(whole, null, 1)}\n` };
+    });
+}
+
+const odd = [
+  { name: 'crlf.yaml', text: readFileSync(join(root, 'examples/nodeclass-bad.yaml'), 'utf8').replaceAll('\n', '\r\n') },
+  { name: 'emoji.yaml', text: 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: "😀\t𝔘", labels: {é: ü}}\nspec: {x: 1}\n' },
+  { name: 'empty.yaml', text: '' },
+  { name: 'binary.yaml', text: 'a: \0\n' },
+  { name: 'broken.yaml', text: 'a: [\n---\n{{ x }}\n---\nb: {\n' },
+  { name: 'lines.jsonl', text: '{"apiVersion":"v1","kind":"Pod"}\n{"a"\n{}\n' },
+];
+
+let visited;
+let folder;
+before(async () => {
+  visited = await visit();
+  folder = mkdtempSync(join(tmpdir(), 'karpwarden-doors-'));
+  // The workers of the page itself, asked directly.
+  const urls = Object.fromEntries(['engine', 'admission'].map((name) => [name, visited.sent.find((url) => url.includes(`${name}-worker`))]));
+  urls.admission ??= urls.engine.replace(/engine-worker-\w+/, readdirSync(join(root, 'playground/dist/assets')).find((name) => name.startsWith('admission-worker')).replace('.js', ''));
+  await visited.page.evaluate((urls) => {
+    globalThis.ask = {};
+    for (const [name, url] of Object.entries(urls)) {
+      const worker = new Worker(url, { type: 'module' });
+      const waiting = new Map();
+      let next = 0;
+      worker.onmessage = ({ data }) => {
+        const { resolve, reject } = waiting.get(data.id);
+        waiting.delete(data.id);
+        'error' in data ? reject(new Error(data.error)) : resolve(data.result);
+      };
+      globalThis.ask[name] = (method, ...args) =>
+        new Promise((resolve, reject) => {
+          waiting.set(++next, { resolve, reject });
+          worker.postMessage({ id: next, method, args });
+        });
+    }
+  }, urls);
+});
+after(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await visited.close();
+});
+
+test('the JSON of the page has the bytes of the command line', async () => {
+  cargo('build', '--quiet', '--locked', '--package', 'karpwarden');
+  const { target_directory: target } = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1'));
+  const binary = join(target, 'debug/karpwarden');
+  const native = (files, flags = []) => {
+    for (const { name, text } of files) writeFileSync(join(folder, name), text);
+    try {
+      const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
+      return execFileSync(binary, ['check', '--format', 'json', ...flags, ...files.map((file) => file.name)], options);
+    } catch (error) {
+      return error.stdout;
+    }
+  };
+  const inPage = (sets) =>
+    visited.page.evaluate(
+      (sets) => Promise.all(sets.map(async ([files, settings, range]) => (await globalThis.ask.engine('check', files, settings, range)).json)),
+      sets,
+    );
+  const all = [...manifests(), ...odd];
+  const sets = [
+    ...all.map((file) => [[file], {}, null]),
+    ...all.map((file) => [[file], { karpenterVersion: '1.3', clusterName: 'prod' }, null]),
+    ...all.map((file) => [[file], {}, '1.0..1.14']),
+    [all, {}, null],
+    ...conformance().map((file) => [[file], {}, '1.0..1.14']),
+  ];
+  const given = await inPage(sets);
+  let findings = 0;
+  sets.forEach(([files, settings, range], index) => {
+    const flags = [];
+    if (range) flags.push('--karpenter-version', range);
+    if (settings.karpenterVersion) flags.push('--karpenter-version', settings.karpenterVersion, '--cluster-name', settings.clusterName);
+    const expected = native(files, flags);
+    assert.equal(`${given[index]}\n`, expected, files.map((file) => file.name).join());
+    findings += JSON.parse(expected).findings.length;
+  });
+  console.log(`${sets.length} runs, ${findings} findings, the same bytes`);
+});
+
+test('the policy in the page answers as in policy-server', async () => {
+  cargo('build', '--quiet', '--locked', '--package', 'karpwarden-doors', '--bin', 'respond');
+  const { target_directory: target } = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1'));
+  const { page } = visited;
+  const requests = [];
+  for (const file of [...manifests(), ...conformance()]) {
+    const objects = await page.evaluate((file) => globalThis.ask.engine('documents', [file], true), file);
+    objects.forEach((one, index) => {
+      // What has no kind or version never reaches a webhook.
+      if (!one.apiVersion || !one.kind) return;
+      const others = objects.filter((_, other) => other !== index).map((other) => other.object);
+      const base = { operation: 'CREATE', object: one.object, oldObject: null, others, settings: {}, mode: 'protect', mutating: false, connected: true };
+      requests.push(base);
+      if (one.oldObject) requests.push({ ...base, operation: 'UPDATE', oldObject: one.oldObject });
+      if (file.name.startsWith('case-')) return;
+      requests.push({ ...base, connected: false, mode: 'monitor' });
+      requests.push({ ...base, settings: { fix: true, karpenterVersion: '1.8' }, mutating: true });
+      requests.push({ ...base, settings: { fix: true }, mutating: false });
+      requests.push({ ...base, operation: 'DELETE', oldObject: one.object });
+      requests.push({ ...base, settings: { nonsense: true } });
+    });
+  }
+  const inPage = await page.evaluate((requests) => Promise.all(requests.map(async (request) => (await globalThis.ask.admission('review', request)).response)), requests);
+  const lines = execFileSync(join(target, 'debug/respond'), [join(root, 'policies/karpenter/annotated-policy.wasm')], {
+    input: `${requests.map((request) => JSON.stringify(request)).join('\n')}\n`,
+    encoding: 'utf8',
+    maxBuffer: 1 << 29,
+  });
+  const native = lines.trim().split('\n').map((line) => JSON.parse(line));
+  assert.equal(native.length, requests.length);
+  native.forEach((expected, index) => assert.deepEqual(inPage[index], expected, JSON.stringify(requests[index]).slice(0, 400)));
+  const denied = native.filter((response) => response && !response.allowed).length;
+  const patched = native.filter((response) => response?.patch).length;
+  assert.ok(denied > 0 && patched > 0);
+  console.log(`${native.length} requests, ${denied} denied, ${patched} patched, the same answers`);
+});

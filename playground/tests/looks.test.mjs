@@ -1,0 +1,179 @@
+// Every state that people see: a picture of each to look at (screenshots/), no serious finding of axe, sizes for fingers.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { paste, picture, root, settled, visit } from './browser.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
+const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
+
+async function accessible(page, name) {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary}`) }));
+  });
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  assert.deepEqual(grave, [], name);
+}
+
+const STATES = {
+  first: async () => {},
+  'one-error': async (page) => {
+    await page.locator('.finding .jump').click();
+    await page.locator('.fix').click();
+    await page.locator('.preview').waitFor();
+  },
+  'many-findings': async (page) => {
+    await paste(page, examples.map(example).join('\n---\n'));
+    await page.locator('.finding').nth(2).waitFor();
+  },
+  hover: async (page) => {
+    await page.locator('.cm-lintRange-error').hover();
+    await page.locator('.cm-tooltip').first().waitFor();
+  },
+  clean: async (page) => {
+    await paste(page, example('nodeclass-good.yaml'));
+    await page.getByText('Nothing to report').waitFor();
+  },
+  broken: async (page) => {
+    await paste(page, 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: a\n spec: {\n');
+    await page.locator('.unread').waitFor();
+  },
+  template: async (page) => {
+    await paste(page, 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: {{ .Values.name }}\nspec:\n  {{- toYaml .Values.spec | nindent 2 }}\n');
+    await page.getByText('template, not checked').waitFor();
+  },
+  empty: async (page) => {
+    await paste(page, ' ');
+    await page.getByText('Nothing to check yet').waitFor();
+  },
+  documentation: async (page) => {
+    await page.getByRole('button', { name: 'Why instance-profile-is-arn' }).click();
+    await page.getByRole('heading', { name: 'References' }).waitFor();
+  },
+  admission: async (page) => {
+    await page.locator('#tab-admission').click();
+    await page.locator('#verdict').waitFor();
+  },
+  releases: async (page) => {
+    await paste(page, `${example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'node-role.kubernetes.io/batch: ""')}\n---\n${example('nodeclass-bad.yaml')}`);
+    await page.locator('#tab-releases').click();
+    await page.locator('.strip').waitFor();
+  },
+  settings: async (page) => {
+    await page.locator('#settings').click();
+    await page.locator('#settings-text').waitFor();
+    await page.getByRole('button', { name: 'Accept a finding' }).click();
+  },
+  share: async (page) => {
+    await page.locator('#share').click();
+    await page.waitForFunction(() => document.getElementById('share-link')?.value);
+  },
+  examples: async (page) => {
+    await page.locator('#examples').click();
+    await page.locator('.menu button').first().waitFor();
+  },
+};
+
+for (const [name, reach] of Object.entries(STATES)) {
+  test(`${name}: light and dark`, async () => {
+    const visited = await visit();
+    const { page } = visited;
+    try {
+      await reach(page);
+      await picture(page, name);
+      await accessible(page, name);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await picture(page, `${name}-dark`);
+      await accessible(page, `${name}, dark`);
+    } catch (error) {
+      await visited.close({ allow: [/./] });
+      throw error;
+    }
+    await visited.close();
+  });
+}
+
+test('a phone: one column, the count always visible, targets of 44 px', async () => {
+  const visited = await visit({ context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 } });
+  const { page } = visited;
+  try {
+    await picture(page, 'phone');
+    assert.match(await page.locator('#show-panel').textContent(), /1 error/);
+    assert.equal(await page.locator('#panel').isVisible(), false);
+    await accessible(page, 'phone');
+    await page.locator('#show-panel').tap();
+    assert.equal(await page.locator('#editor').isVisible(), false);
+    await picture(page, 'phone-findings');
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll('button, select')]
+        .filter((one) => one.checkVisibility() && !one.classList.contains('link'))
+        .map((one) => ({ name: one.id || one.textContent, ...one.getBoundingClientRect().toJSON() }))
+        .filter((box) => box.height < 44 || box.width < 44)
+        .map(({ name, width, height }) => `${name} ${width}x${height}`),
+    );
+    assert.deepEqual(small, []);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `nothing is cut off: ${wide}`);
+    await page.locator('.fix').tap();
+    await page.locator('.preview').waitFor();
+    await picture(page, 'phone-preview');
+    await page.getByRole('button', { name: 'Leave it' }).tap();
+    await page.locator('.finding .jump').tap();
+    assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its place');
+    for (const tab of ['admission', 'releases']) {
+      await page.locator('#show-panel').tap();
+      await page.locator(`#tab-${tab}`).tap();
+      await page.locator(tab === 'admission' ? '#verdict' : '.strip').waitFor();
+      await picture(page, `phone-${tab}`);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    }
+    await page.locator('#settings').tap();
+    await page.locator('#settings-text').waitFor();
+    await picture(page, 'phone-settings');
+  } catch (error) {
+    await visited.close({ allow: [/./] });
+    throw error;
+  }
+  await visited.close();
+});
+
+test('200 % zoom, forced colours, reduced motion, more contrast', async () => {
+  const visited = await visit({ context: { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 } });
+  const { page } = visited;
+  try {
+    await picture(page, 'zoom');
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 720);
+    await accessible(page, 'zoom');
+    await page.locator('#show-panel').click();
+    await picture(page, 'zoom-findings');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ forcedColors: 'active' });
+    await picture(page, 'forced-colours');
+    await page.emulateMedia({ forcedColors: 'none', reducedMotion: 'reduce' });
+    const moving = await page.evaluate(() =>
+      [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s' || getComputedStyle(one).animationName !== 'none').map((one) => one.tagName),
+    );
+    assert.deepEqual(moving, []);
+    await page.emulateMedia({ contrast: 'more' });
+    await picture(page, 'more-contrast');
+    await settled(page);
+  } catch (error) {
+    await visited.close({ allow: [/./] });
+    throw error;
+  }
+  await visited.close();
+});
+
+test('embedded', async () => {
+  const visited = await visit({ path: '?embed=1', context: { viewport: { width: 900, height: 420 } } });
+  await picture(visited.page, 'embed');
+  await accessible(visited.page, 'embed');
+  await visited.close();
+});

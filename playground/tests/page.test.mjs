@@ -1,0 +1,403 @@
+// What a person does with the page.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { paste, root, rules, settled, shared, text, visit } from './browser.mjs';
+
+const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
+const BAD = example('nodeclass-bad.yaml');
+const GOOD = example('nodeclass-good.yaml');
+
+/** Runs a test on a page of its own, which must not have done anything wrong in the end. */
+function onPage(name, run, options = {}) {
+  test(name, async () => {
+    const visited = await visit(options);
+    try {
+      await run(visited.page, visited);
+    } catch (error) {
+      await visited.close({ allow: [/./] });
+      throw error;
+    }
+    await visited.close(options);
+  });
+}
+
+onPage('the first visit explains itself: an example, its finding, its fix', async (page) => {
+  assert.deepEqual(await rules(page), ['instance-profile-is-arn']);
+  assert.match(await page.locator('#count').textContent(), /1 error/);
+  assert.equal(await page.locator('.cm-lintRange-error').textContent(), 'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod');
+  assert.equal(await page.locator('.cm-lint-marker-error').count(), 1);
+  assert.match(await page.locator('#timing').textContent(), /^checked 1 document in [\d.]+ ms$/);
+});
+
+onPage('a manifest that is pasted anywhere takes the place of the first example', async (page) => {
+  const send = (text) =>
+    page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+  await send(GOOD);
+  await page.getByText('Nothing to report').waitFor();
+  assert.deepEqual((await shared(page)).files, [{ name: 'manifest.yaml', text: GOOD }]);
+  await send(BAD);
+  await page.waitForTimeout(200);
+  assert.equal(await text(page), GOOD, 'the own text is not replaced');
+});
+
+onPage('a fix shows the change, then makes it, and can be undone', async (page) => {
+  await page.locator('.fix').click();
+  assert.match(await page.locator('.row.removed').textContent(), /− 7.*instanceProfile: arn:aws/s);
+  assert.match(await page.locator('.row.added').textContent(), /\+ 7.*instanceProfile: KarpenterNodeProfile-prod$/s);
+  assert.match(await text(page), /arn:aws/, 'nothing has changed yet');
+  await page.getByRole('button', { name: 'Make the change' }).click();
+  await page.getByText('Nothing to report').waitFor();
+  assert.equal(await text(page), BAD.replace(/arn:.*\//, ''));
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+Z');
+  await page.locator('.finding').waitFor();
+  assert.equal(await text(page), BAD);
+});
+
+onPage('all safe fixes at once, in every file', async (page) => {
+  await page.locator('#add').click();
+  await paste(page, BAD.replace('name: default', 'name: other'));
+  assert.equal((await rules(page)).filter((rule) => rule === 'instance-profile-is-arn').length, 2);
+  await page.locator('#fix-all').click();
+  await page.waitForFunction(() => !document.getElementById('fix-all'));
+  for (const { text } of (await shared(page)).files) assert.match(text, /instanceProfile: KarpenterNodeProfile-prod\n/);
+});
+
+onPage('the fix at the cursor by key', async (page) => {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('F8');
+  await page.keyboard.press('Control+.');
+  await page.getByRole('button', { name: 'Make the change' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing to report').waitFor();
+});
+
+onPage('typing is answered: a squiggle comes, and goes', async (page) => {
+  await paste(page, GOOD);
+  await page.getByText('Nothing to report').waitFor();
+  assert.equal(await page.locator('.cm-lintRange').count(), 0);
+  await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
+  await page.keyboard.press('End');
+  await page.keyboard.type('/x');
+  await page.locator('.cm-lintRange-error').waitFor();
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Backspace');
+  await page.getByText('Nothing to report').waitFor();
+});
+
+onPage('F8 and Shift F8 step through the findings of all files, and say so', async (page) => {
+  await page.locator('#add').click();
+  await paste(page, BAD.replace('name: default', 'name: other'));
+  const line = () => page.evaluate(() => document.querySelector('.finding.selected .where').textContent);
+  await page.locator('.file .tab').first().click();
+  await page.keyboard.press('F8');
+  assert.match(await line(), /EC2NodeClass\/default/);
+  await page.keyboard.press('F8');
+  assert.match(await line(), /EC2NodeClass\/other/);
+  assert.match(await page.locator('.file [aria-current]').textContent(), /manifest\.yaml/);
+  await page.keyboard.press('Shift+F8');
+  assert.match(await line(), /EC2NodeClass\/default/);
+  await page.waitForFunction(() => /1 of 2: error, instance-profile-is-arn, line 7/.test(document.getElementById('live').textContent));
+});
+
+onPage('the list and the editor follow each other', async (page) => {
+  await page.locator('.finding .jump').click();
+  const selected = await page.evaluate(() => document.querySelector('.finding').classList.contains('selected'));
+  assert.ok(selected);
+  await page.locator('.cm-line').first().click();
+  await page.locator('.cm-lintRange-error').click();
+  assert.equal(await page.locator('.finding.selected').count(), 1);
+});
+
+onPage('hovering shows the message, and offers fix and reason', async (page) => {
+  await page.locator('.cm-lintRange-error').hover();
+  const tip = page.locator('.cm-tooltip .tip').first();
+  await tip.waitFor();
+  assert.match(await tip.textContent(), /error: instance-profile-is-arn.*is an ARN.*Fix: write the profile's name.*Why/s);
+  await tip.getByRole('button', { name: 'Why' }).click();
+  await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
+});
+
+onPage("the rule's page opens in the panel, and its example in the editor", async (page) => {
+  await page.getByRole('button', { name: 'Why instance-profile-is-arn' }).click();
+  for (const heading of ['What it does', 'Why it is bad', 'Example', 'Use instead', 'Fix safety', 'References']) {
+    await page.getByRole('heading', { name: heading }).waitFor();
+  }
+  await page.getByRole('button', { name: 'Open in the editor' }).first().click();
+  assert.match(await page.locator('.file [aria-current]').textContent(), /instance-profile-is-arn\.yaml/);
+  await page.getByRole('button', { name: 'Findings', exact: true }).first().click();
+  await page.locator('.finding').first().waitFor();
+});
+
+onPage('Admission: what kubectl prints, the response, the digest, the manifest', async (page) => {
+  await page.locator('#tab-admission').click();
+  await page.locator('#verdict').waitFor();
+  assert.equal(await page.locator('#verdict').textContent(), 'Denied');
+  const terminal = await page.locator('.terminal').textContent();
+  assert.match(terminal, /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpenter.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/);
+  const { response } = JSON.parse(await page.locator('#admission-response pre').textContent());
+  assert.equal(response.allowed, false);
+  assert.match(await page.locator('#digest').textContent(), /^sha256:[0-9a-f]{64}$/);
+  assert.match(await page.locator('#admission-policy pre').textContent(), /module: registry:\/\/ghcr.io\/karpwarden\/policies\/karpenter:v/);
+  await page.locator('#admission-mode').selectOption('monitor');
+  await page.waitForFunction(() => /^Allowed/.test(document.getElementById('verdict')?.textContent ?? ''));
+  await page.locator('#admission-mode').selectOption('protect');
+  await page.locator('#admission-operation').selectOption('DELETE');
+  await page.getByText('Not sent').waitFor();
+  await page.locator('#admission-operation').selectOption('UPDATE');
+  await page.locator('#verdict').waitFor();
+  assert.match(await page.locator('.terminal').textContent(), /kubectl replace/);
+});
+
+onPage('Admission with `fix`: the patch that the policy makes', async (page) => {
+  await page.locator('#settings').click();
+  await page.locator('#settings-fix').check();
+  await page.keyboard.press('Escape');
+  await page.locator('#tab-admission').click();
+  await page.locator('#admission-patch').waitFor();
+  const patch = JSON.parse(await page.locator('#admission-patch pre').textContent());
+  assert.deepEqual(patch, [{ op: 'replace', path: '/spec/instanceProfile', value: 'KarpenterNodeProfile-prod' }]);
+  assert.match(await page.locator('.terminal').textContent(), /ec2nodeclass\.karpenter\.k8s\.aws\/default created/);
+});
+
+onPage('Admission without access to the cluster', async (page) => {
+  await page.locator('#tab-admission').click();
+  await page.locator('#verdict').waitFor();
+  await page.locator('#admission-connected').uncheck();
+  await page.locator('#verdict').waitFor();
+  const calls = await page.locator('.notes-plain').allTextContents();
+  for (const call of calls) assert.match(call, /Policy has not been granted access|^$/);
+});
+
+onPage('Releases: a strip for each document, what changes where, and an upgrade', async (page) => {
+  await paste(page, `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    metadata:
+      labels:
+        node-role.kubernetes.io/worker: "true"
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+`);
+  await page.locator('#tab-releases').click();
+  await page.locator('.strip tbody').waitFor();
+  assert.equal(await page.locator('.strip tbody .cell').count(), 15);
+  assert.match(await page.locator('.strip tbody th').textContent(), /^NodePool\/a: accepted by/);
+  const upgrade = page.locator('#upgrade');
+  assert.match(await upgrade.textContent(), /From 1\.0 to 1\.14/);
+  assert.match(await upgrade.textContent(), /restricted-label no longer, gone in 1\.9/);
+  await page.locator('.strip thead .cell', { hasText: /^1\.2$/ }).click();
+  await page.locator('.strip thead .cell', { hasText: /^1\.5$/ }).click();
+  assert.match(await upgrade.textContent(), /From 1\.2 to 1\.5.*Nothing changes.*1 finding holds/s);
+});
+
+onPage('settings: a form, the same as text, the same as policy; mistakes are named', async (page) => {
+  await page.locator('#settings').click();
+  await page.locator('#settings-clusterName').fill('prod-eu-1');
+  await page.getByLabel('Level of instance-profile-is-arn').selectOption('warn');
+  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.getElementById('settings-text').value));
+  assert.equal(await page.locator('#settings-text').inputValue(), 'clusterName: prod-eu-1\nrules:\n  instance-profile-is-arn: warn\n');
+  await page.locator('#settings-text').fill('clustername: x\nrules: {storage: loud}\n');
+  await page.getByText('line 1, column 1: clustername: unknown key (did you mean `clusterName`?)').waitFor();
+  await page.getByText('line 2, column 18: rules.storage: must be one of deny, warn, info, off').waitFor();
+  await page.locator('#settings-text').fill('karpenterVersion: "1.8"\nrules: {nodeclass: off}\n');
+  await page.waitForFunction(() => document.getElementById('release').value === '1.8');
+  await page.keyboard.press('Escape');
+  await page.getByText('Nothing to report').waitFor();
+  assert.deepEqual((await shared(page)).settings, { karpenterVersion: '1.8', rules: { nodeclass: 'off' } });
+});
+
+onPage('settings: an accepted finding needs its reason', async (page) => {
+  await page.locator('#settings').click();
+  await page.getByRole('button', { name: 'Accept a finding' }).click();
+  await page.locator('.exception select').selectOption('instance-profile-is-arn');
+  await page.locator('.problem', { hasText: 'exceptions[0].reason' }).waitFor();
+  await page.locator('.exception').getByRole('textbox', { name: 'Reason' }).fill('known');
+  await page.waitForFunction(() => document.querySelector('.problem').hidden);
+  await page.keyboard.press('Escape');
+  await page.getByText('1 finding is accepted').waitFor();
+});
+
+onPage('the release and the cluster in the bar are the settings', async (page) => {
+  await page.locator('#release').selectOption('1.3');
+  await page.locator('#cluster').fill('blue');
+  await page.waitForFunction(() => /checked/.test(document.getElementById('timing').textContent));
+  assert.deepEqual((await shared(page)).settings, { karpenterVersion: '1.3', clusterName: 'blue' });
+});
+
+onPage('examples come from the repository, and the own text comes back', async (page) => {
+  await paste(page, GOOD.replace('default', 'mine'));
+  await page.locator('#examples').click();
+  await page.locator('.menu button', { hasText: 'labels-bad.yaml' }).click();
+  await settled(page);
+  await page.waitForFunction(() => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'restricted-label'));
+  assert.equal(await text(page), example('labels-bad.yaml'));
+  await page.getByRole('button', { name: 'Bring my text back' }).click();
+  assert.match(await text(page), /name: mine/);
+});
+
+onPage('the examples menu by keyboard', async (page) => {
+  await page.locator('#examples').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.menu button').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'examples');
+});
+
+onPage('a link brings files and settings to another page, and leaves what is there', async (page, { server, context }) => {
+  await paste(page, BAD);
+  await page.locator('#release').selectOption('1.5');
+  await page.locator('#share').click();
+  await page.locator('#share-settings').check();
+  await page.waitForFunction(() => /^\d[\d,]* letters long\. It contains the text/.test(document.getElementById('share-length').textContent));
+  const link = await page.locator('#share-link').inputValue();
+  await page.locator('#share-copy').click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
+  await page.locator('#share-files').uncheck();
+  await page.waitForFunction(() => /contains no text of yours/.test(document.getElementById('share-length').textContent));
+  await page.keyboard.press('Escape');
+  await paste(page, GOOD);
+  await page.waitForTimeout(600);
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.waitForFunction(() => document.querySelector('.finding .rule')?.textContent === 'instance-profile-is-arn');
+  assert.equal(await other.locator('#release').inputValue(), '1.5');
+  assert.equal(new URL(other.url()).hash, '', 'the address does not keep what was shared');
+  await other.getByRole('button', { name: 'Back to my own text' }).click();
+  await other.getByText('Nothing to report').waitFor();
+  await other.close();
+  await page.goto(server.address);
+  await page.getByText('Nothing to report').waitFor();
+});
+
+onPage('the state survives a reload, unless it is not to be remembered', async (page) => {
+  await paste(page, GOOD.replace('default', 'kept'));
+  await page.locator('#release').selectOption('1.4');
+  await page.locator('#tab-releases').click();
+  await page.reload();
+  await settled(page);
+  assert.match(await text(page), /name: kept/);
+  assert.equal(await page.locator('#release').inputValue(), '1.4');
+  assert.equal(await page.locator('#tab-releases').getAttribute('aria-selected'), 'true');
+  await page.locator('#settings').click();
+  await page.locator('#settings-remember').uncheck();
+  await page.keyboard.press('Escape');
+  assert.doesNotMatch(await page.evaluate(() => localStorage.getItem('karpwarden')), /kept/);
+  await page.reload();
+  await settled(page);
+  assert.equal(await text(page), BAD);
+});
+
+onPage('files: add, rename, close, by hand and by key', async (page) => {
+  await page.locator('#add').click();
+  await page.locator('.file [aria-current]').dblclick();
+  await page.locator('.rename').fill('pools/a.yaml');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'pools/a.yaml');
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'nodeclass-bad.yaml');
+  await page.keyboard.press('Delete');
+  assert.equal(await page.locator('.file').count(), 1);
+  await page.getByRole('button', { name: 'Close pools/a.yaml' }).click();
+  assert.equal(await page.locator('.file .name').textContent(), 'manifest.yaml');
+  await page.getByText('Nothing to check yet').waitFor();
+});
+
+onPage('files are opened and dropped; karpwarden.yaml becomes the settings', async (page) => {
+  await page.locator('#picker').setInputFiles([
+    { name: 'a.yaml', mimeType: 'text/yaml', buffer: Buffer.from(`\ufeff${BAD}`) },
+    { name: 'b.yaml', mimeType: 'text/yaml', buffer: Buffer.from(GOOD.replace('default', 'b')) },
+    { name: 'karpwarden.yaml', mimeType: 'text/yaml', buffer: Buffer.from('karpenterVersion: "1.6"\n') },
+  ]);
+  await page.waitForFunction(() => document.querySelectorAll('.file').length === 3);
+  assert.equal(await page.locator('#release').inputValue(), '1.6');
+  const a = (await shared(page)).files.find((file) => file.name === 'a.yaml');
+  assert.equal(a.text, BAD, 'without the byte order mark');
+  await page.evaluate((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], 'dropped.yaml', { type: 'text/yaml' }));
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      document.getElementById('editor').dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }
+  }, GOOD);
+  await page.waitForFunction(() => [...document.querySelectorAll('.file .name')].some((name) => name.textContent === 'dropped.yaml'));
+});
+
+onPage('export: the JSON has the bytes of the report, the Markdown names the findings', async (page) => {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+  const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
+  assert.equal(report.findings[0].rule, 'instance-profile-is-arn');
+  await page.getByRole('button', { name: 'Copy as Markdown' }).click();
+  const markdown = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(markdown, /```yaml\n# A node class.*- \*\*error\*\* \[instance-profile-is-arn\]/s);
+});
+
+onPage('search, folding and the way out of the editor by key', async (page) => {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+F');
+  await page.locator('.cm-search').waitFor();
+  await page.keyboard.type('discovery');
+  assert.ok((await page.locator('.cm-searchMatch').count()) >= 2);
+  await page.keyboard.press('Escape');
+  await page.locator('.cm-foldGutter .cm-gutterElement', { hasText: '⌄' }).first().click();
+  await page.locator('.cm-foldPlaceholder').click();
+  assert.equal(await page.locator('.cm-foldPlaceholder').count(), 0);
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Tab');
+  assert.notEqual(await page.evaluate(() => document.activeElement.id), 'editor');
+});
+
+onPage('what cannot be read and what is a template is said, in place', async (page) => {
+  await paste(page, 'a: [1\nb: 2\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: {{ .Values.name }}}\n');
+  await page.locator('.unread').waitFor();
+  assert.match(await page.locator('.unread').textContent(), /Not read: .*line \d/);
+  await page.getByText('1 document skipped: template, not checked').waitFor();
+  assert.ok((await page.locator('.cm-lintRange-error').count()) >= 1);
+  await paste(page, 'just: a map\n');
+  await page.getByText('Nothing was checked').waitFor();
+});
+
+onPage('embedded: no memory, no menu, a way to the whole page', async (page) => {
+  await page.locator('#whole').waitFor();
+  for (const id of ['examples', 'settings', 'share']) assert.equal(await page.locator(`#${id}`).isVisible(), false);
+  await paste(page, GOOD);
+  await page.waitForTimeout(600);
+  assert.equal(await page.evaluate(() => localStorage.length), 0);
+  const href = await page.locator('#whole').getAttribute('href');
+  assert.match(href, /^\/#[\w-]+$/);
+}, { path: '?embed=1' });
+
+onPage('the theme follows the system, and the switch', async (page) => {
+  const dark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await dark();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.notEqual(await dark(), light);
+  await page.locator('#theme').click();
+  assert.equal(await dark(), light);
+  await page.locator('#theme').click();
+  await page.emulateMedia({ colorScheme: 'light' });
+  assert.notEqual(await dark(), light);
+});
+
+onPage('the count is a polite live region', async (page) => {
+  await page.waitForFunction(() => document.getElementById('live').textContent === '1 error');
+  assert.equal(await page.locator('#live').getAttribute('aria-live'), 'polite');
+});
+
+onPage("the address that a finding names leads to the rule's documentation", async (page, { server }) => {
+  await page.goto(`${server.address}rules/instance-profile-is-arn`);
+  await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
+});

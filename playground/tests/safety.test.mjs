@@ -1,0 +1,299 @@
+// What comes from elsewhere stays text; the page asks nobody and keeps to its content policy (tests/browser.mjs fails
+// any page that does not); positions are under the characters they are about.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { pack, paste, settled, shared, text, visit } from './browser.mjs';
+
+const PAYLOADS = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(1)</script>',
+  "'><svg onload=alert(1)>",
+  'javascript:alert(1)',
+  '</textarea><iframe src=javascript:alert(1)>',
+  '{{constructor.constructor("alert(1)")()}}',
+];
+
+async function onPage(options, run) {
+  const visited = await visit(options);
+  try {
+    await run(visited.page, visited);
+  } catch (error) {
+    await visited.close({ allow: [/./] });
+    throw error;
+  }
+  await visited.close(options);
+}
+
+/** Elements that no text of ours makes. */
+const foreign = (page) =>
+  page.evaluate(() => {
+    const all = [document, document.getElementById('editor').shadowRoot];
+    return all.flatMap((root) => [...root.querySelectorAll('img, iframe, object, embed, script:not([src]), [onerror], [onload], a[href^="javascript:"]')].map((node) => node.outerHTML));
+  });
+
+const hostile = (payload) => {
+  const quoted = JSON.stringify(payload);
+  return `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: ${quoted}, namespace: ${quoted}, labels: {${quoted}: ${quoted}}}
+spec:
+  instanceProfile: ${JSON.stringify(`arn:aws:iam::111122223333:instance-profile/${payload}`)}
+  role: ${quoted}
+  ${quoted}: ${quoted}
+  amiSelectorTerms: [{alias: ${quoted}}]
+---
+${payload}
+---
+apiVersion: ${quoted}
+kind: ${quoted}
+`;
+};
+
+test('script payloads in every text field, file name and answer are shown as text', async () => {
+  await onPage({}, async (page) => {
+    for (const payload of PAYLOADS) {
+      await paste(page, hostile(payload));
+      await page.locator('.file [aria-current]').dblclick();
+      await page.locator('.rename').fill(`${payload}.yaml`);
+      await page.keyboard.press('Enter');
+      await settled(page);
+      await page.locator('#cluster').fill(payload);
+      await page.locator('.finding').first().waitFor();
+      assert.ok((await page.locator('.file .name').first().textContent()).startsWith(payload.trim()));
+      for (const fix of await page.locator('.fix').all()) await fix.click();
+      for (const tab of ['admission', 'releases', 'findings']) {
+        await page.locator(`#tab-${tab}`).click();
+        await page.locator({ admission: '.terminal, .calm', releases: '.strip, .calm', findings: '.finding' }[tab]).first().waitFor();
+        assert.deepEqual(await foreign(page), []);
+      }
+      await page.locator('.cm-lintRange').first().hover();
+      await page.locator('.cm-tooltip').first().waitFor();
+      await page.locator('#settings').click();
+      await page.locator('#settings-text').fill(`clusterName: ${JSON.stringify(payload)}\n${JSON.stringify(payload)}: 1\nrules: {${JSON.stringify(payload)}: deny}\n`);
+      await page.locator('.problem li').first().waitFor();
+      assert.deepEqual(await foreign(page), []);
+      await page.keyboard.press('Escape');
+    }
+  });
+});
+
+test('hostile share links are inert, and damaged ones are explained', async () => {
+  for (const payload of PAYLOADS) {
+    const link = pack({ f: [[payload, hostile(payload)]], s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] } });
+    await onPage({ path: `#${link}`, unchecked: true }, async (page) => {
+      await page.locator('.notice, .finding').first().waitFor();
+      await page.waitForTimeout(300);
+      assert.deepEqual(await foreign(page), []);
+    });
+  }
+  const bomb = pack(`{"f":[["a","${' '.repeat(40 << 20)}"]]}`);
+  const polluting = pack('{"f":[["a","b: 1"]],"s":{"__proto__":{"clusterName":"x"},"constructor":{"prototype":{"y":1}}}}');
+  for (const [fragment, expected] of [
+    ['%%%', /The link is damaged/],
+    ['AAAA', /The link is damaged/],
+    [pack({ f: [] }), /The link is damaged/],
+    [pack([1]), /The link is damaged/],
+    [pack({ f: [['a', 'b']] }, 9), /newer version of this page/],
+    [bomb, /The link is damaged/],
+  ]) {
+    await onPage({ path: `#${fragment}` }, async (page) => {
+      assert.match(await page.locator('.notice').textContent(), expected);
+      await page.locator('.finding').waitFor();
+    });
+  }
+  await onPage({ path: `#${polluting}` }, async (page) => {
+    assert.equal(await page.evaluate(() => ({}).clusterName ?? ({}).y), undefined);
+    assert.deepEqual((await shared(page)).settings, {});
+  });
+});
+
+test('a stored state that was tampered with is read as far as it makes sense', async () => {
+  await onPage({}, async (page) => {
+    for (const stored of ['{', '[]', '{"files":[{"name":1}],"active":9,"settings":[1],"theme":"<x>"}', '{"files":"x"}']) {
+      await page.evaluate((stored) => {
+        addEventListener('pagehide', () => localStorage.setItem('karpwarden', stored));
+        localStorage.setItem('karpwarden', stored);
+      }, stored);
+      await page.reload();
+      await settled(page);
+      await page.locator('.finding').waitFor();
+    }
+  });
+});
+
+test('squiggles stand under the characters of the report: code points, surrogates, tabs, Windows line ends', async () => {
+  const manifest = (end) =>
+    [
+      '# ключ 😀 e\u0301 日本語 \u{1F468}\u200D\u{1F469}\u200D\u{1F467}',
+      'apiVersion: karpenter.k8s.aws/v1',
+      'kind: EC2NodeClass',
+      'metadata: {name: "😀é", annotations: {"ключ": "значение\t𝔘"}}',
+      'spec: {tags: {"😀": "𝔘𝔫𝔦"}, instanceProfile: "arn:aws:iam::111122223333:instance-profile/😀/日本", amiFamily: AL2023}',
+      '# end 😀',
+      '',
+    ].join(end);
+  await onPage({}, async (page) => {
+    for (const end of ['\n', '\r\n']) {
+      const source = manifest(end);
+      await paste(page, source);
+      assert.equal(await text(page), source, 'the text is kept to the letter');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+      const stream = await download.createReadStream();
+      let json = '';
+      for await (const piece of stream) json += piece;
+      const finding = JSON.parse(json).findings.find((one) => one.rule === 'instance-profile-is-arn');
+      const expected = source.slice(finding.offset, finding.endOffset);
+      assert.match(expected, /^"arn:.*日本"$/);
+      const line = source.split(end)[finding.line - 1];
+      assert.equal([...line].slice(finding.column - 1, finding.endColumn - 1).join(''), expected, 'line and column agree');
+      // Marks may be cut where the text changes its colour.
+      const marked = await page.evaluate(() => {
+        const root = document.getElementById('editor').shadowRoot;
+        return [...root.querySelectorAll('.cm-lintRange')].map((mark) => mark.textContent);
+      });
+      assert.ok(marked.join('\n').includes(expected), `${JSON.stringify(marked)}`);
+      assert.equal(await page.locator('.cm-specialChar', { hasText: '␍' }).count(), 0, 'line ends are not shown');
+    }
+  });
+});
+
+test('in a text with Windows line ends, keys cross, delete and add them as one', async () => {
+  await onPage({}, async (page) => {
+    await paste(page, 'a: 1\r\nb: 2\r\n');
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Backspace');
+    assert.equal(await text(page), 'a: 1b: 2\r\n');
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+Home');
+    for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    assert.equal(await text(page), 'a: 1\r\nb: 2\r\n');
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Delete');
+    assert.equal(await text(page), 'a: 1b: 2\r\n');
+  });
+});
+
+test('20,000 lines do not block typing', async () => {
+  const pool = (index) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: pool-${index}
+spec:
+  template:
+    metadata:
+      labels:
+        karpenter.sh/team: a
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+---
+`;
+  const source = Array.from({ length: 1430 }, (_, index) => pool(index)).join('');
+  assert.ok(source.split('\n').length > 20_000);
+  await onPage({}, async (page) => {
+    await paste(page, source);
+    await page.locator('.finding').first().waitFor();
+    await page.evaluate(() => {
+      globalThis.longest = 0;
+      new PerformanceObserver((list) => {
+        for (const task of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, task.duration);
+      }).observe({ type: 'longtask' });
+    });
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+Home');
+    const times = await page.evaluate(async () => {
+      const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+      const times = [];
+      for (let index = 0; index < 20; index++) {
+        const before = performance.now();
+        content.ownerDocument.execCommand('insertText', false, 'x');
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        times.push(performance.now() - before);
+      }
+      return times.sort((one, other) => one - other);
+    });
+    // Half of the keys within a frame or two even on a slow machine; none waits for a check.
+    assert.ok(times[10] < 120, `the median key took ${times[10]} ms`);
+    await settled(page);
+    assert.equal(await page.locator('.finding').count(), 200, 'the list shows a part');
+    await page.getByRole('button', { name: /^Show 200 of/ }).click();
+    await page.waitForFunction(() => document.querySelectorAll('.finding').length === 400);
+  });
+});
+
+test('a check that takes too long is ended with a message, and the next one works', async () => {
+  await onPage({ unchecked: true, path: 'nothing', allow: [/404/] }, async (page, { server }) => {
+    let hang = true;
+    await page.route('**/engine-worker-*.js', async (route) => {
+      if (!hang) return route.continue();
+      return route.fulfill({
+        contentType: 'text/javascript',
+        body: 'onmessage = ({data}) => { if (data.method === "check") for (;;); postMessage({id: data.id, result: {about: {version: "0", keys: [], releases: []}, rules: []}}); };',
+      });
+    });
+    await page.goto(server.address);
+    await page.locator('#busy').waitFor();
+    await page.locator('.cm-content').waitFor();
+    await page.locator('.cm-content').click();
+    await page.keyboard.type('still alive ');
+    await page.locator('.notice.bad').waitFor({ timeout: 20_000 });
+    assert.match(await page.locator('.notice.bad').textContent(), /took longer than 10 s and was ended/);
+    hang = false;
+    await page.getByRole('button', { name: 'Allow a minute' }).click();
+    await page.waitForFunction(() => /^checked/.test(document.getElementById('timing').textContent));
+    assert.equal(await page.locator('.notice').count(), 0);
+  });
+});
+
+test('a check can be cancelled; a worker that crashes is started again', async () => {
+  await onPage({ unchecked: true, path: 'nothing', allow: [/404/, /boom/] }, async (page, { server }) => {
+    let body = 'onmessage = ({data}) => { if (data.method === "check") for (;;); };';
+    await page.route('**/engine-worker-*.js', async (route) => {
+      if (!body) return route.continue();
+      return route.fulfill({ contentType: 'text/javascript', body });
+    });
+    await page.goto(server.address);
+    await page.locator('#cancel').click();
+    await page.getByText('The check was cancelled').waitFor();
+    body = 'onmessage = () => { throw new Error("boom"); };';
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByText('The engine stopped').first().waitFor();
+    body = '';
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.locator('.finding').waitFor();
+  });
+});
+
+test('after the first visit the page works without a network, Admission and documentation included', async () => {
+  const visited = await visit({ context: { serviceWorkers: 'allow' } });
+  const { page, server, context } = visited;
+  try {
+    await page.locator('#offline').waitFor({ timeout: 60_000 });
+    server.close();
+    await context.setOffline(true);
+    await page.reload();
+    await settled(page);
+    await page.locator('.finding .fix').waitFor();
+    await page.getByRole('button', { name: 'Why instance-profile-is-arn' }).click();
+    await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
+    await page.locator('#tab-admission').click();
+    await page.locator('#verdict').waitFor();
+    await page.locator('#tab-releases').click();
+    await page.locator('.strip').waitFor();
+    await page.locator('#examples').click();
+    await page.locator('.menu button').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#settings').click();
+    await page.locator('#settings-text').waitFor();
+  } finally {
+    await visited.close({ allow: [/ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|Failed to fetch|Failed to load resource|sw\.js/] });
+  }
+});
