@@ -1,6 +1,6 @@
 //! The YAML in what users read is what it says it is.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
 
 use std::fs;
 use std::path::Path;
