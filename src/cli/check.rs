@@ -49,7 +49,7 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
         }
     };
     let groups = groups(check, config.path.as_deref(), &excluded);
-    let config = config.for_files(groups.iter().flat_map(|(_, inputs)| inputs), color);
+    let config = config.for_files(&groups.iter().flat_map(|(_, inputs)| inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
         terminal::error(color, no_input(check));

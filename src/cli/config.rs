@@ -30,7 +30,7 @@ impl Config {
     /// standard error.
     pub(crate) fn for_files<'i>(
         mut self,
-        inputs: impl Iterator<Item = &'i Input> + Clone,
+        inputs: &(impl Iterator<Item = &'i Input> + Clone),
         color: Color,
     ) -> Option<Self> {
         for one in &mut self.settings.overrides {

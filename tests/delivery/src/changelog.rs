@@ -19,6 +19,9 @@ impl Section {
     }
 }
 
+/// The kinds of changes that Artifact Hub knows.
+const KINDS: [&str; 6] = ["added", "changed", "deprecated", "removed", "fixed", "security"];
+
 /// Reads the first section: `## [Unreleased]`, or `## [1.0.0] - 2026-11-20` of the version that is built.
 pub fn newest(text: &str) -> Result<Section, String> {
     let (_, rest) = text.split_once("\n## [").ok_or("the changelog has no section")?;
@@ -43,7 +46,6 @@ pub fn newest(text: &str) -> Result<Section, String> {
             change = format!("{change} {}", line.trim());
         }
     }
-    const KINDS: [&str; 6] = ["added", "changed", "deprecated", "removed", "fixed", "security"];
     match changes.iter().find(|change| !KINDS.iter().any(|kind| change["kind"] == *kind)) {
         Some(change) => Err(format!("the changelog has a change of an unknown kind: {change}")),
         None => Ok(Section { date, changes }),

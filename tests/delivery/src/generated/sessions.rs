@@ -59,7 +59,8 @@ pub(super) fn text(request: &str, settings: &Value, world: World) -> Result<Stri
         World::Failing => Cluster::failing("the server is currently unable to handle the request"),
         World::Holding => {
             let names = ["nodepool-create-good", "nodeclass-create-good"];
-            let objects = names.map(|name| read(name).map(|mut request| request["object"].take()));
+            let objects = names
+                .map(|name| read(name).map(|request| request.get("object").cloned().unwrap_or_default()));
             Cluster::holding(objects.into_iter().collect::<Result<Vec<_>, _>>()?)
         }
     };
