@@ -1,7 +1,5 @@
 //! Derived files are what they are derived from. `make generate` writes them.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over")]
-
 use std::fs;
 
 use karpwarden_delivery::{generated, home};

@@ -1,6 +1,6 @@
 //! What stands beside the programs: workflows, the action, the hooks, the image, the schemas.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, reason = "a test may fall over")]
 
 use karpwarden::check::Cluster;
 use karpwarden::manifest::limits::Limits;

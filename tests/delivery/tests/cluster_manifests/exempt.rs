@@ -30,7 +30,7 @@ fn is_asked(name: &str, request: &Request) -> bool {
             other => panic!("{name}, {expression}: {other:?}"),
         }
     });
-    holds.fold(true, |all, one| all && one)
+    holds.collect::<Vec<bool>>().into_iter().all(|holds| holds)
 }
 
 fn with(mut object: Value, pointer: &str, value: Value) -> Value {
