@@ -35,8 +35,8 @@ fn with_rule(list: &str, module: &str) -> Option<String> {
     let mut rules: Vec<&str> = rules.split(',').map(str::trim).filter(|rule| !rule.is_empty()).collect();
     rules.push(module);
     rules.sort_unstable();
-    let lines: String = rules.iter().map(|rule| format!("    {rule},\n")).collect();
-    Some(format!("{before}family! {{\n{lines}}}{after}"))
+    let lines = rules.join(",\n    ");
+    Some(format!("{before}family! {{\n    {lines},\n}}{after}"))
 }
 
 fn skeleton(family: &str, name: &str) -> String {
