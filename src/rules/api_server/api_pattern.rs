@@ -128,4 +128,17 @@ mod tests {
           help: write `48h`: there is no unit for days
         ");
     }
+
+    #[test]
+    fn what_is_filled_in_later_is_no_error() {
+        let pool = |value: &str| {
+            let text = format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
+                 nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements: []\n      expireAfter: '{value}'\n"
+            );
+            findings_with(&super::RULE, &text, &Settings::default())
+        };
+        assert!(pool("${EXPIRE_AFTER:=720h}").contains("info NodePool/a"));
+        assert!(pool("$EXPIRE_AFTER").contains("error NodePool/a"));
+    }
 }

@@ -24,12 +24,12 @@ mod walk;
 use core::fmt::Write as _;
 
 use crate::check::Context;
-use crate::finding::{Draft, Place};
+use crate::finding::{Draft, Place, Severity};
 use crate::karpenter::api::pattern::Pattern;
 use crate::karpenter::api::{Field, Limit, Root, Shape, Word, root_of, served};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, Value};
-use crate::object::Object;
+use crate::object::{Object, Operation};
 use crate::rules::{On, Rule};
 
 /// The objects that the family reads: all of Karpenter's groups, so that a version or kind that is gone is read too.
@@ -109,9 +109,23 @@ fn check<'d>(
     let target = context.settings.karpenter.releases();
     for refusal in refusals(object, context.is_text) {
         if refusal.releases.meets(target) && context.asks(refusal.what.rule(), object) {
-            drafts.push(explain(refusal, object, target));
+            let later = object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node());
+            let draft = explain(refusal, object, target);
+            drafts.push(if later {
+                let help = "the text is refused as it stands; fill in what is between `${` and `}` before it is applied";
+                draft.severity(Severity::Info).help(help)
+            } else {
+                draft
+            });
         }
     }
+}
+
+/// Whether a text holds `${X}`, which Flux, envsubst and Terraform replace before anything is sent. What will stand there
+/// cannot be judged.
+fn is_filled_in_later(node: Node<'_>) -> bool {
+    let marked = |text: &str| text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'));
+    node.as_str().is_some_and(marked) || node.items().any(|item| item.as_str().is_some_and(marked))
 }
 
 fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {

@@ -207,8 +207,8 @@ fn the_protocol_and_the_settings_are_answered() {
 #[test]
 fn a_fixed_object_keeps_everything_else() {
     let module = Module::load(built::policy().unwrap()).unwrap();
-    let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a", "generation": 18_446_744_073_709_551_615_u64},
-        "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/p", "unknown": [1.0, {"a": null}],
+    let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a", "generation": 9_007_199_254_740_993_i64},
+        "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/p", "unknown": [18_446_744_073_709_551_615_u64, 1.0, {"a": null}],
                  "amiSelectorTerms": [{"alias": "al2023@v20250807"}],
                  "subnetSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}], "securityGroupSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}]}});
     let request = Request::create(class.clone()).to_json().unwrap();
