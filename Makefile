@@ -19,7 +19,7 @@ targets       := wasm32-wasip1 wasm32-unknown-unknown
 
 # The one setting of the release profile that differs between a module and the command line: a module is small first.
 # Both modules, the policy and the floor it is measured against, are built with it.
-wasm_profile  := --config 'profile.release.opt-level="s"'
+wasm_profile  := --config 'profile.release.opt-level="z"'
 
 # $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
 #
