@@ -31,6 +31,19 @@ pub fn of(object: Object<'_>) -> Option<Node<'_>> {
     }
 }
 
+/// The values of an object that installs the chart into the cluster it is applied to. A HelmRelease with `kubeConfig` and
+/// an Application with another destination stand in a hub and say nothing of its own cluster.
+///
+/// Source: `spec.kubeConfig` of Flux's HelmRelease v2; `spec.destination` of Argo CD's Application, where `in-cluster` and
+/// `https://kubernetes.default.svc` are the cluster that Argo CD runs in.
+pub fn of_this_cluster(object: Object<'_>) -> Option<Node<'_>> {
+    let destination = |key| object.str_at(&["spec", "destination", key]);
+    let is_remote = object.at(&["spec", "kubeConfig"]).is_some()
+        || destination("name").is_some_and(|name| name != "in-cluster")
+        || destination("server").is_some_and(|server| server != "https://kubernetes.default.svc");
+    of(object).filter(|_| object.form() != Form::Api || !is_remote)
+}
+
 /// The keys below `settings`, with the releases whose chart reads them.
 ///
 /// Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1.

@@ -42,8 +42,10 @@ impl<'d> Identity<'d> {
     /// Reads the identity from the controllers among the objects of a cluster, and where they do not say it, from chart
     /// values.
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
-        let values: Vec<_> =
-            objects.iter().filter_map(|object| Some((*object, chart_values::of(*object)?))).collect();
+        let values: Vec<_> = objects
+            .iter()
+            .filter_map(|object| Some((*object, chart_values::of_this_cluster(*object)?)))
+            .collect();
         let find = |parameter: Parameter, key: &str| {
             let said = controllers.iter().filter_map(|controller| {
                 let (text, node) = controller.setting(parameter).text()?;

@@ -76,7 +76,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let controller = Controller::of(object);
-    let values = chart_values::of(object);
+    let values = chart_values::of_this_cluster(object);
     let in_values = values.and_then(|values| values.at_path(&["settings", "clusterName"]));
     let own = controller
         .and_then(|controller| controller.setting(CLUSTER_NAME).text())
@@ -177,6 +177,29 @@ mod tests {
     }
 
     const PROD: &str = "{name: CLUSTER_NAME, value: prod}";
+
+    #[test]
+    fn what_a_hub_installs_elsewhere_is_not_compared() {
+        let release = |more: &str| {
+            format!(
+                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter}}\nspec:\n  \
+                 chart: {{spec: {{chart: karpenter}}}}\n{more}  values: {{settings: {{clusterName: staging}}}}\n"
+            )
+        };
+        let application = |destination: &str| {
+            format!(
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: karpenter}}\nspec:\n  \
+                 destination: {{{destination}}}\n  source: {{chart: karpenter, helm: {{valuesObject: {{settings: {{clusterName: staging}}}}}}}}\n"
+            )
+        };
+        let found = |text: &str| !findings_with(&super::RULE, text, &known("prod")).is_empty();
+        assert!(found(&release("")));
+        assert!(!found(&release("  kubeConfig: {secretRef: {name: staging}}\n")));
+        assert!(found(&application("name: in-cluster")));
+        assert!(found(&application("server: 'https://kubernetes.default.svc'")));
+        assert!(!found(&application("name: staging")));
+        assert!(!found(&application("server: 'https://staging.example.com'")));
+    }
 
     #[test]
     fn the_controller_is_compared_with_the_setting() {
