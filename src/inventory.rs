@@ -57,10 +57,9 @@ impl<'d> Inventory<'d> {
     }
 
     /// The objects of a kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = Object<'d>> + Clone {
-        let objects =
-            self.indices(kind.group, kind.name).iter().filter_map(|index| self.objects.get(*index).copied());
-        objects.filter(move |object| object.version() == kind.version)
+    pub fn of(&self, kind: Kind) -> OfKind<'_, 'd> {
+        let indices = self.indices(kind.group, kind.name).iter();
+        OfKind { objects: &self.objects, indices, version: kind.version }
     }
 
     fn indices(&self, group: &str, kind: &str) -> &[usize] {
@@ -146,5 +145,28 @@ impl<'d> Inventory<'d> {
     /// Whether what is absent here is absent from the cluster.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+}
+
+/// What [`Inventory::of`] goes through.
+#[derive(Clone, Debug)]
+pub struct OfKind<'i, 'd> {
+    objects: &'i [Object<'d>],
+    indices: core::slice::Iter<'i, usize>,
+    version: &'static str,
+}
+
+impl<'d> Iterator for OfKind<'_, 'd> {
+    type Item = Object<'d>;
+
+    // Called from many rules: one copy of it keeps the policy module small.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Object<'d>> {
+        loop {
+            let object = self.objects.get(*self.indices.next()?)?;
+            if object.version() == self.version {
+                return Some(*object);
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ pub fn of(object: Object<'_>) -> Option<Node<'_>> {
         }
         (Form::Api, "argoproj.io", "Application") => {
             let one = object.at(&["spec", "source"]).into_iter();
-            let several = object.at(&["spec", "sources"]).into_iter().flat_map(Node::items);
+            let several = object.items_at(&["spec", "sources"]);
             let mut values = one.chain(several).filter(|source| names_chart(*source));
             values.find_map(|source| source.at_path(&["helm", "valuesObject"]))
         }

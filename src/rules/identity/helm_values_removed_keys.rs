@@ -97,7 +97,7 @@ fn unknown<'d>(values: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
             drafts.extend(ignored(node, &format!("settings.{key}"), known, nearest(key, keys())));
         }
     }
-    for (key, node) in settings.get("featureGates").into_iter().flat_map(Node::members) {
+    for (key, node) in settings.members_at(&["featureGates"]) {
         let known = GATES.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
         if !is_removed(&["settings", "featureGates", key]) {
             let near = nearest(key, GATES.iter().map(|gate| gate.key));
