@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::catalog::{Entry, catalog};
 use crate::finding::{CaughtBy, Family};
 use crate::karpenter::release::Releases;
-use crate::rules::{Fixes, Rule, all, documentation};
+use crate::rules::{Fixes, Rule, all, documentation, summary};
 
 /// A page of the reference: its file name, and its text as Markdown.
 pub type Page = (String, String);
@@ -18,7 +18,7 @@ pub fn pages() -> Vec<Page> {
 
 /// The page of a rule: its title, its facts, its documentation.
 pub fn page(rule: &Rule) -> String {
-    format!("# {}\n\n{}.\n\n{}\n{}", rule.name, sentence(rule.summary), facts(rule), documentation(rule))
+    format!("# {}\n\n{}.\n\n{}\n{}", rule.name, sentence(summary(rule)), facts(rule), documentation(rule))
 }
 
 /// The facts of a rule as a list.
