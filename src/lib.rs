@@ -29,6 +29,8 @@ pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+#[cfg(feature = "symptoms")]
+pub mod symptoms;
 pub mod upgrade;
 pub mod userdata;
 
