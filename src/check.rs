@@ -127,7 +127,10 @@ fn account<'d>(
     };
     match read {
         Document::Read(tree) => {
-            let objects = Object::all(tree);
+            let objects = if file.holds_values { Object::values(tree) } else { Object::all(tree) };
+            if objects.is_empty() && file.holds_values {
+                return skip("no values of a chart: it holds no keys, not checked");
+            }
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
