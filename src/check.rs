@@ -3,6 +3,7 @@
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
+use crate::kustomize::Patches;
 use crate::manifest::{Document, File};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
@@ -75,9 +76,11 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
     let mut inventories = Vec::new();
     for (index, cluster) in clusters.iter().enumerate() {
         let first = subjects.len();
+        let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
+            let is_patch = patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, settings, file, document, read);
+                let objects = account(&mut report, settings, file, document, read, is_patch);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
                 subjects.extend(objects.into_iter().map(subject));
             }
@@ -117,6 +120,7 @@ fn account<'d>(
     file: &'d File,
     document: usize,
     read: &'d Document,
+    is_patch: bool,
 ) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
@@ -126,6 +130,7 @@ fn account<'d>(
         Vec::new()
     };
     match read {
+        Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
             let objects = if file.holds_values { Object::values(tree) } else { Object::all(tree) };
             if objects.is_empty() && file.holds_values {

@@ -12,6 +12,17 @@ const VALUES: &str = include_str!("charts/values.yaml");
 const RENDERED: &str = include_str!("charts/rendered.yaml");
 const BUILT: &str = include_str!("charts/built.yaml");
 
+/// The folder that `BUILT` is built from.
+const OVERLAYS: [(&str, &str); 7] = [
+    ("base/kustomization.yaml", include_str!("charts/base/kustomization.yaml")),
+    ("base/nodes.yaml", include_str!("charts/base/nodes.yaml")),
+    ("components/labels/kustomization.yaml", include_str!("charts/components/labels/kustomization.yaml")),
+    ("components/labels/labels.yaml", include_str!("charts/components/labels/labels.yaml")),
+    ("overlays/prod/kustomization.yaml", include_str!("charts/overlays/prod/kustomization.yaml")),
+    ("overlays/prod/pool.yaml", include_str!("charts/overlays/prod/pool.yaml")),
+    ("overlays/prod/volumes.yaml", include_str!("charts/overlays/prod/volumes.yaml")),
+];
+
 /// Rule, file, line, column and path of each finding.
 fn places(run: &Run) -> String {
     let line = |finding: &serde_json::Value| {
@@ -110,4 +121,20 @@ fn what_kustomize_prints_is_read_from_standard_input() {
     restricted-label overlays/prod:30:9 spec.template.metadata.labels
     nodeclass-ref-dangling overlays/prod:35:15 spec.template.spec.nodeClassRef.name
     ");
+}
+
+#[test]
+fn patches_are_no_objects() {
+    let folder = Folder::with(&OVERLAYS);
+    let run = check(&folder, &["."], "");
+    assert_eq!((run.status, places(&run).as_str()), (0, ""));
+    let skipped = folder.run(&["check", "--karpenter-version", "1.14", "."]).stdout;
+    assert_snapshot!(skipped, @"
+    skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1
+    skipped: no rule reads the kind `Component`: components/labels/kustomization.yaml:1
+    skipped: a Kustomize patch, checked in what it is applied to: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
+    nothing to report in 8 documents (6 skipped); checked against Karpenter 1.14
+    ");
+    // Where no kustomization is read that says so, nothing tells a patch from an object.
+    assert_eq!(check(&folder, &["overlays/prod/pool.yaml"], "").status, 1);
 }
