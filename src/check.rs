@@ -4,7 +4,7 @@ use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
 use crate::kustomize::Patches;
-use crate::manifest::{Document, File};
+use crate::manifest::{Document, File, Role};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
@@ -78,7 +78,7 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
         let first = subjects.len();
         let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
-            let is_patch = patches.contains(file.source.name());
+            let is_patch = file.role == Role::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
                 let objects = account(&mut report, settings, file, document, read, is_patch);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
@@ -132,8 +132,8 @@ fn account<'d>(
     match read {
         Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
-            let objects = if file.holds_values { Object::values(tree) } else { Object::all(tree) };
-            if objects.is_empty() && file.holds_values {
+            let objects = if file.role == Role::Values { Object::values(tree) } else { Object::all(tree) };
+            if objects.is_empty() && file.role == Role::Values {
                 return skip("no values of a chart: it holds no keys, not checked");
             }
             if objects.is_empty() {

@@ -90,6 +90,7 @@ fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(Str
             groups.push((name, input::gather(std::slice::from_ref(folder), config, excluded, stdin)));
         }
     }
+    input::mark_patches(&mut groups, &check.bounds.limits());
     input::mark_values(&mut groups, &check.input.helm_values, stdin);
     groups
 }

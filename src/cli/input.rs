@@ -6,8 +6,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use karpwarden::manifest::File;
+use karpwarden::kustomize::Patches;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::{File, Role};
 
 use super::patterns::Patterns;
 
@@ -19,8 +20,8 @@ const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
 pub(crate) struct Input {
     /// Its name as it is reported: as given, with forward slashes; `-` for standard input.
     pub(crate) name: String,
-    /// It holds values of Karpenter's chart.
-    pub(crate) holds_values: bool,
+    /// What it is said to hold.
+    pub(crate) role: Role,
     from: From,
 }
 
@@ -85,16 +86,38 @@ pub(crate) fn mark_values(groups: &mut Vec<(String, Vec<Input>)>, values: &[Path
         };
         let mut found = false;
         for input in groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(is_it) {
-            input.holds_values = true;
+            input.role = Role::Values;
             found = true;
         }
         if !found {
-            let input = Input { holds_values: true, ..wanted };
+            let input = Input { role: Role::Values, ..wanted };
             match groups.iter_mut().find(|(name, _)| name.is_empty()) {
                 Some((_, inputs)) => inputs.push(input),
                 None => groups.insert(0, (String::new(), vec![input])),
             }
         }
+    }
+}
+
+/// Marks the inputs that a kustomization in their folder, or in one above it, lists as patches, also where it is no input:
+/// an editor and a hook name single files.
+pub(crate) fn mark_patches(groups: &mut [(String, Vec<Input>)], limits: &Limits) {
+    let inputs = || groups.iter().flat_map(|(_, inputs)| inputs);
+    let folders = inputs().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
+    let folders: BTreeSet<&Path> = folders.collect();
+    let files = folders.iter().flat_map(|folder| {
+        ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)).into_iter().filter_map(
+            |path| {
+                let bytes = bounded(fs::File::open(&path).ok()?, limits).ok()?;
+                Some(File::from_bytes(name(&path), bytes, limits))
+            },
+        )
+    });
+    let patches = Patches::of(&files.collect::<Vec<_>>());
+    for input in
+        groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(|input| patches.contains(&input.name))
+    {
+        input.role = Role::Patch;
     }
 }
 
@@ -175,7 +198,7 @@ pub(crate) fn unread(error: &io::Error) -> String {
 
 impl Input {
     fn new(name: String, from: From) -> Self {
-        Self { name, holds_values: false, from }
+        Self { name, role: Role::Unknown, from }
     }
 
     /// The path as it was given or found; absent for standard input.
@@ -202,7 +225,7 @@ impl Input {
                 let path = if let From::Path(path) = &self.from { Some(path.clone()) } else { None };
                 let is_stdin = matches!(self.from, From::Stdin);
                 let file = File::from_bytes(self.name.clone(), bytes, limits);
-                let file = File { holds_values: self.holds_values, ..file };
+                let file = File { role: self.role, ..file };
                 Loaded { file, path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),

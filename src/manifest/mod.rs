@@ -23,8 +23,20 @@ pub struct File {
     pub source: Arc<Source>,
     /// Its documents; an empty one between two separators is none.
     pub documents: Vec<Document>,
-    /// It is known to hold the values of a chart, whatever they look like.
-    pub holds_values: bool,
+    /// What it is known to hold, whatever it looks like.
+    pub role: Role,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Whatever its documents say.
+    #[default]
+    Unknown,
+    /// The values of a chart.
+    Values,
+    /// Parts of objects, which are whole only where they are applied.
+    Patch,
 }
 
 /// One document of a file.
@@ -101,7 +113,7 @@ impl File {
     }
 
     fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
-        Self { source, documents, holds_values: false }
+        Self { source, documents, role: Role::Unknown }
     }
 
     /// Reads a text under a name, which tells the language where it ends in `.json` or `.jsonl`.

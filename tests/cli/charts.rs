@@ -135,6 +135,13 @@ fn patches_are_no_objects() {
     skipped: a Kustomize patch, checked in what it is applied to: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
     nothing to report in 8 documents (6 skipped); checked against Karpenter 1.14
     ");
-    // Where no kustomization is read that says so, nothing tells a patch from an object.
-    assert_eq!(check(&folder, &["overlays/prod/pool.yaml"], "").status, 1);
+    // A hook names single files, and an editor sends what it shows.
+    let run = check(&folder, &["overlays/prod/pool.yaml"], "");
+    assert_eq!((run.status, run.json()["summary"]["skipped"].as_i64()), (0, Some(1)), "{run:?}");
+    let patch = folder.read("overlays/prod/pool.yaml");
+    let run = check(&folder, &["--stdin-filename", "overlays/prod/pool.yaml", "-"], &patch);
+    assert_eq!((run.status, run.json()["summary"]["skipped"].as_i64()), (0, Some(1)), "{run:?}");
+    // Where no kustomization lists it, nothing tells a patch from an object.
+    let run = check(&folder, &["-"], &patch);
+    assert_eq!(run.status, 1, "{run:?}");
 }
