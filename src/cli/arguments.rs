@@ -49,9 +49,9 @@ pub(crate) enum Command {
     Check(Box<Check>),
     /// Tell what manifests lose or break on the way to another release
     Upgrade(Box<Upgrade>),
-    /// Print the documentation of a rule
+    /// Print the documentation of a rule or a symptom
     Explain(Explain),
-    /// List the rules
+    /// List the rules and symptoms
     Rules(Rules),
     /// Write a config file to start from
     Init(Init),
@@ -336,7 +336,7 @@ pub(crate) struct Init {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The name of the rule.
+    /// The name of the rule or symptom.
     pub(crate) rule: String,
 }
 

@@ -1,5 +1,8 @@
 //! What the controller, the scheduler and the API say, and what each of it means: data, a file for each part of a node's life.
 
+pub mod commits;
+pub mod index;
+
 use super::Symptom;
 use super::entry::Level;
 use crate::karpenter::release::Releases;
