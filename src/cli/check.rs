@@ -5,6 +5,7 @@ use std::path::Path;
 
 use karpwarden::check::{Cluster, check_within, fails};
 use karpwarden::report::{Report, github, human, junit, sarif};
+use karpwarden::rules;
 use karpwarden::settings::Target;
 use rayon::prelude::*;
 
@@ -188,7 +189,7 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
-        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters))?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters, rules::documentation))?,
         Format::Github => out.write_all(github::github(report).as_bytes())?,
         Format::Junit => {
             let files = clusters.iter().flat_map(|cluster| &cluster.files);
