@@ -152,7 +152,7 @@ pub(crate) struct FactFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -172,7 +172,7 @@ pub(crate) struct TargetFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }

@@ -116,7 +116,7 @@ fn help_and_version_are_answers_and_no_errors() {
           --kubernetes-version <VERSION>  The Kubernetes version, such as 1.33, for what depends on it
           --cluster-name <NAME>           The name of the cluster
           --complete                      The input holds every NodePool and node class of the cluster:
-                                          what is absent is missing
+                                          one that is absent is missing
 
     What to look for:
           --config <FILE>          The config file [default: the nearest karpwarden.yaml in this folder
