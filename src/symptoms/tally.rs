@@ -418,7 +418,7 @@ fn says(sentence: &str, detail: &str) -> String {
 }
 
 /// The details that an entry names; one that is empty where it names none.
-fn details(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
+pub(super) fn details(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
     let mut found = named(detail, entry);
     found.retain(|text| !text.is_empty());
     for text in &mut found {
