@@ -8,6 +8,7 @@
 )]
 
 mod adoption;
+mod charts;
 mod fixing;
 mod folder;
 mod formats;
