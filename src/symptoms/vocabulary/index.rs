@@ -119,6 +119,8 @@ impl Index {
         let mut found = Found::default();
         match entry.origin {
             Origin::Log => self.find_line(entry, &mut found),
+            // Only its words can tell something.
+            Origin::Text => {}
             Origin::Event => {
                 let reasons = [entry.reason.as_ref(), ""];
                 let candidates = reasons.iter().filter_map(|reason| self.events.get(reason)).flatten();
