@@ -3,7 +3,8 @@
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
-use crate::manifest::{Document, File};
+use crate::kustomize::Patches;
+use crate::manifest::{Document, File, Role};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
@@ -75,9 +76,11 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
     let mut inventories = Vec::new();
     for (index, cluster) in clusters.iter().enumerate() {
         let first = subjects.len();
+        let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
+            let is_patch = file.role == Role::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, settings, file, document, read);
+                let objects = account(&mut report, settings, file, document, read, is_patch);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
                 subjects.extend(objects.into_iter().map(subject));
             }
@@ -117,6 +120,7 @@ fn account<'d>(
     file: &'d File,
     document: usize,
     read: &'d Document,
+    is_patch: bool,
 ) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
@@ -126,8 +130,12 @@ fn account<'d>(
         Vec::new()
     };
     match read {
+        Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
-            let objects = Object::all(tree);
+            let objects = if file.role == Role::Values { Object::values(tree) } else { Object::all(tree) };
+            if objects.is_empty() && file.role == Role::Values {
+                return skip("no values of a chart: it holds no keys, not checked");
+            }
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }

@@ -19,6 +19,7 @@ pub mod finding;
 pub mod fix;
 pub mod inventory;
 pub mod karpenter;
+pub mod kustomize;
 pub mod manifest;
 pub mod mend;
 pub mod object;

@@ -51,9 +51,9 @@ pub(crate) enum Command {
     Diagnose(Box<Diagnose>),
     /// Tell what manifests lose or break on the way to another release
     Upgrade(Box<Upgrade>),
-    /// Print the documentation of a rule
+    /// Print the documentation of a rule or a symptom
     Explain(Explain),
-    /// List the rules
+    /// List the rules and symptoms
     Rules(Rules),
     /// Write a config file to start from
     Init(Init),
@@ -76,13 +76,8 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Check {
-    /// Files and folders; `-` is standard input.
-    #[arg(value_name = "PATH|-")]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// A folder with the manifests of one cluster; give it several times to compare clusters.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cluster: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputFlags,
 
     #[command(flatten)]
     pub(crate) target: TargetFlags,
@@ -92,6 +87,9 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) output: OutputFlags,
+
+    #[command(flatten)]
+    pub(crate) fixing: FixFlags,
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
@@ -105,13 +103,8 @@ pub(crate) struct Check {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Diagnose {
-    /// Files and folders; `-` is standard input.
-    #[arg(value_name = "PATH|-")]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// A folder with what was gathered of one cluster; give it several times for several clusters.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cluster: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputFlags,
 
     #[command(flatten)]
     pub(crate) target: TargetFlags,
@@ -163,13 +156,8 @@ pub(crate) struct Diagnose {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Upgrade {
-    /// Files and folders; `-` is standard input.
-    #[arg(value_name = "PATH|-")]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// A folder with the manifests of one cluster; give it several times for several clusters.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cluster: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputFlags,
 
     /// The Karpenter release that runs, such as 1.8 or 1.8.3.
     #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
@@ -185,20 +173,27 @@ pub(crate) struct Upgrade {
     #[command(flatten)]
     pub(crate) choice: ChoiceFlags,
 
-    /// How to print what is found.
-    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
-    pub(crate) format: Format,
-
-    /// The least severity that makes the exit status 1.
-    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
-    pub(crate) fail_on: FailOn,
-
-    /// Print the findings alone.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+}
+
+/// What is read.
+#[derive(Args, Debug)]
+pub(crate) struct InputFlags {
+    /// Files and folders; `-` is standard input.
+    #[arg(value_name = "PATH|-")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// A folder with what belongs to one cluster; give it several times for several clusters.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cluster: Vec<PathBuf>,
+
+    /// A file with values of Karpenter's Helm chart, whatever its name and its keys; may be given several times.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) helm_values: Vec<PathBuf>,
 }
 
 /// What is known of the cluster, whatever the release.
@@ -213,7 +208,7 @@ pub(crate) struct FactFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -233,7 +228,7 @@ pub(crate) struct TargetFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -285,6 +280,14 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub(crate) fail_on: FailOn,
 
+    /// Print the findings alone.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct FixFlags {
     /// Make the safe fixes in the files; of standard input, write the fixed text to standard output.
     #[arg(long)]
     pub(crate) fix: bool,
@@ -292,10 +295,6 @@ pub(crate) struct OutputFlags {
     /// Print what --fix would change as a diff, and write nothing.
     #[arg(long)]
     pub(crate) diff: bool,
-
-    /// Print the findings alone.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -401,7 +400,7 @@ pub(crate) struct Init {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The name of the rule.
+    /// The name of the rule or symptom.
     pub(crate) rule: String,
 }
 

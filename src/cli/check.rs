@@ -1,14 +1,15 @@
 //! `karpwarden check`: reads, checks, fixes where asked, reports.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use karpwarden::check::{Cluster, check_within, fails};
 use karpwarden::report::{Report, github, human, junit, sarif};
+use karpwarden::rules;
 use karpwarden::settings::Target;
 use rayon::prelude::*;
 
-use super::arguments::{Check, Color, Format};
+use super::arguments::{Check, Color, Format, InputFlags};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::fix::{self, Origin};
@@ -61,14 +62,15 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
 }
 
 fn conflict(check: &Check) -> Option<&'static str> {
-    if check.output.diff && check.output.format != Format::Human {
+    if check.fixing.diff && check.output.format != Format::Human {
         return Some("--diff prints a diff, and no --format");
     }
     None
 }
 
 fn no_input(check: &Check) -> &'static str {
-    if check.paths.is_empty() && check.cluster.is_empty() {
+    let input = &check.input;
+    if input.paths.is_empty() && input.cluster.is_empty() && input.helm_values.is_empty() {
         "nothing to check: name files or folders, or `-` for standard input"
     } else {
         "nothing to check: no .yaml, .yml, .json or .jsonl file there"
@@ -84,16 +86,23 @@ pub(super) fn groups(
 ) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
     let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
-    if !check.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.paths, config, excluded, stdin, taken)));
+    let choice = &check.choice;
+    let own: Vec<&Path> = [config, choice.baseline.as_deref(), choice.write_baseline.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    if !check.input.paths.is_empty() {
+        groups.push((String::new(), input::gather(&check.input.paths, &own, excluded, stdin, taken)));
     }
-    for folder in &check.cluster {
+    for folder in &check.input.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), config, excluded, stdin, taken)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), &own, excluded, stdin, taken)));
         }
     }
+    input::mark_patches(&mut groups, &check.bounds.limits());
+    input::mark_values(&mut groups, &check.input.helm_values, stdin);
     groups
 }
 
@@ -130,7 +139,7 @@ fn with_inputs(
         (report, gone)
     };
     let output = &check.output;
-    if output.diff {
+    if check.fixing.diff {
         let (before, _) = report(&clusters);
         drop(progress);
         print(&before, &clusters, check, color, To::Stderr)?;
@@ -139,7 +148,7 @@ fn with_inputs(
         fixed.diff(color)?;
         return Ok(status(&before, check));
     }
-    let fixed = output.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
+    let fixed = check.fixing.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
     let (mut after, gone) = report(&clusters);
     drop(progress);
     if let Some(path) = &check.choice.write_baseline {
@@ -152,7 +161,7 @@ fn with_inputs(
     if gone > 0 && !output.quiet {
         terminal::note(color, &format!("{gone} listed in the baseline are no longer there; write it anew"));
     }
-    let to = if output.fix && reads_stdin(&check.paths) { To::Stderr } else { To::Stdout };
+    let to = if check.fixing.fix && reads_stdin(&check.input) { To::Stderr } else { To::Stdout };
     if let Some(fixed) = &fixed {
         let files = fixed.write()?;
         fixed.tell(color);
@@ -172,8 +181,8 @@ fn with_inputs(
     Ok(status(&after, check))
 }
 
-fn reads_stdin(paths: &[PathBuf]) -> bool {
-    paths.iter().any(|path| path.as_os_str() == "-")
+fn reads_stdin(input: &InputFlags) -> bool {
+    input.paths.iter().chain(&input.helm_values).any(|path| path.as_os_str() == "-")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -190,7 +199,7 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
-        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters))?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters, rules::documentation))?,
         Format::Github => out.write_all(github::github(report).as_bytes())?,
         Format::Junit => {
             let files = clusters.iter().flat_map(|cluster| &cluster.files);

@@ -6,7 +6,7 @@ use karpwarden::check::fails;
 use karpwarden::report::human;
 use karpwarden::symptoms::{Diagnosed, Reading};
 
-use super::arguments::{Check, ChoiceFlags, Color, Diagnose, Format, LogFormat, OutputFlags};
+use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, LogFormat, OutputFlags};
 use super::check::{STACK, file, groups};
 use super::config::{self, Config};
 use super::input::{Input, Taken};
@@ -19,8 +19,7 @@ const PIECE: usize = 1 << 18;
 
 pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
     let check = Check {
-        paths: diagnose.paths,
-        cluster: diagnose.cluster,
+        input: diagnose.input,
         target: diagnose.target,
         choice: ChoiceFlags {
             config: diagnose.config,
@@ -38,10 +37,9 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
             output: diagnose.output,
             stdin_filename: diagnose.stdin_filename,
             fail_on: diagnose.fail_on,
-            fix: false,
-            diff: false,
             quiet: diagnose.quiet,
         },
+        fixing: FixFlags::default(),
         bounds: diagnose.bounds,
     };
     let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
@@ -52,7 +50,7 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
     let config = config.for_files(&groups.iter().flat_map(|(_, inputs)| inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
-        let is_said = !(check.paths.is_empty() && check.cluster.is_empty());
+        let is_said = !(check.input.paths.is_empty() && check.input.cluster.is_empty());
         let named =
             if is_said { "no file there" } else { "name files or folders, or `-` for standard input" };
         terminal::error(color, &format!("nothing to diagnose: {named}"));
@@ -106,7 +104,7 @@ fn feed(reading: &mut Reading, input: &Input, piece: &mut [u8], progress: &Progr
             return;
         }
     };
-    reading.file(&input.name);
+    reading.file(&input.name, input.role);
     loop {
         match from.read(piece) {
             Ok(0) => return,

@@ -23,6 +23,20 @@ pub struct File {
     pub source: Arc<Source>,
     /// Its documents; an empty one between two separators is none.
     pub documents: Vec<Document>,
+    /// What it is known to hold, whatever it looks like.
+    pub role: Role,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Whatever its documents say.
+    #[default]
+    Unknown,
+    /// The values of a chart.
+    Values,
+    /// Parts of objects, which are whole only where they are applied.
+    Patch,
 }
 
 /// One document of a file.
@@ -92,7 +106,7 @@ impl File {
                     String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
                 let source = Arc::new(Source::new(name, text));
                 let message = "not UTF-8 from here on; save the file as UTF-8".to_owned();
-                Self { source, documents: vec![Document::Unreadable { at, message }] }
+                Self::of(source, vec![Document::Unreadable { at, message }])
             }
         }
     }
@@ -104,7 +118,11 @@ impl File {
 
     fn refused(name: String, message: String) -> Self {
         let source = Arc::new(Source::new(name, ""));
-        Self { source, documents: vec![Document::Unreadable { at: 0, message }] }
+        Self::of(source, vec![Document::Unreadable { at: 0, message }])
+    }
+
+    fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
+        Self { source, documents, role: Role::Unknown }
     }
 
     /// Reads a text under a name, which tells the language where it ends in `.json` or `.jsonl`.
@@ -123,7 +141,7 @@ impl File {
             Language::JsonLines => json_lines(&source, limits),
             Language::Yaml => yaml_or_json(&source, Span::new(0, source.text().len()), limits),
         };
-        let mut file = Self { source, documents };
+        let mut file = Self::of(source, documents);
         file.bound(limits.documents);
         file
     }
@@ -144,7 +162,7 @@ impl File {
             let read = if part.is_json { json_values } else { yaml_or_json };
             documents.extend(read(&source, part.span, limits));
         }
-        let mut file = Self { source, documents };
+        let mut file = Self::of(source, documents);
         file.bound(limits.documents);
         file
     }

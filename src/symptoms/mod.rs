@@ -40,7 +40,8 @@ pub struct Symptom {
     pub severity: Severity,
     /// One line: what is wrong.
     pub summary: &'static str,
-    /// What a diagnosis says, in one sentence without a full stop; `{}` stands for the detail that a message names.
+    /// What a diagnosis says, in one sentence without a full stop; `{a label}` stands for the detail that a message names,
+    /// and for the words between the braces where it names none.
     pub says: &'static str,
     /// What to do, in one sentence or two.
     pub remedy: &'static str,

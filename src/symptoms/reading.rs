@@ -8,7 +8,7 @@ use super::{answer, correlations};
 use crate::check::{Cluster, MAX_FINDINGS};
 use crate::karpenter::release::{Release, Releases};
 use crate::manifest::limits::Limits;
-use crate::manifest::{Document, File};
+use crate::manifest::{Document, File, Role};
 use crate::object::Object;
 use crate::report::Report;
 use crate::settings::{Override, Settings, Target};
@@ -21,6 +21,8 @@ pub struct Reading {
     max_findings: usize,
     clusters: Vec<Told>,
     reader: Option<Reader>,
+    /// What the file is said to hold.
+    role: Role,
 }
 
 /// What was read, and what is wrong.
@@ -67,7 +69,14 @@ impl Told {
 impl Reading {
     /// Nothing is read yet.
     pub fn new(settings: Settings, limits: Limits) -> Self {
-        Self { settings, limits, max_findings: MAX_FINDINGS, clusters: Vec::new(), reader: None }
+        Self {
+            settings,
+            limits,
+            max_findings: MAX_FINDINGS,
+            clusters: Vec::new(),
+            reader: None,
+            role: Role::Unknown,
+        }
     }
 
     /// A bound on the findings that are kept.
@@ -83,13 +92,14 @@ impl Reading {
     }
 
     /// The bytes that come now are of a file of this name, which tells a manifest where it ends in `.yaml` or `.json`.
-    pub fn file(&mut self, name: &str) {
+    pub fn file(&mut self, name: &str, role: Role) {
         self.end_file();
         if self.clusters.is_empty() {
             self.cluster("");
         }
         let Some(told) = self.clusters.last_mut() else { return };
         self.reader = Some(Reader::new(name, told.files.len(), self.limits));
+        self.role = role;
         told.files.push(name.to_owned());
     }
 
@@ -102,7 +112,7 @@ impl Reading {
 
     /// A file that cannot be read, and why.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
-        self.file(name);
+        self.file(name, Role::Unknown);
         self.end_file();
         if let Some(told) = self.clusters.last_mut() {
             told.manifests.push(File::unreadable(name, reason));
@@ -125,7 +135,7 @@ impl Reading {
                 told.history.object(object, At { file: index, line });
             }
         }
-        told.manifests.push(file);
+        told.manifests.push(File { role: self.role, ..file });
     }
 
     /// Everything is read: what is wrong?

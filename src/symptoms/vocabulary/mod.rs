@@ -1,5 +1,8 @@
 //! What the controller, the scheduler and the API say, and what each of it means: data, a file for each part of a node's life.
 
+pub mod commits;
+pub mod index;
+
 use super::Symptom;
 use super::entry::Level;
 use crate::karpenter::release::Releases;
@@ -68,6 +71,8 @@ pub enum Text {
     Starts(&'static str),
     /// All of these, in this order.
     Has(&'static [&'static str]),
+    /// All of the first, in this order, and none of the second.
+    HasBut(&'static [&'static str], &'static [&'static str]),
 }
 
 /// What tells one cause from another among equal messages.
@@ -77,10 +82,13 @@ pub enum Detail {
     None,
     /// The field of this name, or the name of the object it holds.
     Field(&'static str),
-    /// What stands between two pieces of the error, or of the message where there is no error.
+    /// What stands between two pieces of the error, or of the message where there is no error; up to the end where the
+    /// second does not follow. Each time it is said.
     Between(&'static str, &'static str),
     /// The object that it is about.
     Object,
+    /// The first of these that is there.
+    First(&'static [Detail]),
 }
 
 /// From when on messages are worth a diagnosis.
@@ -95,6 +103,24 @@ pub enum When {
         /// Within how many minutes.
         minutes: u64,
     },
+    /// From so many on about one and the same object: fewer are part of normal work, however many objects there are.
+    Repeated {
+        /// How many.
+        count: u64,
+    },
+    /// From when on they keep coming for so many minutes: less is part of normal work.
+    Lasting {
+        /// For how many minutes.
+        minutes: u64,
+    },
+    /// From the first, unless it passed: they came for less than so many minutes, and then one of the lines that say that
+    /// it works again, or nothing more of it while the log goes on.
+    Unresolved {
+        /// For how many minutes.
+        minutes: u64,
+        /// The messages of lines that say that it works again.
+        until: &'static [&'static str],
+    },
     /// Never by themselves: correlations look at them.
     Correlated,
 }
@@ -106,17 +132,22 @@ impl Text {
             Self::Any => true,
             Self::Is(words) => text == words,
             Self::Starts(words) => text.starts_with(words),
-            Self::Has(pieces) => {
-                let mut rest = text;
-                pieces.iter().all(|piece| {
-                    rest.split_once(piece).is_some_and(|(_, after)| {
-                        rest = after;
-                        true
-                    })
-                })
+            Self::Has(pieces) => in_order(pieces, text),
+            Self::HasBut(pieces, others) => {
+                in_order(pieces, text) && !others.iter().any(|other| text.contains(other))
             }
         }
     }
+}
+
+fn in_order(pieces: &[&str], text: &str) -> bool {
+    let mut rest = text;
+    pieces.iter().all(|piece| {
+        rest.split_once(piece).is_some_and(|(_, after)| {
+            rest = after;
+            true
+        })
+    })
 }
 
 /// The symptoms that messages tell.
@@ -126,6 +157,9 @@ pub fn symptoms() -> impl Iterator<Item = &'static Symptom> {
 
 /// Every part of the vocabulary.
 const ALL: &[&[Symptom]] = &[];
+
+/// What correlations look at, under the name of the correlation that gives the diagnosis.
+pub const CORRELATED: &[(&str, &[Message])] = &[];
 
 /// What is part of normal work: understood, and no symptom.
 pub const NORMAL: &[Message] = &[];
