@@ -49,8 +49,9 @@ fn entry<'a>(example: &'a str, seen: &Seen) -> Entry<'a> {
             entry.error = text("error");
             entry.object =
                 Subject { kind: text("controllerKind"), namespace: text("namespace"), name: text("name") };
-            entry.fields =
-                Fields(fields.into_iter().map(|(key, raw)| (key.into(), Cow::Owned(raw))).collect());
+            entry.fields = Fields(
+                fields.into_iter().map(|(key, raw)| (key.into(), Cow::Owned(raw.get().to_owned()))).collect(),
+            );
         }
         Seen::Event { .. } => {
             entry.origin = Origin::Event;
