@@ -14,11 +14,13 @@
     reason = "the examples of rules name the settings they are for"
 )]
 
+mod by_name;
 pub mod check;
 pub mod finding;
 pub mod fix;
 pub mod inventory;
 pub mod karpenter;
+pub mod kustomize;
 pub mod manifest;
 pub mod mend;
 pub mod object;

@@ -1,8 +1,8 @@
 //! The document model that every door reads its input into and every rule reads from: a tree of values, each of which
 //! knows its parent, its field path and, where there is a text, its place in it.
 
+use crate::by_name::ByName;
 use crate::order::sort_by_key;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::{Source, Span};
@@ -132,6 +132,10 @@ impl Tree {
     /// The outermost value.
     pub fn root(&self) -> Node<'_> {
         Node { tree: self, id: 0 }
+    }
+
+    pub(super) fn shared_source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     fn data(&self, id: u32) -> &Data {
@@ -298,7 +302,7 @@ impl Tree {
         let data = *self.data(id);
         let few = data.last == NONE || self.data(data.last).index < FEW;
         let mut repeated = Vec::new();
-        let mut last_of: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut last_of = ByName::<u32>::default();
         let mut child = data.first;
         while child != NONE {
             let next = self.data(child);
@@ -315,7 +319,9 @@ impl Tree {
                 }
                 found
             } else {
-                last_of.insert(key, child)
+                let earlier = last_of.get(key).copied();
+                last_of.insert(key, child);
+                earlier
             };
             repeated.extend(earlier.map(|earlier| (earlier, child)));
             child = next.next;
@@ -356,6 +362,25 @@ impl Tree {
 
     pub(super) fn string_of(&self, id: u32) -> Option<&str> {
         if let Stored::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
+    }
+
+    /// Whether a string stands where an Application of Argo CD holds the values of a chart: `source.helm.values`, or the
+    /// same in one of the `sources`.
+    pub(super) fn holds_values(&self, id: u32) -> bool {
+        let node = Node { tree: self, id };
+        let above = node.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
+        let Some(("helm", source)) = above.filter(|_| node.key() == "values") else { return false };
+        let listed = || source.parent().is_some_and(|list| list.key() == "sources");
+        node.as_str().is_some() && (source.key() == "source" || listed())
+    }
+
+    /// Drops the nodes from a number on, all of which are below one node.
+    pub(super) fn forget(&mut self, above: u32, from: usize) {
+        self.nodes.truncate(from);
+        self.duplicates.retain(|(_, again)| (*again as usize) < from);
+        if let Some(data) = self.nodes.get_mut(above as usize) {
+            (data.first, data.last) = (NONE, NONE);
+        }
     }
 
     pub(super) fn children_of(&self, id: u32) -> Vec<u32> {
@@ -480,6 +505,17 @@ impl<'d> Node<'d> {
     /// Whether the value has no items or members.
     pub fn is_empty(self) -> bool {
         self.data().first == NONE
+    }
+
+    /// The value that a string holds, where the string is a document of its own and was read as one.
+    pub fn embedded(self) -> Option<Self> {
+        self.at(self.data().first).filter(|_| self.as_str().is_some())
+    }
+
+    /// Whether the value stands in the text as it is read, and not within a string that spells it otherwise.
+    pub fn is_verbatim(self) -> bool {
+        let above = core::iter::successors(self.parent(), |node| node.parent());
+        above.filter(|node| node.as_str().is_some()).all(|string| string.style() == Style::Literal)
     }
 
     /// The member under a key; where it is given twice the last one, as the Kubernetes tools take it.

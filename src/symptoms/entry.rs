@@ -43,6 +43,8 @@ pub struct Entry<'a> {
 pub enum Origin {
     /// A line of the controller's log.
     Log,
+    /// A line without structure, which may hold words that tell something all the same.
+    Text,
     /// A Kubernetes event: an object or a row of a table.
     Event,
     /// A condition in an object's status.

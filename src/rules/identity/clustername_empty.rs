@@ -111,7 +111,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// The chart's value. An empty one is given on the command line, or the chart refuses it; and the chart renders
 /// templates in it.
 fn in_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let node = chart_values::of(object)?.at_path(&["settings", "clusterName"])?;
+    let node = chart_values::of(object)?.at(&["settings", "clusterName"])?;
     let name = node.as_str().filter(|name| !name.contains("{{"))?;
     stand_in(object, name, node, context)
 }

@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
-use crate::karpenter::chart_values;
+use crate::karpenter::chart_values::{self, Key};
 use crate::karpenter::cluster_name::{Placeholder, placeholder};
 use crate::karpenter::controller::{Controller, INTERRUPTION_QUEUE, Setting};
 use crate::karpenter::release::Releases;
@@ -71,11 +71,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     {
         drafts.extend(malformed(object, text, node));
     }
-    let Some(settings) = chart_values::of(object).and_then(|values| values.get("settings")) else { return };
-    if let Some((node, text)) = settings.get("interruptionQueue").and_then(|node| Some((node, node.as_str()?))) {
+    let Some(values) = chart_values::of(object) else { return };
+    if let Some(node) = values.at(&["settings", "interruptionQueue"])
+        && let Some(text) = node.as_str()
+    {
         drafts.extend(malformed(object, text, node));
     }
-    drafts.extend(old_name(settings));
+    drafts.extend(values.map().and_then(|values| old_name(values.get("settings")?)));
+    for (key, at) in values.keys(&["settings"]) {
+        if let ("interruptionQueueName", Key::Parameter(name)) = (key, at) {
+            let draft = Draft::new(&RULE, Place::value(name), OLD_NAME).severity(Severity::Warning);
+            drafts.push(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
+        }
+    }
 }
 
 fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Draft<'d>> {
@@ -127,10 +135,12 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The key of charts before 0.33.
+const OLD_NAME: &str =
+    "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
+
 fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
-    let message = "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
     if let Some(node) = settings.get("interruptionQueueName") {
-        let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+        let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
         let draft = draft.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
         if settings.get("interruptionQueue").is_some() {
             return Some(draft.help("remove it: `interruptionQueue` is there as well"));
@@ -139,7 +149,7 @@ fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
         return Some(draft.fix(Fix::safe("write `interruptionQueue`", vec![change])));
     }
     let node = settings.at_path(&["aws", "interruptionQueueName"])?;
-    let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+    let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
     Some(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
 }
 

@@ -119,6 +119,8 @@ impl Index {
         let mut found = Found::default();
         match entry.origin {
             Origin::Log => self.find_line(entry, &mut found),
+            // Only its words can tell something.
+            Origin::Text => {}
             Origin::Event => {
                 let reasons = [entry.reason.as_ref(), ""];
                 let candidates = reasons.iter().filter_map(|reason| self.events.get(reason)).flatten();
@@ -189,7 +191,7 @@ impl Index {
 
 /// Whether an entry is a line of which nothing but its text is known.
 fn is_bare(entry: &Entry<'_>) -> bool {
-    entry.origin == Origin::Log
+    matches!(entry.origin, Origin::Log | Origin::Text)
         && entry.controller.is_empty()
         && entry.error.is_empty()
         && entry.fields.0.is_empty()
