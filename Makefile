@@ -176,10 +176,12 @@ playground-engine: targets-quietly ## Build the engine for browsers and Node, wi
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
 		$(CARGO) build --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground
 	@$(assemble) bindgen $(engine_wasm) $(page)/build/engine
+	@$(assemble) pack $(page)/build/engine/karpwarden_bg.wasm $(page)/build/engine.lzma
 	@$(assemble) rules $(page)/build/rules.json
 
 .PHONY: playground-dist
 playground-dist: annotated-policy.wasm playground-engine $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+	@$(assemble) pack $(annotated) $(page)/build/policy.lzma $(page)/build/engine/karpwarden_bg.wasm
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground
