@@ -4,6 +4,7 @@ use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
 use crate::kustomize::Patches;
+use crate::manifest::tree::Node;
 use crate::manifest::{Document, File, Role};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
@@ -217,26 +218,57 @@ pub fn shown<'d>(
             shown.push(Draft { severity, ..draft });
         }
     }
-    explain_once(&mut shown, target);
+    if settings.select.is_empty() {
+        refuse_once(&mut shown);
+    }
+    explain_once(&mut shown, object, target);
     sort_by(&mut shown, |one, two| {
         one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
     });
     shown
 }
 
-/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases.
-fn explain_once(drafts: &mut Vec<Draft<'_>>, target: Releases) {
-    let explained: Vec<(crate::finding::Place<'_>, Releases)> = drafts
+/// An item of a list whose only choice is a field that a release does not know yet is refused for the field, and for having
+/// no choice without it: the first says it all. Where the family is asked for alone, it gives every refusal.
+fn refuse_once(drafts: &mut [Draft<'_>]) {
+    let later =
+        |draft: &&Draft<'_>| draft.rule.name == rules::UNKNOWN_FIELD && draft.releases != Releases::ALL;
+    let items =
+        drafts.iter().filter(later).filter_map(|draft| Some((draft.place.node().parent()?, draft.releases)));
+    let items: Vec<_> = items.filter(|(item, _)| item.parent().is_some_and(Node::is_sequence)).collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.rule.name == rules::RELATION) {
+        let here = items.iter().filter(|(item, _)| *item == draft.place.node());
+        draft.releases = here.fold(draft.releases, |left, (_, releases)| left.without(*releases));
+    }
+}
+
+/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases: one at
+/// the same key or value, or one of the same path at a field beside those that the named rule points to.
+fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Releases) {
+    struct Explained<'d> {
+        place: crate::finding::Place<'d>,
+        beside: Vec<Option<Node<'d>>>,
+        releases: Releases,
+    }
+    let explained: Vec<Explained<'d>> = drafts
         .iter()
         .filter(|draft| draft.rule.family != Family::ApiServer && draft.caught_by == CaughtBy::ApiServer)
-        .map(|draft| (draft.place.clone(), draft.releases))
+        .map(|draft| Explained {
+            place: draft.place.clone(),
+            beside: draft.related.iter().map(|(place, _)| place.node().parent()).collect(),
+            releases: draft.releases,
+        })
         .collect();
     drafts.retain_mut(|draft| {
         if draft.rule.family != Family::ApiServer {
             return true;
         }
-        for (place, releases) in &explained {
-            if place.meets(&draft.place) {
+        for Explained { place, beside, releases } in &explained {
+            let is_beside = || {
+                beside.contains(&draft.place.node().parent())
+                    && place.path(object.root()) == draft.place.path(object.root())
+            };
+            if place.meets(&draft.place) || is_beside() {
                 draft.releases = draft.releases.without(*releases);
             }
         }
@@ -273,7 +305,7 @@ impl<'d> Places<'d> {
     }
 
     /// The place and the object of a node.
-    fn find(&self, node: crate::manifest::tree::Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
+    fn find(&self, node: Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
         let (tree, _, subject) = self.by_tree.get(at.checked_sub(1)?)?;

@@ -14,6 +14,7 @@
     reason = "the examples of rules name the settings they are for"
 )]
 
+mod by_name;
 pub mod check;
 pub mod finding;
 pub mod fix;

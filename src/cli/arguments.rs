@@ -49,9 +49,9 @@ pub(crate) enum Command {
     Check(Box<Check>),
     /// Tell what manifests lose or break on the way to another release
     Upgrade(Box<Upgrade>),
-    /// Print the documentation of a rule
+    /// Print the documentation of a rule or a symptom
     Explain(Explain),
-    /// List the rules
+    /// List the rules and symptoms
     Rules(Rules),
     /// Write a config file to start from
     Init(Init),
@@ -152,7 +152,7 @@ pub(crate) struct FactFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -172,7 +172,7 @@ pub(crate) struct TargetFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: what is absent is missing.
+    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -336,7 +336,7 @@ pub(crate) struct Init {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The name of the rule.
+    /// The name of the rule or symptom.
     pub(crate) rule: String,
 }
 

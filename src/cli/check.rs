@@ -81,14 +81,19 @@ fn no_input(check: &Check) -> &'static str {
 fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
     let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
+    let choice = &check.choice;
+    let own: Vec<&Path> = [config, choice.baseline.as_deref(), choice.write_baseline.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
     if !check.input.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.input.paths, config, excluded, stdin)));
+        groups.push((String::new(), input::gather(&check.input.paths, &own, excluded, stdin)));
     }
     for folder in &check.input.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), config, excluded, stdin)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), &own, excluded, stdin)));
         }
     }
     input::mark_patches(&mut groups, &check.bounds.limits());

@@ -49,13 +49,13 @@ pub(crate) struct Loaded {
 /// Standard input is called by the name that is given for it.
 pub(crate) fn gather(
     paths: &[PathBuf],
-    except: Option<&Path>,
+    except: &[&Path],
     excluded: &Patterns,
     stdin_name: &str,
 ) -> Vec<Input> {
     let mut inputs = Vec::new();
-    // Which files are there already; the config file is no manifest.
-    let mut seen: BTreeSet<PathBuf> = except.and_then(|path| path.canonicalize().ok()).into_iter().collect();
+    // Which files are there already; a config file and a baseline are no manifests.
+    let mut seen: BTreeSet<PathBuf> = except.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut stdin = false;
     for path in paths {
         if path.as_os_str() == "-" {
@@ -66,9 +66,8 @@ pub(crate) fn gather(
             inputs.extend(walk(path, excluded).into_iter().filter(|input| input.is_new(&mut seen)));
         } else {
             let input = Input::new(name(path), From::Path(path.clone()));
-            // Named outright, a file is read even where it is the config file.
-            let is_config = except.is_some_and(|except| same(except, path));
-            if is_config || input.is_new(&mut seen) {
+            // Named outright, a file is read even where it is one of those.
+            if except.iter().any(|except| same(except, path)) || input.is_new(&mut seen) {
                 inputs.push(input);
             }
         }
@@ -78,7 +77,7 @@ pub(crate) fn gather(
 
 /// Marks the inputs that hold values of Karpenter's chart, and adds to the first cluster those that are not there yet.
 pub(crate) fn mark_values(groups: &mut Vec<(String, Vec<Input>)>, values: &[PathBuf], stdin_name: &str) {
-    for wanted in gather(values, None, &Patterns::none(), stdin_name) {
+    for wanted in gather(values, &[], &Patterns::none(), stdin_name) {
         let is_it = |input: &&mut Input| match (&input.from, &wanted.from) {
             (From::Stdin, From::Stdin) => true,
             (From::Path(one), From::Path(other)) => same(one, other),

@@ -190,6 +190,10 @@ const DOCS: [&[&str]; 10] = [
 /// The rule that says that a kind or version is not served at all.
 pub(crate) const NOT_SERVED: &str = "removed-api-version";
 
+/// The rules that say that a field is not known, and that fields do not go together.
+pub(crate) const UNKNOWN_FIELD: &str = "api-unknown-field";
+pub(crate) const RELATION: &str = "api-rule";
+
 /// All rules.
 pub fn all() -> All {
     All { family: 0, rule: 0 }

@@ -15,6 +15,7 @@ pub mod diagnosis;
 pub mod entry;
 pub mod history;
 pub mod tally;
+mod time;
 pub mod vocabulary;
 
 use crate::finding::Severity;

@@ -34,7 +34,7 @@ fn a_rule_is_explained() {
 fn an_unknown_rule_is_met_with_the_nearest() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
-    assert_snapshot!(run.stderr, @"error: there is no rule `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
+    assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn help_and_version_are_answers_and_no_errors() {
     Commands:
       check        Check manifests: files, folders or standard input
       upgrade      Tell what manifests lose or break on the way to another release
-      explain      Print the documentation of a rule
-      rules        List the rules
+      explain      Print the documentation of a rule or a symptom
+      rules        List the rules and symptoms
       init         Write a config file to start from
       man          Print the man page of the program or of a command
       completions  Print a completion script for a shell
@@ -116,7 +116,7 @@ fn help_and_version_are_answers_and_no_errors() {
           --kubernetes-version <VERSION>  The Kubernetes version, such as 1.33, for what depends on it
           --cluster-name <NAME>           The name of the cluster
           --complete                      The input holds every NodePool and node class of the cluster:
-                                          what is absent is missing
+                                          one that is absent is missing
 
     What to look for:
           --config <FILE>          The config file [default: the nearest karpwarden.yaml in this folder

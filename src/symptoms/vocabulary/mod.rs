@@ -1,5 +1,17 @@
 //! What the controller, the scheduler and the API say, and what each of it means: data, a file for each part of a node's life.
 
+mod capacity;
+pub mod commits;
+pub mod index;
+mod launch;
+mod normal;
+mod permissions;
+mod pods;
+mod pools;
+mod registration;
+#[cfg(test)]
+mod tests;
+
 use super::Symptom;
 use super::entry::Level;
 use crate::karpenter::release::Releases;
@@ -137,6 +149,27 @@ impl Text {
     }
 }
 
+/// A line of a log, of whatever controller.
+const fn line(level: Level, message: Text, error: Text) -> Seen {
+    Seen::Log { level, controllers: &[], message, error }
+}
+
+/// An event.
+const fn event(reason: &'static str, message: Text) -> Seen {
+    Seen::Event { reason, message }
+}
+
+/// A condition of a status.
+const fn condition(
+    kind: &'static str,
+    condition: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: Text,
+) -> Seen {
+    Seen::Condition { kind, condition, status, reason, message }
+}
+
 fn in_order(pieces: &[&str], text: &str) -> bool {
     let mut rest = text;
     pieces.iter().all(|piece| {
@@ -153,10 +186,21 @@ pub fn symptoms() -> impl Iterator<Item = &'static Symptom> {
 }
 
 /// Every part of the vocabulary.
-const ALL: &[&[Symptom]] = &[];
+const ALL: &[&[Symptom]] = &[
+    pods::SYMPTOMS,
+    pools::SYMPTOMS,
+    permissions::SYMPTOMS,
+    launch::SYMPTOMS,
+    capacity::SYMPTOMS,
+    registration::SYMPTOMS,
+];
 
 /// What correlations look at, under the name of the correlation that gives the diagnosis.
-pub const CORRELATED: &[(&str, &[Message])] = &[];
+pub const CORRELATED: &[(&str, &[Message])] = &[
+    ("pod-ignored", pods::IGNORED_PODS),
+    ("registration-taint-absent", registration::TAINT_ABSENT),
+    ("node-never-joined", registration::NEVER_JOINED),
+];
 
 /// What is part of normal work: understood, and no symptom.
-pub const NORMAL: &[Message] = &[];
+pub const NORMAL: &[Message] = normal::MESSAGES;
