@@ -10,10 +10,17 @@
 //! mean; [`correlations`] look at what happened to a NodeClaim, a pod or an instance over time, which [`history`] keeps.
 //! Both give diagnoses, which are findings of the family `symptoms` with evidence and a confidence.
 
+mod answer;
 pub mod correlations;
 pub mod diagnosis;
 pub mod entry;
 pub mod history;
+mod log;
+mod object;
+pub mod reader;
+pub mod reading;
+mod settling;
+mod table;
 pub mod tally;
 mod time;
 pub mod vocabulary;
@@ -22,6 +29,7 @@ use crate::finding::Severity;
 use crate::karpenter::release::Releases;
 
 pub use diagnosis::{Confidence, Diagnosis};
+pub use reading::{Diagnosed, Reading};
 
 /// What can be diagnosed: its name, what it means and what to do. Names are in one space with those of the rules.
 #[derive(Debug)]

@@ -113,7 +113,7 @@ impl Tally {
         let found = index().find(entry);
         self.read_release(entry, &found);
         if found.known.is_empty() {
-            self.unknown += 1;
+            self.unknown += u64::from(entry.origin != Origin::Text);
             return;
         }
         self.understood += 1;

@@ -191,7 +191,7 @@ impl Index {
 
 /// Whether an entry is a line of which nothing but its text is known.
 fn is_bare(entry: &Entry<'_>) -> bool {
-    entry.origin == Origin::Log
+    matches!(entry.origin, Origin::Log | Origin::Text)
         && entry.controller.is_empty()
         && entry.error.is_empty()
         && entry.fields.0.is_empty()
