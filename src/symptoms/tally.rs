@@ -455,7 +455,11 @@ fn between(text: &str, from: &str, to: &str) -> Vec<String> {
     let after = text.split(from).skip(1).take(50);
     let piece =
         after.map(|rest| if to.is_empty() { rest } else { rest.split(to).next().unwrap_or_default() });
-    piece.map(|piece| piece.trim().trim_matches(['"', '\\']).to_owned()).collect()
+    let bare = |piece: &str| {
+        let piece = piece.trim().trim_end_matches('\\');
+        piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()
+    };
+    piece.map(bare).collect()
 }
 
 /// The object that an entry is about: its own, or one that its fields name.

@@ -81,7 +81,7 @@ references: &["aws/karpenter-provider-aws#5578; kubernetes-sigs/karpenter#2470",
 Symptom {
 name: "spot-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not have more spot instances",
+summary: "the account may not have more spot instances",
 says: "the quota of the account for spot instances is used up",
 remedy: "Ask for a higher quota of \"All … Spot Instance Requests\" in Service Quotas, allow `on-demand`, or allow families that count against another quota.",
 cause: "
@@ -119,7 +119,7 @@ references: &["aws/karpenter-provider-aws#5789", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "vcpu-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not have more vCPUs",
+summary: "the account may not have more vCPUs",
 says: "the quota of the account for vCPUs is used up",
 remedy: "Ask for a higher quota of \"Running On-Demand … instances\" in Service Quotas, or allow families that count against another quota.",
 cause: "
@@ -157,7 +157,7 @@ references: &["aws/karpenter-provider-aws#5789", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "fleet-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not make more fleets",
+summary: "the account may not make more fleets",
 says: "the quota of the account for fleets is used up",
 remedy: "Ask for a higher quota of fleets, and look for who else makes fleets in the account.",
 cause: "
@@ -195,7 +195,7 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "subnet-out-of-addresses",
 severity: Severity::Error,
-summary: "A subnet has no addresses left",
+summary: "a subnet has no addresses left",
 says: "the subnets of the node class have too few free addresses for an instance",
 remedy: "Add subnets with free addresses to what `subnetSelectorTerms` of the node class selects, or give the pods addresses of another range (prefix delegation, custom networking).",
 cause: "

@@ -11,7 +11,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "instance-profile-not-found",
 severity: Severity::Error,
-summary: "The instance profile of a node class does not exist",
+summary: "the instance profile of a node class does not exist",
 says: "EC2 knows no instance profile of the name {in the node class}",
 remedy: "Write the bare name of a profile that exists into `spec.instanceProfile`, not its ARN and not the name of a role; `aws iam list-instance-profiles` lists them. Or name a role in `spec.role` and let Karpenter make the profile.",
 cause: "
@@ -66,7 +66,7 @@ references: &["aws/karpenter-provider-aws#8072, #8312, #8538, #9390", "pkg/error
 Symptom {
 name: "networks-do-not-match",
 severity: Severity::Error,
-summary: "Security groups and subnets of a node class are in different VPCs",
+summary: "security groups and subnets of a node class are in different VPCs",
 says: "a security group and a subnet of the node class are in different VPCs",
 remedy: "Narrow `securityGroupSelectorTerms` and `subnetSelectorTerms` to what is of this cluster: a tag with the cluster's name in its value, or ids.",
 cause: "
@@ -104,7 +104,7 @@ references: &["aws/karpenter-provider-aws#3390, #3007", "pkg/errors/errors.go of
 Symptom {
 name: "launch-template-deleted",
 severity: Severity::Warning,
-summary: "Launch templates disappear before they are used",
+summary: "launch templates disappear before they are used",
 says: "launch templates that the controller made are gone when it uses them",
 remedy: "Give every cluster a `settings.clusterName` of its own and look for another controller that runs under the same name in the account; CloudTrail (`DeleteLaunchTemplate`) names who deletes them.",
 cause: "
@@ -150,7 +150,7 @@ references: &["pkg/providers/launchtemplate/launchtemplate.go of aws/karpenter-p
 Symptom {
 name: "volume-key-unusable",
 severity: Severity::Error,
-summary: "The key that encrypts the volumes of nodes cannot be used",
+summary: "the key that encrypts the volumes of nodes cannot be used",
 says: "EC2 may not use the key that encrypts the volumes of nodes, and instances die as they start",
 remedy: "Let the key policy allow the role of the controller and `AWSServiceRoleForEC2Spot` to use the key and to make grants on it, and check that the key is enabled and in the same region.",
 cause: "
@@ -189,7 +189,7 @@ references: &["aws/karpenter-provider-aws#1407, #3767"],
 Symptom {
 name: "nodeclass-never-decided",
 severity: Severity::Error,
-summary: "The readiness of a node class is never decided",
+summary: "the readiness of a node class is never decided",
 says: "the readiness of the node class stays `Unknown`, and no node is launched from it",
 remedy: "Look at the conditions of the EC2NodeClass: the one that the message names has not been decided. If it is `ValidationSucceeded` and says `AwaitingReconciliation`, check `spec.instanceProfile` first: a bare name of a profile that exists.",
 cause: "
@@ -267,7 +267,7 @@ references: &["pkg/cloudprovider/types.go of kubernetes-sigs/karpenter at v1.14.
 Symptom {
 name: "nodeclass-missing",
 severity: Severity::Error,
-summary: "A NodePool refers to a node class that does not exist",
+summary: "a NodePool refers to a node class that does not exist",
 says: "the node class {named} in `nodeClassRef` does not exist",
 remedy: "Make the EC2NodeClass, or correct `group`, `kind` and `name` in `spec.template.spec.nodeClassRef` of the NodePool.",
 cause: "
@@ -319,7 +319,7 @@ references: &["aws-samples/eks-workshop-v2#1859", "pkg/controllers/nodepool/read
 Symptom {
 name: "ami-unusable",
 severity: Severity::Error,
-summary: "The image of a node class cannot be used for a launch",
+summary: "the image of a node class cannot be used for a launch",
 says: "the image that the node class selects does not exist in the region or may not be used",
 remedy: "Check the ids in `amiSelectorTerms`: an image of this region that is shared with the account, and whose snapshot and key are shared too.",
 cause: "
@@ -371,7 +371,7 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "ami-fits-no-type",
 severity: Severity::Error,
-summary: "The images of a node class fit none of the instance types",
+summary: "the images of a node class fit none of the instance types",
 says: "none of the images {of the node class} fits the architecture or accelerators of the types that are to be launched",
 remedy: "Add an image for the architecture to `amiSelectorTerms` (or use an alias, which has all), or restrict `kubernetes.io/arch` of the NodePool to that of the image.",
 cause: "
@@ -395,7 +395,7 @@ references: &["aws/karpenter-provider-aws#7211, #6168", "pkg/providers/amifamily
 Symptom {
 name: "user-data-refused",
 severity: Severity::Error,
-summary: "The user data of nodes is refused",
+summary: "the user data of nodes is refused",
 says: "EC2 refuses the user data of nodes, or Karpenter cannot read it",
 remedy: "Shorten `spec.userData` to less than 16 KiB with what Karpenter adds, or correct its format for the `amiFamily`: MIME parts, a NodeConfig, TOML for Bottlerocket.",
 cause: "
@@ -462,7 +462,7 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1", "
 Symptom {
 name: "fallback-too-narrow",
 severity: Severity::Warning,
-summary: "Too few instance types to fall back to on-demand",
+summary: "too few instance types to fall back to on-demand",
 says: "a NodePool that allows spot and on-demand has fewer than five instance types to fall back to",
 remedy: "Allow at least five instance types in the NodePool, better many families and sizes.",
 cause: "
@@ -555,7 +555,7 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "account-restricted",
 severity: Severity::Error,
-summary: "The account may not launch the instance yet",
+summary: "the account may not launch the instance yet",
 says: "the account may not launch instances of this kind in this region yet",
 remedy: "For a new account wait until EC2 has verified it for the region, or write to AWS; for one on the Free Tier allow only types that belong to it.",
 cause: "
@@ -600,7 +600,7 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "launch-failed",
 severity: Severity::Error,
-summary: "A NodeClaim cannot be launched",
+summary: "a NodeClaim cannot be launched",
 says: "a NodeClaim cannot be launched, and its status does not say why",
 remedy: "Look in the log of the controller for `Reconciler error` of `nodeclaim.lifecycle` with the name of the NodeClaim: its field `error` holds the answer of EC2.",
 cause: "

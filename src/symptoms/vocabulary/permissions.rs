@@ -11,7 +11,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "controller-unauthorized",
 severity: Severity::Error,
-summary: "The controller lacks a permission in AWS",
+summary: "the controller lacks a permission in AWS",
 says: "the controller is not allowed to call {an action} that it needs",
 remedy: "Allow the action to the role of the controller: compare its policy with that of the getting-started guide for the release, the cluster name in its tag conditions with `settings.clusterName`, and the role in `iam:PassRole` with `spec.role`.",
 cause: "
@@ -102,7 +102,7 @@ references: &["aws/karpenter-provider-aws#6036, #1488, #7370; kubernetes-sigs/ka
 Symptom {
 name: "denied-by-organization",
 severity: Severity::Error,
-summary: "A service control policy or a boundary denies the controller a call",
+summary: "a service control policy or a boundary denies the controller a call",
 says: "a service control policy or a permissions boundary denies the controller {a call}",
 remedy: "Have the policy of the organisation or the boundary allow what the NodePool may launch (types, regions, volumes without or with encryption), or narrow the NodePool to what it allows.",
 cause: "
@@ -141,7 +141,7 @@ references: &["aws/karpenter-provider-aws#7927", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "spot-role-missing",
 severity: Severity::Error,
-summary: "The account has no service-linked role for spot instances",
+summary: "the account has no service-linked role for spot instances",
 says: "the account has no service-linked role for spot instances, and the controller may not make it",
 remedy: "Make it once for the account: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`.",
 cause: "

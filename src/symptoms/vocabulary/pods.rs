@@ -11,7 +11,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "label-unknown-to-every-pool",
 severity: Severity::Error,
-summary: "Pods ask for a label that no NodePool has",
+summary: "pods ask for a label that no NodePool has",
 says: "pods ask for {a label} that no NodePool has, and get no node",
 remedy: "Give a NodePool the label under `spec.template.metadata.labels`, or take it out of the pod's `nodeSelector` and `nodeAffinity`; if the message names a label it takes for the right one, correct the key.",
 cause: "
@@ -54,7 +54,7 @@ references: &["kubernetes-sigs/karpenter#1162, #2123; aws/karpenter-provider-aws
 Symptom {
 name: "taint-not-tolerated",
 severity: Severity::Error,
-summary: "Pods do not tolerate the taint of a NodePool",
+summary: "pods do not tolerate the taint of a NodePool",
 says: "pods do not tolerate {the taint} of a NodePool that could serve them",
 remedy: "Give the pods a toleration for the taint, or take the taint out of `spec.template.spec.taints` of the NodePool; a taint that an agent removes belongs under `startupTaints`.",
 cause: "
@@ -103,7 +103,7 @@ references: &["aws/karpenter-provider-aws#5101, #5293; kubernetes-sigs/karpenter
 Symptom {
 name: "requirements-do-not-meet",
 severity: Severity::Error,
-summary: "Pods ask for values that no NodePool allows",
+summary: "pods ask for values that no NodePool allows",
 says: "pods ask for values of {a label} that no NodePool allows",
 remedy: "Compare the values of the key in the pod's `nodeSelector` and `nodeAffinity`, or the zone of its volume, with `spec.template.spec.requirements` of the NodePool, and widen one of them.",
 cause: "
@@ -141,7 +141,7 @@ references: &["aws/karpenter-provider-aws#3075, #5101", "pkg/scheduling/requirem
 Symptom {
 name: "requests-exceed-every-type",
 severity: Severity::Error,
-summary: "No instance type that a NodePool allows is large enough for a pod",
+summary: "no instance type that a NodePool allows is large enough for a pod",
 says: "pods ask for more than any allowed instance type has",
 remedy: "Compare what the pod and the DaemonSets of the node ask for with the largest type that the NodePool allows; look for a unit that is wrong (`m` and `M`), for a resource that no type has, and for ephemeral storage beyond `blockDeviceMappings` of the node class.",
 cause: "
@@ -203,7 +203,7 @@ references: &["aws/karpenter-provider-aws#5588, #5169, #4533; kubernetes-sigs/ka
 Symptom {
 name: "no-type-meets-requirements",
 severity: Severity::Error,
-summary: "No allowed instance type meets what pods require",
+summary: "no allowed instance type meets what pods require",
 says: "no instance type that the NodePool allows meets the requirements and the size of pods at once",
 remedy: "Look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's.",
 cause: "
@@ -277,7 +277,7 @@ references: &["kubernetes-sigs/karpenter#1212; aws/karpenter-provider-aws#5676, 
 Symptom {
 name: "no-offering-left",
 severity: Severity::Error,
-summary: "The instance types that fit are not offered where and how they are asked for",
+summary: "the instance types that fit are not offered where and how they are asked for",
 says: "instance types that fit pods are not offered in the zone and capacity type that are asked for",
 remedy: "Look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's. A single zone or a single type leaves nothing to fall back on.",
 cause: "
@@ -337,7 +337,7 @@ references: &["kubernetes-sigs/karpenter#2470; aws/karpenter-provider-aws#5676",
 Symptom {
 name: "topology-constraint-unsatisfiable",
 severity: Severity::Error,
-summary: "A spread or affinity of pods cannot be met",
+summary: "a spread or affinity of pods cannot be met",
 says: "a topology spread or an affinity over {a label} cannot be met by any node that could be made",
 remedy: "Let the NodePools cover as many zones as the constraint needs, take `minDomains` or the required affinity back, or make `whenUnsatisfiable` `ScheduleAnyway`; check that a pod which others want to be near runs somewhere.",
 cause: "

@@ -11,7 +11,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "pool-limit-reached",
 severity: Severity::Error,
-summary: "A NodePool has reached its limits",
+summary: "a NodePool has reached its limits",
 says: "the NodePool {here} has reached `spec.limits`, and makes no more nodes",
 remedy: "Raise `spec.limits` of the NodePool, or look for what fills it; memory is a quantity such as `1000Gi`, and CPU counts cores.",
 cause: "
@@ -100,7 +100,7 @@ references: &["aws/karpenter-provider-aws#5101, #5975; kubernetes-sigs/karpenter
 Symptom {
 name: "min-values-not-met",
 severity: Severity::Error,
-summary: "A NodePool asks for more values of a label than there are",
+summary: "a NodePool asks for more values of a label than there are",
 says: "what is left of the instance types has fewer values of {a label} than `minValues` asks for",
 remedy: "Lower `minValues` in the requirement, or allow more values of the key; from 1.6 on `settings.minValuesPolicy: BestEffort` lets it pass.",
 cause: "
@@ -153,7 +153,7 @@ references: &["kubernetes-sigs/karpenter#963", "pkg/cloudprovider/types.go of ku
 Symptom {
 name: "pool-filters-out-every-type",
 severity: Severity::Error,
-summary: "The requirements of a NodePool leave no instance type",
+summary: "the requirements of a NodePool leave no instance type",
 says: "the requirements of the NodePool {here} leave no instance type to choose from",
 remedy: "Read `spec.template.spec.requirements` of the NodePool together: look for two that exclude one another, for a value that no type has, for a zone in which the node class has no subnet, and for `Gt` and `Lt` in the wrong unit (memory counts MiB).",
 cause: "
@@ -199,7 +199,7 @@ references: &["kubernetes-sigs/karpenter#2414", "pkg/controllers/provisioning/sc
 Symptom {
 name: "no-nodepool",
 severity: Severity::Error,
-summary: "There is no NodePool that nodes could be made from",
+summary: "there is no NodePool that nodes could be made from",
 says: "there is no NodePool that is ready, and pods wait",
 remedy: "Make a NodePool, or look at the conditions of those that exist: `kubectl get nodepools` shows which are not ready.",
 cause: "
@@ -231,7 +231,7 @@ references: &["aws/karpenter-provider-aws#7436", "pkg/controllers/provisioning/p
 Symptom {
 name: "nodepool-not-ready",
 severity: Severity::Error,
-summary: "A NodePool is not ready and is passed over",
+summary: "a NodePool is not ready and is passed over",
 says: "the NodePool {here} is not ready, and no nodes are made from it",
 remedy: "Look at the conditions of its node class (`kubectl describe ec2nodeclass`): the one that is not `True` names what is missing. Then look at `ValidationSucceeded` of the NodePool itself.",
 cause: "
@@ -293,7 +293,7 @@ references: &["aws/karpenter-provider-aws#8072, #7436", "pkg/controllers/nodepoo
 Symptom {
 name: "nodepool-invalid",
 severity: Severity::Error,
-summary: "The controller refuses a NodePool that the API server took",
+summary: "the controller refuses a NodePool that the API server took",
 says: "the controller refuses the NodePool {here}",
 remedy: "Correct what the message of the condition `ValidationSucceeded` names: a label, a taint or a requirement under `spec.template`.",
 cause: "
@@ -318,7 +318,7 @@ references: &["aws/karpenter-provider-aws#6495, #6618", "pkg/controllers/nodepoo
 Symptom {
 name: "pool-value-invalid",
 severity: Severity::Warning,
-summary: "A NodePool names a value that its label cannot have",
+summary: "a NodePool names a value that its label cannot have",
 says: "a requirement on {a label} names values that the label cannot have, and goes on without them",
 remedy: "Correct or remove the values that the field `invalid-values` lists; `valid-values` lists those that there are.",
 cause: "
@@ -342,7 +342,7 @@ references: &["pkg/apis/v1/nodeclaim_validation.go of kubernetes-sigs/karpenter 
 Symptom {
 name: "instance-types-unresolved",
 severity: Severity::Error,
-summary: "The instance types of a NodePool cannot be determined",
+summary: "the instance types of a NodePool cannot be determined",
 says: "the instance types of the NodePool {here} cannot be determined",
 remedy: "Read the error beside it: correct `nodeClassRef` of the NodePool, the subnet selector of the node class, or the permissions `ec2:DescribeInstanceTypes`, `ec2:DescribeInstanceTypeOfferings` and `ec2:DescribeSubnets` of the controller.",
 cause: "
@@ -405,7 +405,7 @@ references: &["pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpente
 Symptom {
 name: "resource-claims-skipped",
 severity: Severity::Warning,
-summary: "Pods with resource claims are passed over",
+summary: "pods with resource claims are passed over",
 says: "pods that use ResourceClaims are passed over",
 remedy: "Give these pods nodes that Karpenter does not make, or, from 1.14 on, set `settings.ignoreDRARequests` to `false`.",
 cause: "
@@ -436,7 +436,7 @@ references: &["pkg/controllers/provisioning/scheduling/scheduler.go of kubernete
 Symptom {
 name: "scheduling-times-out",
 severity: Severity::Warning,
-summary: "Working out where pods go takes too long",
+summary: "working out where pods go takes too long",
 says: "working out where pods go takes longer than its time, again and again",
 remedy: "Give the controller more CPU (`controller.resources`), and look for soft constraints on very many pods: from 1.4 on `settings.preferencePolicy: Ignore` leaves them out.",
 cause: "
@@ -460,7 +460,7 @@ references: &["pkg/controllers/provisioning/scheduling/scheduler.go of kubernete
 Symptom {
 name: "cluster-state-not-synced",
 severity: Severity::Error,
-summary: "The controller waits for its picture of the cluster to become complete",
+summary: "the controller waits for its picture of the cluster to become complete",
 says: "the controller has waited for minutes for its picture of the cluster, and makes no nodes meanwhile",
 remedy: "Look for NodeClaims that have no `status.providerID` (`kubectl get nodeclaims -o wide`), for what keeps them from launching, and for errors of the API server in the log.",
 cause: "

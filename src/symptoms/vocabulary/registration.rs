@@ -11,7 +11,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "several-nodes-for-one-claim",
 severity: Severity::Error,
-summary: "Several nodes claim the same instance",
+summary: "several nodes claim the same instance",
 says: "several Node objects name the instance of one NodeClaim",
 remedy: "Delete the Node objects that no longer exist, and look for images or scripts that change the host name between starts of kubelet.",
 cause: "
@@ -35,7 +35,7 @@ references: &["pkg/controllers/nodeclaim/lifecycle/registration.go of kubernetes
 Symptom {
 name: "startup-taint-stays",
 severity: Severity::Error,
-summary: "A startup taint is never removed",
+summary: "a startup taint is never removed",
 says: "the startup taint {of the NodePool} stays on nodes, and they are not initialised",
 remedy: "Find who should remove the taint (a network agent, a CSI driver) and let it run on the node: its pods have to tolerate the taint, and its release has to be set up to remove it. A taint that nobody removes belongs under `taints`.",
 cause: "
@@ -60,7 +60,7 @@ references: &["kubernetes-sigs/karpenter#1479", "pkg/controllers/nodeclaim/lifec
 Symptom {
 name: "node-taint-stays",
 severity: Severity::Warning,
-summary: "A taint of the starting node is not removed",
+summary: "a taint of the starting node is not removed",
 says: "the taint {of a starting node} stays on nodes, and they are not initialised",
 remedy: "Look at why the node is not ready (`kubectl describe node`): the network plug-in for `not-ready`, the cloud controller for `uninitialized`.",
 cause: "
@@ -84,7 +84,7 @@ references: &["pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernet
 Symptom {
 name: "node-not-ready",
 severity: Severity::Error,
-summary: "A node joined and is not ready",
+summary: "a node joined and is not ready",
 says: "a node joined the cluster and does not become ready",
 remedy: "Look at the conditions of the Node (`kubectl describe node`) and at the pods of the network plug-in on it; the log of kubelet on the instance says the rest.",
 cause: "
@@ -109,7 +109,7 @@ references: &["pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernet
 Symptom {
 name: "resource-not-registered",
 severity: Severity::Error,
-summary: "A node does not offer a resource that it was made for",
+summary: "a node does not offer a resource that it was made for",
 says: "nodes do not offer {the resource} that they were made for, and are not initialised",
 remedy: "Run the device plug-in on these nodes: its DaemonSet has to select and tolerate them, and the image has to hold the driver.",
 cause: "
@@ -148,7 +148,7 @@ references: &["aws/karpenter-provider-aws#3794", "pkg/controllers/nodeclaim/life
 Symptom {
 name: "node-smaller-than-expected",
 severity: Severity::Warning,
-summary: "Nodes have less than was expected of their type",
+summary: "nodes have less than was expected of their type",
 says: "nodes have less {of a resource} than was expected of their instance type",
 remedy: "Compare kubelet's reservations on the node with `spec.kubelet` of the node class, raise `settings.vmMemoryOverheadPercent`, and look for what takes memory away in the image (huge pages, crash kernels).",
 cause: "
@@ -200,7 +200,7 @@ references: &["aws/karpenter-provider-aws#6177", "pkg/controllers/nodeclaim/cons
 Symptom {
 name: "kubelet-refused",
 severity: Severity::Error,
-summary: "The API server refuses kubelet",
+summary: "the API server refuses kubelet",
 says: "the API server refuses kubelet, so that nodes never join",
 remedy: "Give the role of the nodes an access entry of type `EC2_LINUX` (or `EC2_WINDOWS`), or an entry in `aws-auth` with the user name `system:node:{{EC2PrivateDNSName}}` and the groups `system:bootstrappers` and `system:nodes`.",
 cause: "
