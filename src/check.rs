@@ -3,7 +3,9 @@
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use crate::karpenter::release::Releases;
-use crate::manifest::{Document, File};
+use crate::kustomize::Patches;
+use crate::manifest::tree::Node;
+use crate::manifest::{Document, File, Role};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
 use crate::report::{Place, Report, Skipped, Unreadable};
@@ -75,9 +77,11 @@ pub fn check_within(clusters: &[Cluster], settings: &Settings, max_findings: usi
     let mut inventories = Vec::new();
     for (index, cluster) in clusters.iter().enumerate() {
         let first = subjects.len();
+        let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
+            let is_patch = file.role == Role::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, settings, file, document, read);
+                let objects = account(&mut report, settings, file, document, read, is_patch);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
                 subjects.extend(objects.into_iter().map(subject));
             }
@@ -117,6 +121,7 @@ fn account<'d>(
     file: &'d File,
     document: usize,
     read: &'d Document,
+    is_patch: bool,
 ) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
@@ -126,8 +131,12 @@ fn account<'d>(
         Vec::new()
     };
     match read {
+        Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
-            let objects = Object::all(tree);
+            let objects = if file.role == Role::Values { Object::values(tree) } else { Object::all(tree) };
+            if objects.is_empty() && file.role == Role::Values {
+                return skip("no values of a chart: it holds no keys, not checked");
+            }
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
@@ -209,26 +218,57 @@ pub fn shown<'d>(
             shown.push(draft.severity(severity));
         }
     }
-    explain_once(&mut shown, target);
+    if settings.select.is_empty() {
+        refuse_once(&mut shown);
+    }
+    explain_once(&mut shown, object, target);
     sort_by(&mut shown, |one, two| {
         one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
     });
     shown
 }
 
-/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases.
-fn explain_once(drafts: &mut Vec<Draft<'_>>, target: Releases) {
-    let explained: Vec<(crate::finding::Place<'_>, Releases)> = drafts
+/// An item of a list whose only choice is a field that a release does not know yet is refused for the field, and for having
+/// no choice without it: the first says it all. Where the family is asked for alone, it gives every refusal.
+fn refuse_once(drafts: &mut [Draft<'_>]) {
+    let later =
+        |draft: &&Draft<'_>| draft.rule.name == rules::UNKNOWN_FIELD && draft.releases != Releases::ALL;
+    let items =
+        drafts.iter().filter(later).filter_map(|draft| Some((draft.place.node().parent()?, draft.releases)));
+    let items: Vec<_> = items.filter(|(item, _)| item.parent().is_some_and(Node::is_sequence)).collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.rule.name == rules::RELATION) {
+        let here = items.iter().filter(|(item, _)| *item == draft.place.node());
+        draft.releases = here.fold(draft.releases, |left, (_, releases)| left.without(*releases));
+    }
+}
+
+/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases: one at
+/// the same key or value, or one of the same path at a field beside those that the named rule points to.
+fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Releases) {
+    struct Explained<'d> {
+        place: crate::finding::Place<'d>,
+        beside: Vec<Option<Node<'d>>>,
+        releases: Releases,
+    }
+    let explained: Vec<Explained<'d>> = drafts
         .iter()
         .filter(|draft| draft.rule.family != Family::ApiServer && draft.caught_by == CaughtBy::ApiServer)
-        .map(|draft| (draft.place.clone(), draft.releases))
+        .map(|draft| Explained {
+            place: draft.place.clone(),
+            beside: draft.related.iter().map(|(place, _)| place.node().parent()).collect(),
+            releases: draft.releases,
+        })
         .collect();
     drafts.retain_mut(|draft| {
         if draft.rule.family != Family::ApiServer {
             return true;
         }
-        for (place, releases) in &explained {
-            if place.meets(&draft.place) {
+        for Explained { place, beside, releases } in &explained {
+            let is_beside = || {
+                beside.contains(&draft.place.node().parent())
+                    && place.path(object.root()) == draft.place.path(object.root())
+            };
+            if place.meets(&draft.place) || is_beside() {
                 draft.releases = draft.releases.without(*releases);
             }
         }
@@ -265,7 +305,7 @@ impl<'d> Places<'d> {
     }
 
     /// The place and the object of a node.
-    fn find(&self, node: crate::manifest::tree::Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
+    fn find(&self, node: Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
         let (tree, _, subject) = self.by_tree.get(at.checked_sub(1)?)?;

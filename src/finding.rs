@@ -275,7 +275,10 @@ pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {
     nodes.reverse();
     let mut path = String::new();
     for node in nodes {
-        if node.parent().is_some_and(Node::is_sequence) {
+        let holder = node.parent();
+        if holder.is_some_and(|holder| holder.embedded() == Some(node)) {
+            // What a string holds has no key of its own.
+        } else if holder.is_some_and(Node::is_sequence) {
             let _ = write!(path, "[{}]", node.index());
         } else {
             if !path.is_empty() {

@@ -73,11 +73,11 @@ impl<'d> Change<'d> {
     }
 
     /// The change as an edit of the text the node was read from; `None` where the text has no place for it, as in what
-    /// an alias brought.
+    /// an alias brought, or in a document within a string in quotes.
     pub fn edit(&self) -> Option<Edit> {
         let node = self.node();
         let source = node.tree().source();
-        if node.style() == Style::Alias && !matches!(self, Self::Set(..)) {
+        if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
             return None;
         }
         match self {

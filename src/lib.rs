@@ -20,6 +20,7 @@ pub mod finding;
 pub mod fix;
 pub mod inventory;
 pub mod karpenter;
+pub mod kustomize;
 pub mod manifest;
 pub mod mend;
 pub mod object;
@@ -30,6 +31,8 @@ pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+#[cfg(feature = "symptoms")]
+pub mod symptoms;
 pub mod upgrade;
 pub mod userdata;
 

@@ -192,7 +192,7 @@ impl Pass<'_> {
             let text = apply(source.text(), &edits);
             let file = clusters.get_mut(slot.0).and_then(|cluster| cluster.files.get_mut(slot.1));
             if let Some(file) = file {
-                *file = File::read(source.name(), text, self.limits);
+                *file = File { role: file.role, ..File::read(source.name(), text, self.limits) };
             }
         }
     }

@@ -111,6 +111,15 @@ impl<'d> Object<'d> {
         objects
     }
 
+    /// The object of a document that is known to hold values of Karpenter's chart, as they are or below `karpenter`.
+    pub fn values(tree: &'d Tree) -> Vec<Self> {
+        let below = tree.root().get("karpenter").filter(|values| values.is_mapping());
+        let values = Some(below.unwrap_or(tree.root())).filter(|values| values.is_mapping());
+        let values = values.map(|root| Self::of_form(root, Form::ChartValues));
+        let whole = |values| Self { comments: tree.comments(), duplicates: tree.duplicate_ids(), ..values };
+        values.map(whole).into_iter().collect()
+    }
+
     fn plain(root: Node<'d>) -> Self {
         let api_version = root.str_at(&["apiVersion"]).unwrap_or_default();
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -299,9 +308,18 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if !policies.is_empty() {
         return policies;
     }
-    let values =
-        [Some(root), root.get("karpenter")].into_iter().flatten().find(|node| is_chart_values(*node));
-    values.into_iter().map(|node| of(node, Form::ChartValues)).collect()
+    chart_values(root).into_iter().map(|node| of(node, Form::ChartValues)).collect()
+}
+
+/// The values of Karpenter's chart that a mapping holds: the mapping itself, or what it has below `karpenter`.
+pub(crate) fn chart_values(root: Node<'_>) -> Option<Node<'_>> {
+    Some(root).filter(|root| is_chart_values(*root)).or_else(|| values_handed_on(root))
+}
+
+/// The values that a chart around Karpenter's hands on to it: those below the key `karpenter`.
+pub(crate) fn values_handed_on(root: Node<'_>) -> Option<Node<'_>> {
+    let values = root.get("karpenter")?;
+    (is_chart_values(values) || values.at_path(&["settings", "clusterName"]).is_some()).then_some(values)
 }
 
 fn is_iam_policy(node: Node<'_>) -> bool {
@@ -320,8 +338,7 @@ fn holds_iam_policy(resource: Node<'_>) -> bool {
 /// Whether a mapping has keys that only Karpenter's chart has. Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1,
 /// and at v0.32.0 for what it had before.
 fn is_chart_values(node: Node<'_>) -> bool {
-    const SETTINGS: [&str; 8] = [
-        "clusterName",
+    const SETTINGS: [&str; 7] = [
         "interruptionQueue",
         "interruptionQueueName",
         "batchMaxDuration",
@@ -332,14 +349,26 @@ fn is_chart_values(node: Node<'_>) -> bool {
     ];
     const GLOBAL: [&str; 4] =
         ["clusterName", "clusterEndpoint", "interruptionQueueName", "defaultInstanceProfile"];
-    let has = |path: &str, keys: &[&str]| {
-        let settings = node.at_path(&path.split('.').collect::<Vec<_>>());
+    let has = |path: &[&str], keys: &[&str]| {
+        let settings = node.at_path(path);
         settings.is_some_and(|settings| keys.iter().any(|key| settings.get(key).is_some()))
     };
     let image = node.str_at(&["controller", "image", "repository"]);
-    has("settings", &SETTINGS)
-        || has("settings.aws", &GLOBAL)
+    has(&["settings"], &SETTINGS)
+        || has(&["settings", "aws"], &GLOBAL)
+        || (has(&["settings"], &["clusterName"]) && node.members().all(|(key, _)| is_key_of_chart(key)))
         || image.is_some_and(|image| image.ends_with("karpenter/controller"))
+}
+
+/// Whether Karpenter's chart has a key at its top: `settings.clusterName` alone is a key of other charts as well.
+fn is_key_of_chart(key: &str) -> bool {
+    const KEYS: &str = " additionalAnnotations additionalClusterRoleRules additionalLabels affinity controller dnsConfig \
+        dnsPolicy extraVolumes fullnameOverride hostNetwork imagePullPolicy imagePullSecrets initContainers logConfig \
+        logEncoding logErrorOutputPaths logLevel logOutputPaths nameOverride nodeSelector podAnnotations \
+        podDisruptionBudget podLabels podSecurityContext postInstallHook priorityClassName replicas revisionHistoryLimit \
+        schedulerName service serviceAccount serviceMonitor settings strategy terminationGracePeriodSeconds tolerations \
+        topologySpreadConstraints webhook ";
+    KEYS.split(' ').any(|known| known == key)
 }
 
 #[cfg(test)]
@@ -390,6 +419,9 @@ mod tests {
             ("karpenter: {settings: {clusterName: a}}", "ChartValues `` `karpenter`"),
             ("controller: {image: {repository: public.ecr.aws/karpenter/controller}}", "ChartValues `` ``"),
             ("settings: {name: a}", ""),
+            ("{settings: {clusterName: a}, replicas: 1, logLevel: debug}", "ChartValues `` ``"),
+            ("{settings: {clusterName: a}, region: b}", ""),
+            ("{settings: {clusterName: a, interruptionQueue: a}, region: b}", "ChartValues `` ``"),
         ] {
             assert_eq!(forms(text), expected, "{text}");
         }

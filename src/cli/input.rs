@@ -6,19 +6,31 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use karpwarden::manifest::File;
+use karpwarden::kustomize::Patches;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::{File, Role};
 
 use super::patterns::Patterns;
 
 /// The extensions of the files that a walk takes.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
 
+/// Which files of a folder are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Those with the extension of a manifest that no ignore file names.
+    Manifests,
+    /// All that are not hidden: a log may be called anything, and is often ignored.
+    Texts,
+}
+
 /// A file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     /// Its name as it is reported: as given, with forward slashes; `-` for standard input.
     pub(crate) name: String,
+    /// What it is said to hold.
+    pub(crate) role: Role,
     from: From,
 }
 
@@ -46,26 +58,26 @@ pub(crate) struct Loaded {
 /// Standard input is called by the name that is given for it.
 pub(crate) fn gather(
     paths: &[PathBuf],
-    except: Option<&Path>,
+    except: &[&Path],
     excluded: &Patterns,
     stdin_name: &str,
+    taken: Taken,
 ) -> Vec<Input> {
     let mut inputs = Vec::new();
-    // Which files are there already; the config file is no manifest.
-    let mut seen: BTreeSet<PathBuf> = except.and_then(|path| path.canonicalize().ok()).into_iter().collect();
+    // Which files are there already; a config file and a baseline are no manifests.
+    let mut seen: BTreeSet<PathBuf> = except.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut stdin = false;
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut stdin, true) {
-                inputs.push(Input { name: stdin_name.to_owned(), from: From::Stdin });
+                inputs.push(Input::new(stdin_name.to_owned(), From::Stdin));
             }
         } else if path.is_dir() {
-            inputs.extend(walk(path, excluded).into_iter().filter(|input| input.is_new(&mut seen)));
+            inputs.extend(walk(path, excluded, taken).into_iter().filter(|input| input.is_new(&mut seen)));
         } else {
-            let input = Input { name: name(path), from: From::Path(path.clone()) };
-            // Named outright, a file is read even where it is the config file.
-            let is_config = except.is_some_and(|except| same(except, path));
-            if is_config || input.is_new(&mut seen) {
+            let input = Input::new(name(path), From::Path(path.clone()));
+            // Named outright, a file is read even where it is one of those.
+            if except.iter().any(|except| same(except, path)) || input.is_new(&mut seen) {
                 inputs.push(input);
             }
         }
@@ -73,13 +85,61 @@ pub(crate) fn gather(
     inputs
 }
 
+/// Marks the inputs that hold values of Karpenter's chart, and adds to the first cluster those that are not there yet.
+pub(crate) fn mark_values(groups: &mut Vec<(String, Vec<Input>)>, values: &[PathBuf], stdin_name: &str) {
+    for wanted in gather(values, &[], &Patterns::none(), stdin_name, Taken::Manifests) {
+        let is_it = |input: &&mut Input| match (&input.from, &wanted.from) {
+            (From::Stdin, From::Stdin) => true,
+            (From::Path(one), From::Path(other)) => same(one, other),
+            _ => false,
+        };
+        let mut found = false;
+        for input in groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(is_it) {
+            input.role = Role::Values;
+            found = true;
+        }
+        if !found {
+            let input = Input { role: Role::Values, ..wanted };
+            match groups.iter_mut().find(|(name, _)| name.is_empty()) {
+                Some((_, inputs)) => inputs.push(input),
+                None => groups.insert(0, (String::new(), vec![input])),
+            }
+        }
+    }
+}
+
+/// Marks the inputs that a kustomization in their folder, or in one above it, lists as patches, also where it is no input:
+/// an editor and a hook name single files.
+pub(crate) fn mark_patches(groups: &mut [(String, Vec<Input>)], limits: &Limits) {
+    let inputs = || groups.iter().flat_map(|(_, inputs)| inputs);
+    let folders = inputs().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
+    let folders: BTreeSet<&Path> = folders.collect();
+    let files = folders.iter().flat_map(|folder| {
+        ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)).into_iter().filter_map(
+            |path| {
+                let bytes = bounded(fs::File::open(&path).ok()?, limits).ok()?;
+                Some(File::from_bytes(name(&path), bytes, limits))
+            },
+        )
+    });
+    let patches = Patches::of(&files.collect::<Vec<_>>());
+    for input in
+        groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(|input| patches.contains(&input.name))
+    {
+        input.role = Role::Patch;
+    }
+}
+
 fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-fn walk(folder: &Path, excluded: &Patterns) -> Vec<Input> {
+fn walk(folder: &Path, excluded: &Patterns, taken: Taken) -> Vec<Input> {
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
+    if taken == Taken::Texts {
+        builder.standard_filters(false).hidden(true);
+    }
     let excluded = excluded.clone();
     builder.filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -90,9 +150,9 @@ fn walk(folder: &Path, excluded: &Patterns) -> Vec<Input> {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && has_extension(entry.path()) {
+                if is_file && (taken == Taken::Texts || has_extension(entry.path())) {
                     let path = entry.into_path();
-                    inputs.push(Input { name: name(&path), from: From::Path(path) });
+                    inputs.push(Input::new(name(&path), From::Path(path)));
                 }
             }
             Err(error) => inputs.push(refusal(folder, &error)),
@@ -110,7 +170,7 @@ fn has_extension(path: &Path) -> bool {
 fn refusal(folder: &Path, error: &ignore::Error) -> Input {
     let (path, reason) = reason(error);
     let path = path.unwrap_or_else(|| folder.to_owned());
-    Input { name: name(&path), from: From::Nowhere(reason) }
+    Input::new(name(&path), From::Nowhere(reason))
 }
 
 fn reason(error: &ignore::Error) -> (Option<PathBuf>, String) {
@@ -149,6 +209,10 @@ pub(crate) fn unread(error: &io::Error) -> String {
 }
 
 impl Input {
+    fn new(name: String, from: From) -> Self {
+        Self { name, role: Role::Unknown, from }
+    }
+
     /// The path as it was given or found; absent for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         if let From::Path(path) = &self.from { Some(path) } else { None }
@@ -158,6 +222,24 @@ impl Input {
     fn is_new(&self, seen: &mut BTreeSet<PathBuf>) -> bool {
         let From::Path(path) = &self.from else { return true };
         path.canonicalize().map_or(true, |path| seen.insert(path))
+    }
+
+    /// How many bytes it has; 0 where that cannot be told.
+    pub(crate) fn len(&self) -> usize {
+        let bytes = self.path().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// What to read it from, or why it cannot be read.
+    pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, String> {
+        match &self.from {
+            From::Stdin => Ok(Box::new(io::stdin().lock())),
+            From::Path(path) => match fs::File::open(path) {
+                Ok(file) => Ok(Box::new(file)),
+                Err(error) => Err(unread(&error)),
+            },
+            From::Nowhere(reason) => Err(reason.clone()),
+        }
     }
 
     /// Reads and parses the file. What goes wrong becomes its only document.
@@ -172,7 +254,9 @@ impl Input {
                 let has_mark = bytes.starts_with(b"\xef\xbb\xbf");
                 let path = if let From::Path(path) = &self.from { Some(path.clone()) } else { None };
                 let is_stdin = matches!(self.from, From::Stdin);
-                Loaded { file: File::from_bytes(self.name.clone(), bytes, limits), path, is_stdin, has_mark }
+                let file = File::from_bytes(self.name.clone(), bytes, limits);
+                let file = File { role: self.role, ..file };
+                Loaded { file, path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),
         }

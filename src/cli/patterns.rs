@@ -14,6 +14,11 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
+    /// No patterns.
+    pub(crate) fn none() -> Self {
+        Self { sets: Vec::new() }
+    }
+
     /// The patterns of a config file, which are about its folder, and those of flags, which are about this one. One that
     /// cannot be read is said on standard error.
     pub(crate) fn new(

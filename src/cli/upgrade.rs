@@ -8,14 +8,13 @@ use karpwarden::karpenter::way::Way;
 use karpwarden::report::human::printable;
 use karpwarden::settings::Target;
 
-use super::arguments::{Check, Color, OutputFlags, TargetFlags, Upgrade};
+use super::arguments::{Check, Color, FixFlags, TargetFlags, Upgrade};
 use super::{Status, check, terminal};
 
 pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
     let Some(way) = way(&upgrade, color) else { return Ok(Status::Usage) };
     let check = Check {
-        paths: upgrade.paths,
-        cluster: upgrade.cluster,
+        input: upgrade.input,
         target: TargetFlags {
             karpenter_version: None,
             kubernetes_version: upgrade.facts.kubernetes_version,
@@ -23,15 +22,8 @@ pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
             complete: upgrade.facts.complete,
         },
         choice: upgrade.choice,
-        output: OutputFlags {
-            format: upgrade.format,
-            output: None,
-            stdin_filename: None,
-            fail_on: upgrade.fail_on,
-            fix: false,
-            diff: false,
-            quiet: upgrade.quiet,
-        },
+        output: upgrade.output,
+        fixing: FixFlags::default(),
         bounds: upgrade.bounds,
     };
     check::run_against(&check, Some(Target::on_the_way(way)), color)

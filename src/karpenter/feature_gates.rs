@@ -13,8 +13,11 @@ impl<'d> FeatureGates<'d> {
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
         let mut gates = Self::default();
         for values in objects.iter().filter_map(|object| chart_values::of(*object)) {
-            let Some(set) = values.at_path(&["settings", "featureGates"]) else { continue };
-            let known = GATES.iter().filter_map(|gate| Some((gate.name, set.get(gate.key)?.as_bool()?)));
+            let known = GATES.iter().filter_map(|gate| {
+                let node = values.at(&["settings", "featureGates", gate.key])?;
+                // Parameters are text, which Helm reads.
+                Some((gate.name, node.as_bool().or_else(|| node.as_str()?.parse().ok())?))
+            });
             gates.0.extend(known);
         }
         for controller in controllers {

@@ -51,15 +51,14 @@ impl<'d> Identity<'d> {
                 let (text, node) = controller.setting(parameter).text()?;
                 Some(Mark { text, node, object: controller.object })
             });
-            let settings = values
-                .iter()
-                .filter_map(|(object, values)| mark(*object, values.at_path(&["settings", key])?));
+            let settings =
+                values.iter().filter_map(|(object, values)| mark(*object, values.at(&["settings", key])?));
             agreed(said).or_else(|| agreed(settings))
         };
         let accounts = objects.iter().filter(|object| is_service_account(**object));
         let annotated = accounts.filter_map(|object| mark(*object, object.annotation(ROLE)?));
         let in_values = values.iter().filter_map(|(object, values)| {
-            mark(*object, values.at_path(&["serviceAccount", "annotations", ROLE])?)
+            mark(*object, values.at(&["serviceAccount", "annotations", ROLE])?)
         });
         let region = controllers.iter().find_map(|controller| Some(controller.setting(REGION).text()?.0));
         let mut identity = Self {

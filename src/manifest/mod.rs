@@ -24,6 +24,20 @@ pub struct File {
     pub source: Arc<Source>,
     /// Its documents; an empty one between two separators is none.
     pub documents: Vec<Document>,
+    /// What it is known to hold, whatever it looks like.
+    pub role: Role,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Whatever its documents say.
+    #[default]
+    Unknown,
+    /// The values of a chart.
+    Values,
+    /// Parts of objects, which are whole only where they are applied.
+    Patch,
 }
 
 /// One document of a file.
@@ -40,6 +54,15 @@ pub enum Document {
         /// Why.
         message: String,
     },
+}
+
+/// A stretch of a text that is a document, or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it stands.
+    pub span: Span,
+    /// It is JSON; otherwise YAML.
+    pub is_json: bool,
 }
 
 /// What a text is written in, as far as its name tells.
@@ -84,7 +107,7 @@ impl File {
                     String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
                 let source = Arc::new(Source::new(name, text));
                 let message = "not UTF-8 from here on; save the file as UTF-8".to_owned();
-                Self { source, documents: vec![Document::Unreadable { at, message }] }
+                Self::of(source, vec![Document::Unreadable { at, message }])
             }
         }
     }
@@ -96,7 +119,11 @@ impl File {
 
     fn refused(name: String, message: String) -> Self {
         let source = Arc::new(Source::new(name, ""));
-        Self { source, documents: vec![Document::Unreadable { at: 0, message }] }
+        Self::of(source, vec![Document::Unreadable { at: 0, message }])
+    }
+
+    fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
+        Self { source, documents, role: Role::Unknown }
     }
 
     /// Reads a text under a name, which tells the language where it ends in `.json` or `.jsonl`.
@@ -113,9 +140,30 @@ impl File {
         let documents = match language {
             Language::Json => json_values(&source, Span::new(0, source.text().len()), limits),
             Language::JsonLines => json_lines(&source, limits),
-            Language::Yaml => yaml_or_json(&source, limits),
+            Language::Yaml => yaml_or_json(&source, Span::new(0, source.text().len()), limits),
         };
-        let mut file = Self { source, documents };
+        let mut file = Self::of(source, documents);
+        file.bound(limits.documents);
+        file
+    }
+
+    /// Reads some parts of a text, the rest of which is something else.
+    pub fn of_parts(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        parts: &[Part],
+        limits: &Limits,
+    ) -> Self {
+        let source = Arc::new(Source::new(name, text));
+        let mut documents = Vec::new();
+        for part in parts {
+            if documents.len() > limits.documents {
+                break;
+            }
+            let read = if part.is_json { json_values } else { yaml_or_json };
+            documents.extend(read(&source, part.span, limits));
+        }
+        let mut file = Self::of(source, documents);
         file.bound(limits.documents);
         file
     }
@@ -176,15 +224,16 @@ fn json_lines(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
 }
 
 /// The Kubernetes tools read a stream that starts with `{` as JSON, and as YAML where it turns out not to be.
-fn yaml_or_json(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
-    if source.text().trim_start().starts_with('{') {
-        let documents = json_values(source, Span::new(0, source.text().len()), limits);
+fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+    if source.slice(within).trim_start().starts_with('{') {
+        let documents = json_values(source, within, limits);
         if documents.iter().all(|document| matches!(document, Document::Read(_))) {
             return documents;
         }
     }
     let mut documents = Vec::new();
-    for piece in pieces(source.text()) {
+    for piece in pieces(source.slice(within)) {
+        let piece = Span::new(within.start + piece.start, within.start + piece.end);
         if documents.len() > limits.documents {
             break;
         }

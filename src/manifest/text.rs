@@ -7,7 +7,7 @@ impl Node<'_> {
     /// Where the bytes `range` of this string's value stand in the source. Where the value was folded or escaped, the
     /// span covers what these bytes were written as. A range beyond the value gives the end of the value.
     pub fn span_within(self, range: Span) -> Span {
-        let Some(value) = self.as_str() else { return self.span() };
+        let Some(value) = self.as_str().filter(|_| self.is_verbatim()) else { return self.span() };
         let mut walk = Walk::new(self.tree().source(), self.span(), self.style());
         walk.go_back(value);
         let mut at = 0;

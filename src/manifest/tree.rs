@@ -134,6 +134,10 @@ impl Tree {
         Node { tree: self, id: 0 }
     }
 
+    pub(super) fn shared_source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
     fn data(&self, id: u32) -> &Data {
         static NOTHING: Data = Data {
             value: Stored::Null,
@@ -360,6 +364,25 @@ impl Tree {
         if let Stored::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
     }
 
+    /// Whether a string stands where an Application of Argo CD holds the values of a chart: `source.helm.values`, or the
+    /// same in one of the `sources`.
+    pub(super) fn holds_values(&self, id: u32) -> bool {
+        let node = Node { tree: self, id };
+        let above = node.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
+        let Some(("helm", source)) = above.filter(|_| node.key() == "values") else { return false };
+        let listed = || source.parent().is_some_and(|list| list.key() == "sources");
+        node.as_str().is_some() && (source.key() == "source" || listed())
+    }
+
+    /// Drops the nodes from a number on, all of which are below one node.
+    pub(super) fn forget(&mut self, above: u32, from: usize) {
+        self.nodes.truncate(from);
+        self.duplicates.retain(|(_, again)| (*again as usize) < from);
+        if let Some(data) = self.nodes.get_mut(above as usize) {
+            (data.first, data.last) = (NONE, NONE);
+        }
+    }
+
     pub(super) fn children_of(&self, id: u32) -> Vec<u32> {
         Node { tree: self, id }.children().map(|child| child.id).collect()
     }
@@ -482,6 +505,17 @@ impl<'d> Node<'d> {
     /// Whether the value has no items or members.
     pub fn is_empty(self) -> bool {
         self.data().first == NONE
+    }
+
+    /// The value that a string holds, where the string is a document of its own and was read as one.
+    pub fn embedded(self) -> Option<Self> {
+        self.at(self.data().first).filter(|_| self.as_str().is_some())
+    }
+
+    /// Whether the value stands in the text as it is read, and not within a string that spells it otherwise.
+    pub fn is_verbatim(self) -> bool {
+        let above = core::iter::successors(self.parent(), |node| node.parent());
+        above.filter(|node| node.as_str().is_some()).all(|string| string.style() == Style::Literal)
     }
 
     /// The member under a key; where it is given twice the last one, as the Kubernetes tools take it.

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, Span as Marks, StructureStyle, Tag};
+use granit_parser::{
+    ErrorKind, Event, Options, Parser, ScalarStyle, Span as Marks, StrInput, StructureStyle, Tag,
+};
 
 use super::limits::{Exceeded, Limits};
 use super::scalar::{self, Scalar};
@@ -64,11 +66,7 @@ impl core::fmt::Display for YamlProblem {
 /// Reads the documents within a span of the source, one after another until the first that cannot be read.
 pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
     let mut documents = Vec::new();
-    let mut options = Options::default();
-    options.flow_nesting_limit = limits.depth + 1;
-    options.block_nesting_limit = limits.depth + 1;
-    options.max_buffered_comment_events = usize::MAX;
-    let mut parser = Parser::new_from_str_with_options(source.slice(span), options);
+    let mut parser = parser(source.slice(span), limits);
     loop {
         let mut loader = Loader {
             tree: Tree::new(Arc::clone(source)),
@@ -77,23 +75,12 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
             open: Vec::new(),
             anchors: Vec::new(),
             done: false,
+            around: None,
         };
-        while !loader.done {
-            let problem = match parser.next_event() {
-                None => return documents,
-                Some(Ok((event, marks))) => loader.event(event, marks).err(),
-                Some(Err(error)) => {
-                    let at = span.start + error.marker().byte_offset().unwrap_or_default();
-                    let problem = match error.kind() {
-                        ErrorKind::RecursionLimitExceeded => {
-                            YamlProblem::Exceeded(Exceeded::Depth(limits.depth))
-                        }
-                        _ => YamlProblem::Syntax(error.info()),
-                    };
-                    Some(YamlError { at, problem })
-                }
-            };
-            if let Some(error) = problem {
+        match loader.document(&mut parser) {
+            Ok(true) => {}
+            Ok(false) => return documents,
+            Err(error) => {
                 documents.push(Err(error));
                 return documents;
             }
@@ -101,6 +88,23 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
         loader.tree.finish();
         documents.push(Ok(loader.tree));
     }
+}
+
+fn parser<'t>(text: &'t str, limits: &Limits) -> Parser<'t, StrInput<'t>> {
+    let mut options = Options::default();
+    options.flow_nesting_limit = limits.depth + 1;
+    options.block_nesting_limit = limits.depth + 1;
+    options.max_buffered_comment_events = usize::MAX;
+    Parser::new_from_str_with_options(text, options)
+}
+
+/// A string that is a YAML document itself.
+#[derive(Clone, Copy)]
+struct Around {
+    /// The node of the string.
+    id: u32,
+    /// Where its text stands, if not letter by letter: every value within is placed there.
+    whole: Option<Span>,
 }
 
 struct Loader {
@@ -112,6 +116,7 @@ struct Loader {
     /// What each anchor stands for; the scanner numbers them from 1 on, one after another.
     anchors: Vec<Option<u32>>,
     done: bool,
+    around: Option<Around>,
 }
 
 /// A collection whose end is still to come.
@@ -139,9 +144,59 @@ enum Slot {
 }
 
 impl Loader {
+    /// Reads a document; `false` where there is none.
+    fn document<'t>(&mut self, parser: &mut Parser<'t, StrInput<'t>>) -> Result<bool, YamlError> {
+        while !self.done {
+            match parser.next_event() {
+                None => return Ok(false),
+                Some(Ok((event, marks))) => self.event(event, marks)?,
+                Some(Err(error)) => {
+                    let at = self.base + error.marker().byte_offset().unwrap_or_default();
+                    let problem = match error.kind() {
+                        ErrorKind::RecursionLimitExceeded => {
+                            YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth))
+                        }
+                        _ => YamlProblem::Syntax(error.info()),
+                    };
+                    return Err(YamlError { at, problem });
+                }
+            }
+        }
+        Ok(true)
+    }
+
     fn span(&self, marks: Marks) -> Span {
         let range = marks.byte_range().unwrap_or_default();
-        Span::new(self.base + range.start, self.base + range.end)
+        match self.around.and_then(|around| around.whole) {
+            // What has no text of its own has none here either.
+            Some(whole) if range.is_empty() => Span::new(whole.start, whole.start),
+            Some(whole) => whole,
+            None => Span::new(self.base + range.start, self.base + range.end),
+        }
+    }
+
+    /// Reads the document that a string holds, below the string's own node. A string that is none stays what it is.
+    fn embed(&mut self, id: u32, text: &str, span: Span, style: Style) {
+        let verbatim = style == Style::Literal;
+        // A block scalar starts behind the indentation of its first line, which the lines below it have as well.
+        let before = self.tree.source().text().get(..span.start).unwrap_or_default();
+        let base = before.rfind('\n').map_or(0, |at| at + 1);
+        let source = Arc::clone(self.tree.shared_source());
+        let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
+        let length = self.tree.len();
+        let around = Around { id, whole: (!verbatim).then_some(span) };
+        let outer = (
+            core::mem::take(&mut self.open),
+            core::mem::take(&mut self.anchors),
+            core::mem::replace(&mut self.base, base),
+            self.around.replace(around),
+        );
+        let read = self.document(&mut parser(text, &self.limits));
+        if !matches!(read, Ok(true)) {
+            self.tree.forget(id, length);
+        }
+        (self.open, self.anchors, self.base, self.around) = outer;
+        self.done = false;
     }
 
     fn fail<T>(span: Span, problem: YamlProblem) -> Result<T, YamlError> {
@@ -177,7 +232,9 @@ impl Loader {
 
     /// The place of the next value.
     fn slot(&mut self) -> Slot {
-        let Some(open) = self.open.last_mut() else { return Slot::Below(None, None) };
+        let Some(open) = self.open.last_mut() else {
+            return Slot::Below(self.around.map(|around| around.id), None);
+        };
         match open.key.take() {
             Some(Key::Merge) => Slot::Merged(open.id),
             Some(Key::Named(text, span)) => Slot::Below(Some(open.id), Some((text, span))),
@@ -242,6 +299,9 @@ impl Loader {
             Slot::Below(parent, key) => {
                 let id = self.tree.add(parent, key, New { value, span, style });
                 self.remember(anchor, id);
+                if style != Style::Plain && self.around.is_none() && self.tree.holds_values(id) {
+                    self.embed(id, text, span, style);
+                }
                 Ok(())
             }
         }

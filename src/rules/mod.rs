@@ -5,6 +5,7 @@
 
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
+pub(crate) use crate::karpenter::placeholder;
 use crate::karpenter::{chart_values, iam_policy, release::Releases};
 use crate::object::{Kind, Object};
 
@@ -168,7 +169,6 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
-mod placeholder;
 mod requirements;
 mod storage;
 #[cfg(test)]
@@ -206,6 +206,10 @@ const DOCS: [&[Doc]; 10] = [
 
 /// The rule that says that a kind or version is not served at all.
 pub(crate) const NOT_SERVED: &str = "removed-api-version";
+
+/// The rules that say that a field is not known, and that fields do not go together.
+pub(crate) const UNKNOWN_FIELD: &str = "api-unknown-field";
+pub(crate) const RELATION: &str = "api-rule";
 
 /// All rules.
 pub fn all() -> All {

@@ -1,7 +1,7 @@
 //! Signs that a pod is meant for nodes that Karpenter does not make, or that wait for nobody's rule.
 
-use super::pod::{Expression, Origin, Pod};
-use crate::karpenter::labels::is_within;
+use super::pod::{Expression, Origin, Pod, expressions_of};
+use crate::karpenter::labels::{self, is_within};
 use crate::manifest::tree::Node;
 
 /// Labels that node groups and other autoscalers put on their nodes, and what there is in their place.
@@ -96,6 +96,20 @@ fn asks(expression: &Expression<'_>) -> bool {
 /// Whether the pod has to run on nodes of another maker.
 pub fn is_meant_for_other_nodes(pod: Pod<'_>) -> bool {
     pod.expressions().any(|expression| asks(&expression))
+}
+
+/// Whether the pod asks for what nodes of Karpenter alone have, so that no node of another maker can take it: a NodePool, a
+/// capacity type, or anything that Karpenter tells of its instances, in the node selector or in every required term.
+pub fn is_for_karpenter(pod: Pod<'_>) -> bool {
+    let own = |expression: &Expression<'_>| {
+        let key = expression.key;
+        let known = key == labels::NODEPOOL || key == labels::CAPACITY_TYPE;
+        !expression.operator.is_negative() && (known || key.starts_with("karpenter.k8s.aws/"))
+    };
+    let mut terms = pod.required_terms().peekable();
+    let asked = terms.peek().is_some();
+    let every = asked && terms.all(|term| expressions_of(term, Origin::NodeSelector).any(|one| own(&one)));
+    every || pod.expressions().any(|one| one.origin == Origin::NodeSelector && own(&one))
 }
 
 /// Whether the cluster depends on the pod, so that it is often kept on nodes that Karpenter does not manage.

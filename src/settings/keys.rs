@@ -82,8 +82,8 @@ pub const ALL: [Key; 10] = [
     Key::new(
         "completeInventory",
         Shape::Truth,
-        "All nodes are Karpenter's",
-        "Whether what no NodePool serves is served by nothing else, such as a managed node group.",
+        "Every NodePool and node class is there",
+        "Whether every NodePool and node class of the cluster is there to be looked at, so that what is absent is missing. Pods may still run on nodes of another maker, such as a managed node group.",
     ),
     Key::new(
         "rules",

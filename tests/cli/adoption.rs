@@ -20,6 +20,8 @@ fn a_baseline_lets_what_was_there_pass_and_nothing_new() {
     let new = folder.check(&["--baseline", "baseline.json", "--format", "json", "."]);
     assert_eq!(new.status, 1);
     assert_eq!(new.json()["findings"].as_array().map(Vec::len), Some(1));
+    // The baseline is no manifest.
+    assert_eq!(new.json()["summary"]["documents"].as_u64(), Some(2));
     folder.write("old.yaml", GOOD.as_bytes());
     let gone = folder.check(&["--baseline", "baseline.json", "old.yaml"]);
     assert!(gone.stderr.contains("1 listed in the baseline are no longer there"), "{}", gone.stderr);

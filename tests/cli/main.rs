@@ -8,6 +8,8 @@
 )]
 
 mod adoption;
+mod charts;
+mod diagnose;
 mod fixing;
 mod folder;
 mod formats;

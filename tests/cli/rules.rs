@@ -34,7 +34,7 @@ fn a_rule_is_explained() {
 fn an_unknown_rule_is_met_with_the_nearest() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
-    assert_snapshot!(run.stderr, @"error: there is no rule `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
+    assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn help_and_version_are_answers_and_no_errors() {
     Commands:
       check        Check manifests: files, folders or standard input
       upgrade      Tell what manifests lose or break on the way to another release
-      explain      Print the documentation of a rule
-      rules        List the rules
+      explain      Print the documentation of a rule or a symptom
+      rules        List the rules and symptoms
       init         Write a config file to start from
       man          Print the man page of the program or of a command
       completions  Print a completion script for a shell
@@ -104,9 +104,11 @@ fn help_and_version_are_answers_and_no_errors() {
       [PATH|-]...  Files and folders; `-` is standard input
 
     Options:
-          --cluster <DIR>  A folder with the manifests of one cluster; give it several times to compare
-                           clusters
-      -h, --help           Print help (see more with '--help')
+          --cluster <DIR>         A folder with the manifests of one cluster; give it several times for
+                                  several clusters
+          --helm-values <FILE|->  A file with values of Karpenter's Helm chart, whatever its name and
+                                  its keys; may be given several times
+      -h, --help                  Print help (see more with '--help')
 
     What to check against:
           --karpenter-version <RELEASE>   The Karpenter release, such as 1.8 or 1.8.3, or a range, such
@@ -114,7 +116,7 @@ fn help_and_version_are_answers_and_no_errors() {
           --kubernetes-version <VERSION>  The Kubernetes version, such as 1.33, for what depends on it
           --cluster-name <NAME>           The name of the cluster
           --complete                      The input holds every NodePool and node class of the cluster:
-                                          what is absent is missing
+                                          one that is absent is missing
 
     What to look for:
           --config <FILE>          The config file [default: the nearest karpwarden.yaml in this folder
@@ -137,10 +139,10 @@ fn help_and_version_are_answers_and_no_errors() {
                                    the file an editor shows
           --fail-on <LEVEL>        The least severity that makes the exit status 1 [default: error]
                                    [possible values: error, warning, info, never]
+      -q, --quiet                  Print the findings alone
           --fix                    Make the safe fixes in the files; of standard input, write the fixed
                                    text to standard output
           --diff                   Print what --fix would change as a diff, and write nothing
-      -q, --quiet                  Print the findings alone
 
     Bounds:
           --max-file-bytes <BYTES>  Bytes of one file [default: 67108864]

@@ -223,3 +223,29 @@ fn check_with_a_range_says_who_accepts_what() {
         json["findings"].as_array().unwrap().iter().map(|finding| finding["releases"].as_str().unwrap());
     assert_eq!(releases.collect::<Vec<_>>(), ["1.0-1.8", "1.1-1.14"]);
 }
+
+#[test]
+fn the_report_goes_where_that_of_a_check_goes() {
+    let folder = folder();
+    let run = folder.run_in(
+        "",
+        &[
+            "upgrade",
+            "--from",
+            "1.0",
+            "--to",
+            "1.14",
+            "--format",
+            "json",
+            "--output",
+            "report.json",
+            "--stdin-filename",
+            "old.yaml",
+            "-",
+        ],
+        BETA,
+    );
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run:?}");
+    let report: serde_json::Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    assert_eq!(report["findings"][0]["file"], "old.yaml");
+}

@@ -72,7 +72,7 @@ class Form {
         h('label', { class: 'stack' }, 'Karpenter release', release, h('span', { class: 'help' }, 'What is wrong depends on it.')),
         text('kubernetesVersion', 'Kubernetes version', 'For what depends on it, such as AMI families.', 'not assumed, such as 1.33'),
         text('clusterName', 'Cluster name', 'Objects that name another cluster are found by it.', 'such as prod-eu-1')),
-      truth('completeInventory', 'These documents are the whole cluster.', 'What is absent here is absent there.'),
+      truth('completeInventory', 'Every NodePool and node class is here.', 'What is absent here is missing in the cluster.'),
       truth('allowIgnoreAnnotation', 'Authors may accept findings in the cluster', 'with the annotation karpwarden/ignore.'),
       truth('fix', 'The policy mends what it safely can', 'and the request goes through.'),
     );

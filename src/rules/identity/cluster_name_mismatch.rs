@@ -1,9 +1,10 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::chart_values;
+use crate::karpenter::chart_values::{self, Values};
 use crate::karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
 use crate::karpenter::controller::{CLUSTER_NAME, Controller};
 use crate::karpenter::identity::{is_service_account, region_of_endpoint};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -77,7 +78,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let controller = Controller::of(object);
     let values = chart_values::of_this_cluster(object);
-    let in_values = values.and_then(|values| values.at_path(&["settings", "clusterName"]));
+    let in_values = values.and_then(|values| values.at(&["settings", "clusterName"]));
     let own = controller
         .and_then(|controller| controller.setting(CLUSTER_NAME).text())
         .or_else(|| in_values.and_then(|node| Some((node.as_str().filter(|text| !text.is_empty())?, node))));
@@ -120,14 +121,14 @@ fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'
 }
 
 /// Names that follow the schemes of Karpenter's guides.
-fn by_scheme<'d>(object: Object<'d>, values: Option<Node<'d>>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, drafts: &mut Vec<Draft<'d>>) {
     const ROLE: &str = "eks.amazonaws.com/role-arn";
     let profile = object.at(&["spec", "instanceProfile"]).filter(|_| object.is(Kind::NODE_CLASS));
     let account = if is_service_account(object) { object.annotation(ROLE) } else { None };
-    let account = account.or_else(|| values?.at_path(&["serviceAccount", "annotations", ROLE]));
+    let account = account.or_else(|| values?.at(&["serviceAccount", "annotations", ROLE]));
     let controller = Controller::of(object).and_then(|one| one.setting(crate::karpenter::controller::INTERRUPTION_QUEUE).text());
     let queue = controller.or_else(|| {
-        let node = values?.at_path(&["settings", "interruptionQueue"])?;
+        let node = values?.at(&["settings", "interruptionQueue"])?;
         Some((node.as_str()?, node))
     });
     let found = [
@@ -153,7 +154,7 @@ fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>
     let identity = context.inventory.identity();
     let endpoint = identity.endpoint.filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
-    if there == here || here.contains(['$', '{', '<']) {
+    if there == here || is_in_name(here) {
         return None;
     }
     let message = format!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");

@@ -1,10 +1,9 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::chart_values::{self, GATES, REMOVED, SETTINGS};
+use crate::karpenter::chart_values::{self, GATES, Key, REMOVED, SETTINGS, Values};
 use crate::karpenter::controller::{Controller, FEATURE_GATES, Setting};
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
-use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::spelling::nearest;
@@ -78,30 +77,38 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn removed<'d>(values: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn removed<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     for key in &REMOVED {
-        let Some(node) = values.at_path(key.path) else { continue };
-        let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
-        drafts.push(Draft::new(&RULE, Place::key(node), message).releases(key.releases).help(key.instead));
+        let Some((last, above)) = key.path.split_last() else { continue };
+        for (_, at) in values.keys(above).into_iter().filter(|(name, _)| name == last) {
+            let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
+            drafts.push(Draft::new(&RULE, place(at), message).releases(key.releases).help(key.instead));
+        }
+    }
+}
+
+fn place(at: Key<'_>) -> Place<'_> {
+    match at {
+        Key::Member(node) => Place::key(node),
+        Key::Parameter(name) => Place::value(name),
     }
 }
 
 /// Keys of `settings` and its gates that are not in the chart, or not yet.
-fn unknown<'d>(values: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(settings) = values.get("settings") else { return };
+fn unknown<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
-    for (key, node) in settings.members() {
+    for (key, at) in values.keys(&["settings"]) {
         let known = SETTINGS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
         // The old name of the queue has a rule of its own.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
-            drafts.extend(ignored(node, &format!("settings.{key}"), known, nearest(key, keys())));
+            drafts.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
         }
     }
-    for (key, node) in settings.members_at(&["featureGates"]) {
+    for (key, at) in values.keys(&["settings", "featureGates"]) {
         let known = GATES.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
         if !is_removed(&["settings", "featureGates", key]) {
             let near = nearest(key, GATES.iter().map(|gate| gate.key));
-            drafts.extend(ignored(node, &format!("settings.featureGates.{key}"), known, near));
+            drafts.extend(ignored(at, &format!("settings.featureGates.{key}"), known, near));
         }
     }
 }
@@ -111,12 +118,12 @@ fn is_removed(path: &[&str]) -> bool {
 }
 
 /// A key that some releases do not read; `known` are those that do.
-fn ignored<'d>(node: Node<'d>, path: &str, known: Option<Releases>, near: Option<&str>) -> Option<Draft<'d>> {
+fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&str>) -> Option<Draft<'d>> {
     let releases = Releases::ALL.without(known.unwrap_or(Releases::NONE));
     if releases.is_empty() {
         return None;
     }
-    let draft = Draft::new(&RULE, Place::key(node), format!("the chart does not read `{path}`, which is ignored"));
+    let draft = Draft::new(&RULE, place(at), format!("the chart does not read `{path}`, which is ignored"));
     let draft = draft.releases(releases);
     Some(match (known, near) {
         (Some(known), _) => draft.help(format!("it is read by {known}")),
@@ -274,6 +281,66 @@ spec:
             assert!(findings(&super::RULE, &text).contains("`settings.aws` is a key of an older chart"), "{text}");
             silent(&super::RULE, &text.replace("chart: karpenter", "chart: shop"));
         }
+    }
+
+    fn application(helm: &str) -> String {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  sources:\n    - repoURL: https://git.example.net/values\n      ref: values\n    - repoURL: public.ecr.aws/karpenter\n      chart: karpenter\n      helm:\n{helm}"
+        )
+    }
+
+    #[test]
+    fn values_that_are_text_are_read_where_they_stand() {
+        let text = application("        values: |\n\n          # the cluster\n          settings:\n            clusterName: prod\n            isolatedVpc: true # é\n          webhook:\n            enabled: true\n        releaseName: a\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         16 |             isolatedVpc: true # é
+            |             ^^^^^^^^^^^
+        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
+          the chart does not read `settings.isolatedVpc`, which is ignored
+          help: did you mean `isolatedVPC`?
+         17 |           webhook:
+            |           ^^^^^^^
+        warning Application/a spec.sources[1].helm.values.webhook [1.1-1.14]
+          `webhook` is a key of an older chart and is ignored
+          help: there is no webhook since 1.1; remove the key
+        ");
+        let quoted = application("        values: \"settings:\\n  clusterName: prod\\n  isolatedVpc: true\\n\"\n");
+        insta::assert_snapshot!(findings(&super::RULE, &quoted), @r#"
+         11 |         values: "settings:\n  clusterName: prod\n  isolatedVpc: true\n"
+            |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
+          the chart does not read `settings.isolatedVpc`, which is ignored
+          help: did you mean `isolatedVPC`?
+        "#);
+        silent(&super::RULE, &application("        values: |\n          settings: {clusterName: {{cluster}}}\n          webhook: {}\n"));
+        silent(&super::RULE, &application("        valuesObject: {settings: {clusterName: a}}\n        values: 'webhook: {}'\n"));
+    }
+
+    #[test]
+    fn parameters_are_read_by_their_names() {
+        let text = application("        parameters:\n          - {name: settings.aws.clusterName, value: prod}\n          - {name: settings.featureGates.drift, value: 'true'}\n          - {name: 'serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn', value: a}\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+         12 |           - {name: settings.aws.clusterName, value: prod}
+            |                    ^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Application/a spec.sources[1].helm.parameters[0].name [1.0-1.14]
+          `settings.aws` is a key of an older chart and is ignored
+          help: its keys stand in `settings` itself since 0.33, such as `settings.clusterName`
+         13 |           - {name: settings.featureGates.drift, value: 'true'}
+            |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Application/a spec.sources[1].helm.parameters[1].name [1.0-1.14]
+          `settings.featureGates.drift` is a key of an older chart and is ignored
+          help: drift is always on since 1.0; remove the key
+        ");
+    }
+
+    #[test]
+    fn other_charts_are_told_by_their_names_and_keys() {
+        let git = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec:\n  source:\n    repoURL: https://git.example.net/charts\n    path: charts/shop\n    helm:\n      valuesObject: {settings: {clusterName: a, house: b}, shop: c}\n";
+        silent(&super::RULE, git);
+        let own = git.replace("shop: c", "replicas: 1");
+        assert!(findings(&super::RULE, &own).contains("does not read `settings.house`"));
+        let around = git.replace("{settings: {clusterName: a, house: b}, shop: c}", "{karpenter: {settings: {clusterName: a, house: b}}}");
+        assert!(findings(&super::RULE, &around).contains("does not read `settings.house`"));
     }
 
     #[test]

@@ -100,10 +100,8 @@ fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d
     let node = class.at(&["spec", "role"])?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| iam::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let complete = context.inventory.is_complete();
-    let severity = if complete { Severity::Error } else { Severity::Warning };
     let message = format!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
-    let draft = Draft::new(&RULE, Place::value(node), message).severity(severity);
+    let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
     let draft = draft.help(format!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
     Some(draft.related(Place::of_policy(passed.at), format!("this passes `{}`", passed.text)))
 }
@@ -159,8 +157,9 @@ mod tests {
           help: write the role that the policy passes, or add the ARN of `prod-node` to its statement on `iam:PassRole`
           see line 12 Statement[1].Resource: this passes `arn:aws:iam::111122223333:role/KarpenterNodeRole-prod`
         ");
+        // Every NodePool and node class is not every policy.
         let complete = Settings { complete_inventory: true, ..Settings::default() };
-        assert!(findings_with(&super::RULE, &text, &complete).contains("error EC2NodeClass"));
+        assert!(findings_with(&super::RULE, &text, &complete).contains("warning EC2NodeClass"));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
-use crate::karpenter::chart_values;
+use crate::karpenter::chart_values::{self, Key};
 use crate::karpenter::cluster_name::{Placeholder, placeholder};
 use crate::karpenter::controller::{Controller, INTERRUPTION_QUEUE, Setting};
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
 use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
+use crate::object::{Kind, Object};
+use crate::rules::identity::gravity;
 use crate::rules::{Fixes, On};
 
 rule! {
@@ -71,11 +72,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     {
         drafts.extend(malformed(object, text, node));
     }
-    let Some(settings) = chart_values::of(object).and_then(|values| values.get("settings")) else { return };
-    if let Some((node, text)) = settings.get("interruptionQueue").and_then(|node| Some((node, node.as_str()?))) {
+    let Some(values) = chart_values::of(object) else { return };
+    if let Some(node) = values.at(&["settings", "interruptionQueue"])
+        && let Some(text) = node.as_str()
+    {
         drafts.extend(malformed(object, text, node));
     }
-    drafts.extend(old_name(settings));
+    drafts.extend(values.map().and_then(|values| old_name(values.get("settings")?)));
+    for (key, at) in values.keys(&["settings"]) {
+        if let ("interruptionQueueName", Key::Parameter(name)) = (key, at) {
+            let draft = Draft::new(&RULE, Place::value(name), OLD_NAME).severity(Severity::Warning);
+            drafts.push(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
+        }
+    }
 }
 
 fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Draft<'d>> {
@@ -103,8 +112,8 @@ fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Dr
 /// The mark of a template, as in the chart's own example.
 fn unreplaced<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Draft<'d>> {
     // The chart renders templates in this value itself.
-    placeholder(text).filter(|what| *what == Placeholder::Mark && !text.contains("{{"))?;
-    let severity = if object.operation() == Operation::Apply { Severity::Warning } else { Severity::Error };
+    let what = placeholder(text).filter(|what| matches!(what, Placeholder::Later | Placeholder::Mark));
+    let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
     let message = format!("the interruption queue is the placeholder `{text}`; there is no such queue");
     let draft = Draft::new(&RULE, place, message).severity(severity);
     Some(draft.help("write the queue's name, or leave the value empty where there is none"))
@@ -127,10 +136,12 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The key of charts before 0.33.
+const OLD_NAME: &str =
+    "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
+
 fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
-    let message = "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
     if let Some(node) = settings.get("interruptionQueueName") {
-        let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+        let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
         let draft = draft.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
         if settings.get("interruptionQueue").is_some() {
             return Some(draft.help("remove it: `interruptionQueue` is there as well"));
@@ -139,7 +150,7 @@ fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
         return Some(draft.fix(Fix::safe("write `interruptionQueue`", vec![change])));
     }
     let node = settings.at_path(&["aws", "interruptionQueueName"])?;
-    let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+    let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
     Some(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
 }
 
@@ -194,7 +205,8 @@ mod tests {
     #[test]
     fn placeholders_and_what_is_no_name_are_found() {
         let said = |value: &str| findings(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
-        assert!(said("${CLUSTER_NAME}").contains("warning Deployment"));
+        assert!(said("${CLUSTER_NAME}").contains("info Deployment"));
+        assert!(said("<queue>").contains("warning Deployment"));
         assert!(said("prod queue").contains("error Deployment"));
         assert!(said("arn:aws:sqs:eu-west-1:1:${NAME}").contains("help: write the queue's name"));
     }

@@ -81,7 +81,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let controller = Controller::of(object);
     let pod = controller.and_then(|_| object.pod()?.get("spec"));
     // The values have the same two fields at their top.
-    let Some(place) = pod.or_else(|| chart_values::of(object)) else { return };
+    let Some(place) = pod.or_else(|| chart_values::of(object)?.map()) else { return };
     let wanted = wanted(place);
     for node in &wanted {
         let message = "the controller runs on nodes that Karpenter makes; when they go, nothing makes new ones";

@@ -4,7 +4,7 @@ use crate::karpenter::release::Releases;
 use crate::karpenter::taints::Taint;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
-use crate::rules::labels::pod_no_matching_pool::{releases, stuck};
+use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
 use crate::rules::{Fixes, On};
 use crate::scheduling::fit::{Stuck, toleration};
 use crate::scheduling::pod::Pod;
@@ -23,7 +23,8 @@ rule! {
     /// The pod stays pending, and the controller says `did not tolerate taint (taint=dedicated=gpu:NoSchedule)`. A
     /// toleration with another value or effect, or with `Equal` and no value, is as good as none.
     ///
-    /// It is an error where the input holds every NodePool (`--complete`) and a warning otherwise.
+    /// It is an error where the input holds every NodePool (`--complete`) and the pod selects by what Karpenter's nodes alone
+    /// have, such as `karpenter.sh/nodepool`; a warning otherwise, as a managed node group may have the label.
     ///
     /// ## Example
     ///
@@ -112,7 +113,7 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
     let operator = if taint.value.is_empty() { "Exists" } else { "Equal" };
     let help =
         format!("tolerate `{{key: {}, operator: {operator},{value} effect: {}}}`", taint.key, taint.effect);
-    let severity = if context.inventory.is_complete() { Severity::Error } else { Severity::Warning };
+    let severity = if is_certain(pod, context) { Severity::Error } else { Severity::Warning };
     let draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
     Some(draft.related(Place::value(node), format!("the taint of `{name}`")))
 }

@@ -5,7 +5,7 @@ use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
-use crate::scheduling::elsewhere::{is_critical, is_meant_for_other_nodes};
+use crate::scheduling::elsewhere::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use crate::scheduling::fit::{Reason, Stuck, Verdict, verdict};
 use crate::scheduling::pod::{Expression, Origin, Pod};
 use crate::scheduling::pools::Pools;
@@ -28,16 +28,16 @@ rule! {
     /// as `beta.kubernetes.io/arch` stand for the present keys, start-up taints and `PreferNoSchedule` keep no pod away.
     /// A pool with `spec.replicas` adds no node for a pod that waits, but has some that the pod may run on, and counts.
     ///
-    /// It is an error where the input holds every NodePool (`--complete`) and a warning otherwise. Without a NodePool in
-    /// the input nothing is said.
+    /// It is an error where the input holds every NodePool (`--complete`) and the pod asks for what Karpenter's nodes alone
+    /// have, such as `karpenter.sh/nodepool` or `karpenter.k8s.aws/instance-family`; a warning otherwise, as a managed node
+    /// group may have the label. Without a NodePool in the input nothing is said.
     ///
     /// ## What is not reported
     ///
     /// - pods with another scheduler, with a node, of a DaemonSet, and those that stay off Karpenter's nodes;
     /// - pods that ask for nodes of another maker (`nodegroup-label-selector`), of a control plane, for Fargate, or for labels
     ///   that are discovered on the node (`feature.node.kubernetes.io/…`, `nvidia.com/…`);
-    /// - pods that no pool takes only because all pools are tainted, unless the input is complete: they may run on a node
-    ///   group. A pod that selects a tainted pool is the matter of `pod-missing-toleration`;
+    /// - pods that no pool takes only because all pools are tainted: they may run on a node group. A pod that selects a tainted pool is the matter of `pod-missing-toleration`;
     /// - clusters with a NodePool of another provider, such as EKS Auto Mode, whose labels are not known here.
     ///
     /// For pods of `kube-system` and those with a system priority class, which often live on a node group, the finding is
@@ -142,7 +142,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let severity = severity(pod, stuck, context.inventory.is_complete())?;
+    let severity = severity(pod, stuck, is_certain(pod, context))?;
     let pools = context.inventory.pools();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
         Reason::Undefined(key) | Reason::Apart(key) => Some(*key),
@@ -176,9 +176,14 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
     Some(draft)
 }
 
-fn severity(pod: Pod<'_>, stuck: &Stuck<'_>, complete: bool) -> Option<Severity> {
+/// Whether no node of any maker can take a pod that no NodePool in the input takes.
+pub(super) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
+    context.inventory.is_complete() && is_for_karpenter(pod)
+}
+
+fn severity(pod: Pod<'_>, stuck: &Stuck<'_>, certain: bool) -> Option<Severity> {
     let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Reason::Taint(..)));
-    match (complete, only_taints || is_critical(pod)) {
+    match (certain, only_taints || is_critical(pod)) {
         (true, false) => Some(Severity::Error),
         (true, true) if only_taints && is_critical(pod) => None,
         (true, true) | (false, false) => Some(Severity::Warning),
@@ -261,11 +266,32 @@ mod tests {
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {workload: stabel}")), @"
          19 |   nodeSelector: {workload: stabel}
             |                  ^^^^^^^^
-        error Pod/a spec.nodeSelector [1.0-1.14]
+        warning Pod/a spec.nodeSelector [1.0-1.14]
           no NodePool can make a node for this pod: `general` has other values for `workload`
           help: did you mean `stable`?
           see line 4 metadata.name: this NodePool does not fit
         ");
+    }
+
+    #[test]
+    fn what_a_node_group_may_have_is_no_error() {
+        for (asks, severity) in [
+            ("nodeSelector: {workload: batch}", "warning"),
+            ("nodeSelector: {kubernetes.io/arch: arm64}", "warning"),
+            ("nodeSelector: {kubernetes.io/arch: arm64, karpenter.sh/capacity-type: spot}", "error"),
+            ("nodeSelector: {kubernetes.io/arch: arm64, karpenter.k8s.aws/instance-family: m7g}", "error"),
+            (
+                "nodeSelector: {workload: batch}\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/nodepool, operator: Exists}]}]}}}",
+                "error",
+            ),
+            (
+                "nodeSelector: {workload: batch}\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/nodepool, operator: Exists}]}, {matchExpressions: [{key: a, operator: NotIn, values: [b]}]}]}}}",
+                "warning",
+            ),
+        ] {
+            let found = complete(&with_pool(asks));
+            assert!(found.contains(&format!("{severity} Pod/a")), "{asks}: {found}");
+        }
     }
 
     #[test]
@@ -339,7 +365,8 @@ mod tests {
     fn where_every_pool_is_tainted_other_pods_may_have_a_node_group() {
         let tainted = POOL.replace("      requirements:", "      taints: [{key: a, value: b, effect: NoSchedule}]\n      requirements:");
         silent(&super::RULE, &(tainted.clone() + &pod("tolerations: []")));
-        insta::assert_snapshot!(complete(&(tainted.clone() + &pod("tolerations: []"))), @"
+        assert_eq!(complete(&(tainted.clone() + &pod("tolerations: []"))), "");
+        insta::assert_snapshot!(complete(&(tainted.clone() + &pod("tolerations: []\n  nodeSelector: {karpenter.sh/capacity-type: spot}"))), @"
          20 |   tolerations: []
             |   ^^^^^^^^^^^
         warning Pod/a spec.tolerations [1.0-1.14]

@@ -154,7 +154,39 @@ fn help(exclusive: &Exclusive) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::check::{Cluster, check};
+    use crate::manifest::{File, limits::Limits};
+    use crate::settings::{Settings, Target};
     use crate::rules::testing::{findings, fixed, silent};
+
+    /// The rules that say that the API server refuses a text, whichever they are.
+    fn refusals(text: &str, release: &str) -> Vec<String> {
+        let files = vec![File::read("-", text, &Limits::DEFAULT)];
+        let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+        let findings = check(&[Cluster { name: String::new(), files }], &settings).findings;
+        let refusals = findings.iter().filter(|finding| finding.caught_by.name() == "api-server");
+        refusals.map(|finding| format!("{} {}", finding.rule, finding.path)).filter(|refusal| refusal.contains("Terms")).collect()
+    }
+
+    #[test]
+    fn a_refusal_is_told_once() {
+        let mixed = class("amiSelectorTerms: [{id: ami-0123456789abcdef0, name: a}, {owner: self}]\n  subnetSelectorTerms: [{id: subnet-1234abcd, tags: {a: b}}]\n  securityGroupSelectorTerms: [{id: sg-1234abcd, name: b}]");
+        assert_eq!(
+            refusals(&mixed, "1.14"),
+            [
+                "selector-term-id-mixed spec.amiSelectorTerms",
+                "api-rule spec.amiSelectorTerms",
+                "selector-term-id-mixed spec.subnetSelectorTerms",
+                "selector-term-id-mixed spec.securityGroupSelectorTerms",
+            ]
+        );
+        let later = class("amiSelectorTerms: [{ssmParameter: /a/b}]");
+        let of_amis = |release: &str| {
+            refusals(&later, release).into_iter().filter(|refusal| refusal.contains("ami")).collect::<Vec<_>>()
+        };
+        assert_eq!(of_amis("1.0..1.3"), ["api-unknown-field spec.amiSelectorTerms[0].ssmParameter"]);
+        assert!(of_amis("1.4").is_empty());
+    }
 
     fn class(spec: &str) -> String {
         format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n")

@@ -1,5 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::karpenter::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
 use crate::karpenter::zones::is_zone_id;
@@ -14,8 +15,8 @@ rule! {
     /// those that the NodePools serve. It also finds zone ids such as `use1-az1` where the name of a zone is due, and
     /// EBS volumes that do not say in which zone they lie.
     ///
-    /// A NodePool that names no zone serves all but those it excludes. Where the input is not said to hold every NodePool,
-    /// a zone that none serves is a warning.
+    /// A NodePool that names no zone serves all but those it excludes. A zone that none serves is a warning, as nodes of
+    /// another maker, such as a managed node group, may be there; the id of a zone in the place of its name is an error.
     ///
     /// ## Why it is bad
     ///
@@ -23,7 +24,7 @@ rule! {
     ///
     /// ## Example
     ///
-    /// ```yaml,complete
+    /// ```yaml
     /// apiVersion: storage.k8s.io/v1
     /// kind: StorageClass
     /// metadata:
@@ -49,7 +50,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// ```yaml,complete
+    /// ```yaml
     /// apiVersion: storage.k8s.io/v1
     /// kind: StorageClass
     /// metadata:
@@ -144,25 +145,23 @@ fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
 fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
     let served = context.inventory.served_zones();
     let lost = |zone: &&Node<'d>| {
-        zone.as_str().is_some_and(|name| !name.contains(['$', '{', '<']) && !is_zone_id(name) && !served.serves(name))
+        zone.as_str().is_some_and(|name| !is_in_name(name) && !is_zone_id(name) && !served.serves(name))
     };
     if served.is_known() { zones.iter().filter(lost).copied().collect() } else { Vec::new() }
 }
 
 fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Context<'_, 'd>) -> Draft<'d> {
-    let complete = context.inventory.is_complete();
-    let severity = if complete { Severity::Error } else { Severity::Warning };
-    let which = if complete { "no NodePool" } else { "no NodePool in this input" };
+    let which = if context.inventory.is_complete() { "no NodePool" } else { "no NodePool in this input" };
     let names: Vec<_> = zones.iter().filter_map(|zone| zone.as_str()).map(|name| format!("`{name}`")).collect();
     let names = names.join(", ");
-    let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever");
+    let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever, unless other nodes are there");
     let served = context.inventory.served_zones().named();
     let help = if served.is_empty() {
         format!("let a NodePool serve {names}")
     } else {
         format!("the NodePools serve {served}; let one of them serve {names}, or use one of theirs")
     };
-    Draft::new(&RULE, Place::value(first), message).severity(severity).help(help)
+    Draft::new(&RULE, Place::value(first), message).severity(Severity::Warning).help(help)
 }
 
 /// Zone ids in the place of zone names.
@@ -218,17 +217,17 @@ mod tests {
           8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1c]}
             |                                                   ^^^^^^^^^^
         warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[0] [1.0-1.14]
-          volumes of this class can be used in `eu-west-1c` only, which no NodePool in this input serves: pods with such a claim wait for ever
+          volumes of this class can be used in `eu-west-1c` only, which no NodePool in this input serves: pods with such a claim wait for ever, unless other nodes are there
           help: the NodePools serve `eu-west-1a`, `eu-west-1b`; let one of them serve `eu-west-1c`, or use one of theirs
         ");
         let complete = Settings { complete_inventory: true, ..Settings::default() };
-        assert!(findings_with(&super::RULE, &text, &complete).contains("error StorageClass"));
+        assert!(findings_with(&super::RULE, &text, &complete).contains("warning StorageClass"));
         let text = volume("eu-west-1c") + &zones("eu-west-1a");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &complete), @"
           6 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1c]}]}]}}
             |                                                                                                                               ^^^^^^^^^^
-        error PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [1.0-1.14]
-          this volume can be used in `eu-west-1c` only, which no NodePool serves: pods with such a claim wait for ever
+        warning PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [1.0-1.14]
+          this volume can be used in `eu-west-1c` only, which no NodePool serves: pods with such a claim wait for ever, unless other nodes are there
           help: the NodePools serve `eu-west-1a`; let one of them serve `eu-west-1c`, or use one of theirs
         ");
     }

@@ -1,0 +1,327 @@
+//! One line of a log → what it says, in whatever it was wrapped on its way here.
+//!
+//! The controller writes JSON by zap (pkg/operator/logging/logging.go at v1.0.2 to v1.14.0): `level`, `time`, `logger`,
+//! `caller` at DEBUG only, `message`, `commit`, then what is said of the reconciliation and of the message, then `error`.
+//! Other encoders come from wrappers and from releases before 1.0.
+
+mod object;
+mod prefix;
+
+use std::borrow::Cow;
+
+use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use object::{Broken, Object, object, unlogged, words};
+use prefix::{Prefix, bare, before};
+
+/// What a line turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// A line of a log.
+    Entry,
+    /// A line of a log whose start or end is missing.
+    Truncated,
+    /// It goes on with what the line before says: a stack.
+    GoesOn,
+    /// Text without structure.
+    Text,
+    /// Nothing at all.
+    Blank,
+}
+
+/// Wrappers within wrappers that are opened.
+const DEEPEST: usize = 3;
+
+/// Places in a line at which an object may start that are tried.
+const TRIES: usize = 8;
+
+/// Reads a line and hands on what it says.
+pub(super) fn read(line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> Told {
+    let mut reader = Reader { line, at, say };
+    reader.within(line, Prefix::default(), 0)
+}
+
+struct Reader<'l, 's> {
+    /// The whole line, which is what is quoted.
+    line: &'l str,
+    at: At,
+    say: &'s mut dyn FnMut(&Entry<'_>),
+}
+
+impl<'l> Reader<'l, '_> {
+    fn within(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> Told {
+        let text = text.trim_end_matches(['\r', '\n']);
+        if text.starts_with('{') {
+            match object(text) {
+                Ok(object) => {
+                    if let Some(told) = self.object(object, prefix, depth) {
+                        return told;
+                    }
+                }
+                Err(Broken::Ends) => return Told::Truncated,
+                Err(Broken::Other) => {}
+            }
+        }
+        if text.contains('\u{1b}') {
+            let plain = without_colour(text);
+            return self.prefixed(&plain, prefix, depth);
+        }
+        self.prefixed(text, prefix, depth)
+    }
+
+    fn prefixed(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> Told {
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
+            return Told::Blank;
+        }
+        if self.console(text, prefix) {
+            return Told::Entry;
+        }
+        let mut ends_early = false;
+        for (at, _) in text.match_indices('{').take(TRIES) {
+            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+            if !matches!(rest.as_bytes().get(1), Some(b'"' | b' ')) {
+                continue;
+            }
+            match object(rest) {
+                Ok(object) => {
+                    if let Some(told) = self.object(object, prefix.before(before), depth) {
+                        return told;
+                    }
+                }
+                Err(broken) => ends_early |= broken == Broken::Ends,
+            }
+        }
+        if ends_early {
+            return Told::Truncated;
+        }
+        if self.klog(text, prefix) {
+            return Told::Entry;
+        }
+        let bare = bare(text);
+        if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
+            let prefix = prefix.before(before(text, bare));
+            let entry = Entry { message: message.into(), level: Level::Panic, ..self.entry(prefix) };
+            self.say(&entry);
+            return Told::Entry;
+        }
+        if is_stack(bare) {
+            return Told::GoesOn;
+        }
+        // What is left of a line whose start was cut off.
+        if text.ends_with('}') && text.contains("\":") {
+            return Told::Truncated;
+        }
+        let prefix = prefix.before(before(text, bare));
+        let entry = Entry { origin: Origin::Text, message: bare.into(), ..self.entry(prefix) };
+        self.say(&entry);
+        Told::Text
+    }
+
+    fn say(&mut self, entry: &Entry<'_>) {
+        (self.say)(entry);
+    }
+
+    /// Hands on what an object says; `None` where it is no line of a log, and wraps none.
+    fn object(&mut self, object: Object<'_>, prefix: Prefix<'_>, depth: usize) -> Option<Told> {
+        let pod = if prefix.pod.is_empty() { object.pod() } else { Cow::Borrowed(prefix.pod) };
+        let prefix = Prefix { pod: &pod, time: object.time().or(prefix.time) };
+        let message = words(object.message);
+        if (object.level.is_none() || message.starts_with('{'))
+            && depth < DEEPEST
+            && let Some(wrapped) = object.wrapped()
+        {
+            return Some(match self.within(&wrapped, prefix, depth + 1) {
+                Told::Blank => Told::Text,
+                told => told,
+            });
+        }
+        let has_words = object.message.is_some() || object.error.is_some();
+        if !has_words || (object.level.is_none() && object.time.is_none() && object.logger.is_none()) {
+            return None;
+        }
+        let entry = Entry {
+            level: object.level.and_then(|raw| level(&words(Some(raw)))).unwrap_or_default(),
+            controller: object.controller(),
+            message,
+            error: words(object.error),
+            object: object.subject(),
+            ..self.entry(prefix)
+        };
+        self.say(&Entry { fields: object.fields, ..entry });
+        Some(Told::Entry)
+    }
+
+    /// The console encoder: `time<TAB>LEVEL<TAB>logger<TAB>[caller<TAB>]message<TAB>{json}`. A terminal makes spaces of tabs.
+    fn console(&mut self, text: &str, prefix: Prefix<'_>) -> bool {
+        let Some((before, level, mut rest)) = console_head(text) else { return false };
+        let tabs = rest.starts_with('\t');
+        rest = rest.trim_start();
+        let mut next = |is: &dyn Fn(&str) -> bool| {
+            let end = if tabs { rest.find('\t') } else { rest.find([' ', '\t']) };
+            let (word, after) = rest.split_at_checked(end?)?;
+            is(word).then(|| {
+                rest = after.trim_start();
+                word
+            })
+        };
+        let is_name =
+            |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        // Where a terminal made spaces of tabs, any first word of a message would look like a logger.
+        let logger =
+            next(&|word| is_name(word) && (tabs || word.starts_with("controller") || word == "webhook"));
+        let _caller = next(&|word| word.contains(".go:"));
+        let json = rest.find("\t{\"").or_else(|| rest.find(" {\""));
+        let (message, json) = json.and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+        let object = object(json.trim_start()).unwrap_or_default();
+        let known = logger.map(unlogged).filter(|name| !name.is_empty());
+        let entry = Entry {
+            level,
+            controller: known.map_or_else(|| object.controller(), Cow::Borrowed),
+            message: message.trim_end().into(),
+            error: words(object.error),
+            object: object.subject(),
+            ..self.entry(prefix.before(before))
+        };
+        self.say(&Entry { fields: object.fields, ..entry });
+        true
+    }
+
+    /// klog: `I0423 18:04:55.123456       1 leaderelection.go:250] attempting to acquire leader lease`. It tells no year.
+    fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> bool {
+        let mut at = 0;
+        for word in text.split(' ').take(8) {
+            let rest = text.get(at..).unwrap_or_default();
+            at += word.len() + 1;
+            let Some(level) = klog_level(word) else { continue };
+            let Some((head, message)) = rest.split_once("] ") else { continue };
+            if !head.contains(".go:") {
+                continue;
+            }
+            let before = text.get(..at - word.len() - 1).unwrap_or_default();
+            // Structured: the message in quotes, then pairs.
+            let quoted = message.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+            let (message, pairs) = quoted.unwrap_or((message, ""));
+            let error = pairs.split_once("err=\"").and_then(|(_, rest)| rest.split_once('"'));
+            let error = error.map_or("", |(error, _)| error);
+            let entry = Entry {
+                level,
+                message: message.into(),
+                error: error.into(),
+                ..self.entry(prefix.before(before))
+            };
+            self.say(&entry);
+            return true;
+        }
+        false
+    }
+
+    /// An entry that says nothing yet.
+    fn entry<'e>(&self, prefix: Prefix<'e>) -> Entry<'e>
+    where
+        'l: 'e,
+    {
+        Entry {
+            origin: Origin::Log,
+            at: self.at,
+            text: Cow::Borrowed(self.line),
+            time: prefix.time,
+            level: Level::Info,
+            controller: "".into(),
+            pod: prefix.pod.into(),
+            message: "".into(),
+            error: "".into(),
+            reason: "".into(),
+            condition: Condition::default(),
+            object: Subject::default(),
+            fields: Fields::default(),
+            count: 1,
+        }
+    }
+}
+
+fn level(name: &str) -> Option<Level> {
+    const NAMES: [(&str, Level); 12] = [
+        ("info", Level::Info),
+        ("debug", Level::Debug),
+        ("error", Level::Error),
+        ("warn", Level::Warn),
+        ("warning", Level::Warn),
+        ("panic", Level::Panic),
+        ("dpanic", Level::Panic),
+        ("fatal", Level::Panic),
+        ("critical", Level::Panic),
+        ("trace", Level::Debug),
+        ("notice", Level::Info),
+        ("err", Level::Error),
+    ];
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
+}
+
+fn klog_level(word: &str) -> Option<Level> {
+    let (letter, date) = word.split_at_checked(1)?;
+    if date.len() != 4 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match letter {
+        "I" => Some(Level::Info),
+        "W" => Some(Level::Warn),
+        "E" => Some(Level::Error),
+        "F" => Some(Level::Panic),
+        _ => None,
+    }
+}
+
+/// What stands before the level, which follows a time, the level, and what stands after it.
+fn console_head(text: &str) -> Option<(&str, Level, &str)> {
+    let mut at = 0;
+    let mut before: Option<&str> = None;
+    for word in text.split([' ', '\t']).take(12) {
+        let start = at;
+        at += word.len() + 1;
+        if word.is_empty() {
+            continue;
+        }
+        // zap writes levels in capitals.
+        let is_level = word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        if is_level
+            && before.is_some_and(|before| Time::parse(before).is_some())
+            && let Some(level) = level(word)
+        {
+            let rest = text.get(start + word.len()..).unwrap_or_default();
+            return Some((text.get(..start)?, level, rest));
+        }
+        before = Some(word);
+    }
+    None
+}
+
+/// A line of a Go stack: `goroutine 1 [running]:`, a call, the place of one.
+fn is_stack(line: &str) -> bool {
+    let is_call = || {
+        let (name, rest) = line.split_once('(').unwrap_or_default();
+        rest.ends_with(')') && name.contains('.') && !name.contains(' ')
+    };
+    line.starts_with("\t/")
+        || line.starts_with("goroutine ")
+        || line.starts_with("created by ")
+        || line.starts_with("[signal ")
+        || (line.starts_with('\t') && line.contains(".go:"))
+        || is_call()
+}
+
+/// A text without the sequences by which terminals colour it.
+fn without_colour(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        if char != '\u{1b}' {
+            plain.push(char);
+            continue;
+        }
+        // ECMA-48: `ESC [`, parameters, and a letter that ends it.
+        if chars.next() == Some('[') {
+            let _ = chars.find(|char| ('\u{40}'..='\u{7e}').contains(char));
+        }
+    }
+    plain
+}
