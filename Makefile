@@ -17,21 +17,26 @@ floor         := $(floor_dir)/floor.wasm
 wasm_target   := wasm32-wasip1
 targets       := wasm32-wasip1 wasm32-unknown-unknown
 
-# The one setting of the release profile that differs between a module and the command line: a module is small first.
+# What differs between the release profile of a module and that of the command line: a module is small first, and a sum
+# that wraps gives at worst a wrong finding, where a check of it would end the request. The tests run with the checks on.
 # Both modules, the policy and the floor it is measured against, are built with it.
-wasm_profile  := --config 'profile.release.opt-level="z"'
+wasm_profile  := --config 'profile.release.opt-level="z"' --config 'profile.release.overflow-checks=false'
 
 # $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
 #
 # Panic messages name source files. Cargo already names the workspace's own relative to it; what remains are the paths of
 # the dependencies, which are remapped, so that the same sources give the same bytes in any folder of any machine.
+#
+# The crate is built as a module alone: where it is built as a library too, all its functions can be called from outside,
+# and none is merged into its caller. The linker leaves the room for relocations that nobody will make; it is told not to.
 define build-wasm
 	@printf '%s\n' '==> $(2): release build for $(wasm_target)'
 	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
 	@cd $(1) && home="$${CARGO_HOME:-$$HOME/.cargo}" && flags= && for source in "$$home"/registry/src/*; do \
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) build --locked --release --target $(wasm_target) $(wasm_profile) --package $(2)
+		$(CARGO) rustc --locked --release --target $(wasm_target) $(wasm_profile) --package $(2) \
+			--lib --crate-type cdylib -- -C link-arg=--compress-relocations
 	@mkdir -p $(dir $(3))
 	@cp "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
 		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$(wasm_target)/release/$(subst -,_,$(2)).wasm" $(3)
@@ -174,7 +179,8 @@ playground-engine: targets-quietly ## Build the engine for browsers and Node, wi
 		for source in "$$home"/registry/src/*; do \
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) build --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground
+		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground \
+			--lib --crate-type cdylib
 	@$(assemble) bindgen $(engine_wasm) $(page)/build/engine
 	@$(assemble) rules $(page)/build/rules.json
 

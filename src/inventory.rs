@@ -1,8 +1,8 @@
 //! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
+use crate::by_name::ByName;
 use crate::karpenter::controller::Controller;
 use crate::karpenter::feature_gates::FeatureGates;
 use crate::karpenter::iam_policy::{self, PassedRoles, Policy};
@@ -13,15 +13,13 @@ use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::scheduling::pools::Pools;
 
-/// The group, kind and name of an object.
-type Name<'d> = (&'d str, &'d str, &'d str);
-
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Inventory<'d> {
     name: String,
     objects: Vec<Object<'d>>,
-    by_kind: BTreeMap<(&'d str, &'d str), Vec<usize>>,
+    /// The indices of objects by group and kind.
+    by_kind: ByName<'d, ByName<'d, Vec<usize>>>,
     complete: bool,
     // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
     pools: OnceCell<Pools<'d>>,
@@ -31,7 +29,8 @@ pub struct Inventory<'d> {
     feature_gates: OnceCell<FeatureGates<'d>>,
     selects_reservations: OnceCell<bool>,
     without_reservations: OnceCell<Option<Object<'d>>>,
-    by_name: OnceCell<BTreeMap<Name<'d>, Object<'d>>>,
+    /// Objects by group, kind and name.
+    by_name: OnceCell<ByName<'d, ByName<'d, ByName<'d, Object<'d>>>>>,
     policies: OnceCell<Vec<Policy<'d>>>,
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
@@ -40,9 +39,10 @@ pub struct Inventory<'d> {
 impl<'d> Inventory<'d> {
     /// The objects of a cluster. `complete` says that what is absent here is absent from the cluster.
     pub fn new(name: impl Into<String>, objects: Vec<Object<'d>>, complete: bool) -> Self {
-        let mut by_kind: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let mut by_kind = ByName::<ByName<Vec<usize>>>::default();
         for (index, object) in objects.iter().enumerate() {
-            by_kind.entry((object.group(), object.kind())).or_default().push(index);
+            by_kind
+                .change(object.group(), |kinds| kinds.change(object.kind(), |indices| indices.push(index)));
         }
         Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
@@ -59,9 +59,13 @@ impl<'d> Inventory<'d> {
 
     /// The objects of a kind.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = Object<'d>> + Clone {
-        let indices = self.by_kind.get(&(kind.group, kind.name)).map_or(&[][..], Vec::as_slice);
-        let objects = indices.iter().filter_map(|index| self.objects.get(*index).copied());
+        let objects =
+            self.indices(kind.group, kind.name).iter().filter_map(|index| self.objects.get(*index).copied());
         objects.filter(move |object| object.version() == kind.version)
+    }
+
+    fn indices(&self, group: &str, kind: &str) -> &[usize] {
+        self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
     }
 
     /// The NodePools as the scheduler sees them, those of the API version before included.
@@ -94,15 +98,20 @@ impl<'d> Inventory<'d> {
     /// several. A namespace that is written all the same is ignored, as the API server does.
     pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
         let by_name = self.by_name.get_or_init(|| {
-            let key = |object: &Object<'d>| (object.group(), object.kind(), object.name());
-            self.objects.iter().map(|object| (key(object), *object)).collect()
+            let mut groups = ByName::<ByName<ByName<_>>>::default();
+            for object in &self.objects {
+                groups.change(object.group(), |kinds| {
+                    kinds.change(object.kind(), |names| names.insert(object.name(), *object));
+                });
+            }
+            groups
         });
-        by_name.get(&(group, kind, name)).copied()
+        by_name.get(group)?.get(kind)?.get(name).copied()
     }
 
     /// How many objects there are of a group and kind, in whatever version.
     pub fn count(&self, group: &str, kind: &str) -> usize {
-        self.by_kind.get(&(group, kind)).map_or(0, Vec::len)
+        self.indices(group, kind).len()
     }
 
     /// The zones that the NodePools serve.

@@ -14,6 +14,7 @@
     reason = "the examples of rules name the settings they are for"
 )]
 
+mod by_name;
 pub mod check;
 pub mod finding;
 pub mod fix;
@@ -30,6 +31,8 @@ pub mod scheduling;
 pub mod settings;
 pub mod spelling;
 pub mod suppression;
+#[cfg(feature = "symptoms")]
+pub mod symptoms;
 pub mod upgrade;
 pub mod userdata;
 

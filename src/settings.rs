@@ -17,12 +17,17 @@ use crate::manifest::tree::{Node, Value};
 use crate::object::Object;
 use crate::rules::{self, Rule};
 use crate::spelling::did_you_mean;
+#[cfg(feature = "symptoms")]
+use crate::symptoms::{self, Symptom, entry::Subject};
 
 /// What the findings depend on besides the documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// The Karpenter releases to check against.
     pub karpenter: Target,
+    /// Somebody said which; otherwise a log may tell.
+    pub karpenter_is_said: bool,
     /// The minor of Kubernetes 1.x, for what depends on it.
     pub kubernetes_minor: Option<u8>,
     /// The name of the cluster, where it is known.
@@ -53,6 +58,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             karpenter: Target::only(Release::NEWEST),
+            karpenter_is_said: false,
             kubernetes_minor: None,
             cluster_name: None,
             complete_inventory: false,
@@ -143,6 +149,9 @@ pub enum Selector {
     Rule(&'static Rule),
     /// All rules of a family.
     Family(Family),
+    /// What logs, events and status tell.
+    #[cfg(feature = "symptoms")]
+    Symptom(&'static Symptom),
 }
 
 impl PartialEq for Selector {
@@ -162,7 +171,13 @@ impl Selector {
         if let Some(family) = Family::ALL.into_iter().find(|family| family.name() == name) {
             return Ok(Self::Family(family));
         }
+        #[cfg(feature = "symptoms")]
+        if let Some(symptom) = symptoms::find(name) {
+            return Ok(Self::Symptom(symptom));
+        }
         let names = rules::all().map(|rule| rule.name).chain(Family::ALL.into_iter().map(Family::name));
+        #[cfg(feature = "symptoms")]
+        let names = names.chain(symptoms::all().map(|symptom| symptom.name));
         Err(format!("there is no rule or family `{name}`{}", did_you_mean(name, names)))
     }
 
@@ -171,6 +186,8 @@ impl Selector {
         match self {
             Self::Rule(rule) => rule.name,
             Self::Family(family) => family.name(),
+            #[cfg(feature = "symptoms")]
+            Self::Symptom(symptom) => symptom.name,
         }
     }
 
@@ -179,6 +196,18 @@ impl Selector {
         match self {
             Self::Rule(one) => one.name == rule.name,
             Self::Family(family) => rule.family == family,
+            #[cfg(feature = "symptoms")]
+            Self::Symptom(_) => false,
+        }
+    }
+
+    /// Whether a symptom is the one, or of the family.
+    #[cfg(feature = "symptoms")]
+    pub fn takes_symptom(self, symptom: &Symptom) -> bool {
+        match self {
+            Self::Rule(_) => false,
+            Self::Family(family) => family == Family::Symptoms,
+            Self::Symptom(one) => one.name == symptom.name,
         }
     }
 }
@@ -240,8 +269,28 @@ impl Exception {
 
     /// Whether the exception covers findings of this rule on this object today.
     pub fn covers(&self, rule: &Rule, object: Object<'_>, today: Option<Date>) -> bool {
-        let holds = self.until.is_none_or(|until| today.is_none_or(|today| today <= until));
-        holds && self.rule.takes(rule) && self.is_about(object)
+        self.holds(today) && self.rule.takes(rule) && self.is_about(object)
+    }
+
+    /// Whether the exception covers a diagnosis of these objects today.
+    #[cfg(feature = "symptoms")]
+    pub fn covers_symptom(&self, symptom: &Symptom, objects: &[Subject<'_>], today: Option<Date>) -> bool {
+        let fits = |pattern: &Option<String>, text: &str| {
+            pattern.as_deref().is_none_or(|pattern| glob(pattern, text))
+        };
+        let is_about = |object: &Subject<'_>| {
+            self.kind.as_deref().is_none_or(|kind| kind == object.kind)
+                && fits(&self.namespace, &object.namespace)
+                && fits(&self.name, &object.name)
+        };
+        let about_all = self.kind.is_none() && self.namespace.is_none() && self.name.is_none();
+        self.holds(today)
+            && self.rule.takes_symptom(symptom)
+            && (about_all || (!objects.is_empty() && objects.iter().all(is_about)))
+    }
+
+    fn holds(&self, today: Option<Date>) -> bool {
+        self.until.is_none_or(|until| today.is_none_or(|today| today <= until))
     }
 }
 
@@ -345,7 +394,10 @@ impl Settings {
                 continue;
             }
             match key {
-                "karpenterVersion" => settings.karpenter = reader.target(value).unwrap_or(settings.karpenter),
+                "karpenterVersion" => {
+                    settings.karpenter = reader.target(value).unwrap_or(settings.karpenter);
+                    settings.karpenter_is_said = true;
+                }
                 "kubernetesVersion" => settings.kubernetes_minor = reader.kubernetes(value),
                 "clusterName" => settings.cluster_name = reader.text(value).map(str::to_owned),
                 "completeInventory" => settings.complete_inventory = reader.truth(value),
@@ -363,19 +415,29 @@ impl Settings {
 
     /// The severity that a finding of a rule gets, given its own; `None` where the rule does not speak.
     pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
-        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selector.takes(rule));
         if rule.upgrade_only && self.karpenter.way().is_none() {
             return None;
         }
+        self.severity_of(own, |selector| selector.takes(rule))
+    }
+
+    /// The severity that diagnoses of a symptom get, given their own; `None` where none is to be told.
+    #[cfg(feature = "symptoms")]
+    pub fn severity_of_symptom(&self, symptom: &Symptom, own: Severity) -> Option<Severity> {
+        self.severity_of(own, |selector| selector.takes_symptom(symptom))
+    }
+
+    fn severity_of(&self, own: Severity, takes: impl Fn(Selector) -> bool) -> Option<Severity> {
+        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| takes(*selector));
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }
-        let of_rule = |selector: &Selector| matches!(selector, Selector::Rule(_));
+        let of_family = |selector: &Selector| matches!(selector, Selector::Family(_));
         let level = self
             .levels
             .iter()
-            .filter(|(selector, _)| selector.takes(rule))
-            .max_by_key(|(selector, _)| of_rule(selector));
+            .filter(|(selector, _)| takes(*selector))
+            .max_by_key(|(selector, _)| !of_family(selector));
         match level.map(|(_, level)| *level) {
             None => Some(own),
             Some(Level::Deny) => Some(Severity::Error),

@@ -121,6 +121,8 @@ export interface Karpwarden {
   check(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): Report;
   /** The same report as text, with the bytes of the command line. */
   checkJson(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): string;
+  /** The same findings as SARIF 2.1.0, with the bytes of the command line. */
+  sarif(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): Promise<string>;
   /** Makes the safe fixes; gives the files that changed. */
   fix(
     files: readonly SourceFile[] | string,

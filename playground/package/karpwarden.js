@@ -23,6 +23,10 @@ export async function start(source, rulesText) {
     ...JSON.parse(engine.about()),
     check: (files, settings, options) => JSON.parse(checkJson(files, settings, options)),
     checkJson,
+    sarif: async (files, settings, { range, today = day() } = {}) => {
+      const texts = await rulesText();
+      return asked(() => engine.sarif(filesOf(files), textOf(settings), range, today, texts));
+    },
     fix: (files, settings, { today = day() } = {}) =>
       JSON.parse(asked(() => engine.fix(filesOf(files), textOf(settings), today))),
     documents: (files) => JSON.parse(asked(() => engine.documents(filesOf(files), true))),

@@ -10,6 +10,7 @@ mod outline;
 mod policy;
 mod settings;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use karpwarden::check::Cluster;
@@ -18,6 +19,8 @@ use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::mend::mend;
 use karpwarden::report::catalog::catalog;
+use karpwarden::report::sarif;
+use karpwarden::rules::Rule;
 use karpwarden::settings::Settings;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -37,6 +40,28 @@ pub fn check(
     settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
     let cluster = Cluster { name: String::new(), files: files::read(files)? };
     Ok(karpwarden::check(&[cluster], &settings).to_json())
+}
+
+/// What [`check`] finds, as `karpwarden check --format sarif` prints it.
+///
+/// The rules' documentation is handed in, as one JSON object from name to Markdown: it is as large as the module, and who
+/// asks for this has it already.
+#[wasm_bindgen]
+pub fn sarif(
+    files: &str,
+    settings: &str,
+    range: Option<String>,
+    today: Option<String>,
+    documentation: &str,
+) -> Result<String, String> {
+    let mut settings = settings::read(settings)?;
+    settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
+    let texts: BTreeMap<&str, String> =
+        serde_json::from_str(documentation).map_err(|error| format!("the documentation: {error}"))?;
+    let clusters = [Cluster { name: String::new(), files: files::read(files)? }];
+    let report = karpwarden::check(&clusters, &settings);
+    let text = |rule: &Rule| texts.get(rule.name).cloned().unwrap_or_default();
+    Ok(sarif::sarif(&report, &clusters, text).to_string())
 }
 
 /// Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",

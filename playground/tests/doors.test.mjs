@@ -85,15 +85,15 @@ after(async () => {
   await visited.close();
 });
 
-test('the JSON of the page has the bytes of the command line', async () => {
+test('the JSON and the SARIF of the page have the bytes of the command line', async () => {
   cargo('build', '--quiet', '--locked', '--package', 'karpwarden');
   const { target_directory: target } = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1'));
   const binary = join(target, 'debug/karpwarden');
-  const native = (files, flags = []) => {
+  const native = (files, flags = [], format = 'json') => {
     for (const { name, text } of files) writeFileSync(join(folder, name), text);
     try {
       const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
-      return execFileSync(binary, ['check', '--format', 'json', ...flags, ...files.map((file) => file.name)], options);
+      return execFileSync(binary, ['check', '--format', format, ...flags, ...files.map((file) => file.name)], options);
     } catch (error) {
       return error.stdout;
     }
@@ -122,6 +122,16 @@ test('the JSON of the page has the bytes of the command line', async () => {
     findings += JSON.parse(expected).findings.length;
   });
   console.log(`${sets.length} runs, ${findings} findings, the same bytes`);
+
+  const documentation = JSON.parse(readFileSync(join(root, 'playground/build/rules.json'), 'utf8'));
+  const logs = await visited.page.evaluate(
+    ([sets, documentation]) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}, documentation))),
+    [[...all.map((file) => [file]), all], documentation],
+  );
+  [...all.map((file) => [file]), all].forEach((files, index) => {
+    assert.equal(`${logs[index]}\n`, native(files, [], 'sarif'), files.map((file) => file.name).join());
+  });
+  console.log(`${logs.length} SARIF logs, the same bytes`);
 });
 
 test('the policy in the page answers as in policy-server', async () => {

@@ -344,6 +344,21 @@ onPage('export: the JSON has the bytes of the report, the Markdown names the fin
   assert.match(markdown, /```yaml\n# A node class.*- \*\*error\*\* \[instance-profile-is-arn\]/s);
 });
 
+onPage('export: the SARIF for code scanning, from the list and from the share dialog', async (page) => {
+  const take = async () => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download SARIF' }).click()]);
+    assert.equal(download.suggestedFilename(), 'karpwarden.sarif');
+    return readFileSync(await download.path(), 'utf8');
+  };
+  const log = await take();
+  const [run] = JSON.parse(log).runs;
+  assert.equal(run.results[0].ruleId, 'instance-profile-is-arn');
+  assert.match(run.tool.driver.rules[0].help.markdown, /^## What it does/);
+  await page.locator('#share').click();
+  await page.locator('dialog[open]').waitFor();
+  assert.equal(await page.locator('dialog').getByRole('button', { name: 'Download SARIF' }).count(), 1);
+});
+
 onPage('search, folding and the way out of the editor by key', async (page) => {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+F');

@@ -47,11 +47,13 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Check manifests: files, folders or standard input
     Check(Box<Check>),
+    /// Read logs, events and status, and name the cause
+    Diagnose(Box<Diagnose>),
     /// Tell what manifests lose or break on the way to another release
     Upgrade(Box<Upgrade>),
-    /// Print the documentation of a rule
+    /// Print the documentation of a rule or a symptom
     Explain(Explain),
-    /// List the rules
+    /// List the rules and symptoms
     Rules(Rules),
     /// Write a config file to start from
     Init(Init),
@@ -88,6 +90,60 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) fixing: FixFlags,
+
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// Reads the controller's logs, events, the status of objects and manifests, and tells what is wrong and what to do.
+///
+/// All of it in any order and mixed in one file: lines as the controller writes them, with or without what kubectl, stern or a
+/// container runtime writes before them; `kubectl get -o yaml` and `-o json`; the tables of `kubectl get events` and `kubectl
+/// describe`. Of a folder every text file is read, whatever ignore files name. Logs are streamed, however large.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Diagnose {
+    #[command(flatten)]
+    pub(crate) input: InputFlags,
+
+    #[command(flatten)]
+    pub(crate) target: TargetFlags,
+
+    /// The config file [default: the nearest karpwarden.yaml in this folder or above it].
+    #[arg(long, value_name = "FILE", help_heading = "What to look for")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Only these symptoms, rules or families; `symptoms` is the family of all that logs, events and status tell.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "What to look for")]
+    pub(crate) select: Vec<String>,
+
+    /// All but these symptoms, rules or families.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "What to look for")]
+    pub(crate) ignore: Vec<String>,
+
+    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    #[arg(long, value_name = "PATTERN", help_heading = "What to look for")]
+    pub(crate) exclude: Vec<String>,
+
+    /// How to print what is found.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+    pub(crate) format: LogFormat,
+
+    /// Print to this file rather than to standard output.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The name under which standard input is reported.
+    #[arg(long, value_name = "PATH", help_heading = "Output")]
+    pub(crate) stdin_filename: Option<String>,
+
+    /// The least severity that makes the exit status 1.
+    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    pub(crate) fail_on: FailOn,
+
+    /// Print the diagnoses and findings alone.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
@@ -131,7 +187,7 @@ pub(crate) struct InputFlags {
     #[arg(value_name = "PATH|-")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// A folder with the manifests of one cluster; give it several times for several clusters.
+    /// A folder with what belongs to one cluster; give it several times for several clusters.
     #[arg(long, value_name = "DIR")]
     pub(crate) cluster: Vec<PathBuf>,
 
@@ -256,6 +312,14 @@ pub(crate) enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// With the lines that tell it
+    Human,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     /// A table
     Human,
@@ -336,7 +400,7 @@ pub(crate) struct Init {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The name of the rule.
+    /// The name of the rule or symptom.
     pub(crate) rule: String,
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use karpwarden::check::{Cluster, check_within, fails};
 use karpwarden::report::{Report, github, human, junit, sarif};
+use karpwarden::rules;
 use karpwarden::settings::Target;
 use rayon::prelude::*;
 
@@ -12,13 +13,13 @@ use super::arguments::{Check, Color, Format, InputFlags};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::fix::{self, Origin};
-use super::input::{self, Input, Loaded};
+use super::input::{self, Input, Loaded, Taken};
 use super::patterns::Patterns;
-use super::progress::Progress;
+use super::progress::{Progress, Unit};
 use super::{Status, terminal};
 
 /// The stack of the threads that read: as deep as the deepest bound on nesting asks for.
-const STACK: usize = 64 << 20;
+pub(super) const STACK: usize = 64 << 20;
 
 pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
     run_against(check, None, color)
@@ -48,7 +49,7 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
             return Ok(Status::Usage);
         }
     };
-    let groups = groups(check, config.path.as_deref(), &excluded);
+    let groups = groups(check, config.path.as_deref(), &excluded, Taken::Manifests);
     let config = config.for_files(&groups.iter().flat_map(|(_, inputs)| inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
@@ -77,7 +78,12 @@ fn no_input(check: &Check) -> &'static str {
 }
 
 /// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
-fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(String, Vec<Input>)> {
+pub(super) fn groups(
+    check: &Check,
+    config: Option<&Path>,
+    excluded: &Patterns,
+    taken: Taken,
+) -> Vec<(String, Vec<Input>)> {
     let mut groups = Vec::new();
     let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
     let choice = &check.choice;
@@ -86,13 +92,13 @@ fn groups(check: &Check, config: Option<&Path>, excluded: &Patterns) -> Vec<(Str
         .flatten()
         .collect();
     if !check.input.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.input.paths, &own, excluded, stdin)));
+        groups.push((String::new(), input::gather(&check.input.paths, &own, excluded, stdin, taken)));
     }
     for folder in &check.input.cluster {
         let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let name = name.trim_end_matches('/').to_owned();
         if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), &own, excluded, stdin)));
+            groups.push((name, input::gather(std::slice::from_ref(folder), &own, excluded, stdin, taken)));
         }
     }
     input::mark_patches(&mut groups, &check.bounds.limits());
@@ -109,13 +115,13 @@ fn with_inputs(
 ) -> io::Result<Status> {
     let limits = check.bounds.limits();
     let files = groups.iter().map(|(_, inputs)| inputs.len()).sum();
-    let progress = Progress::new(files, check.output.quiet);
+    let progress = Progress::new(files, Unit::Files, check.output.quiet);
     let mut origins = Vec::new();
     let mut clusters = Vec::new();
     for (name, inputs) in groups {
         let read = |input: &Input| {
             let loaded = input.read(&limits);
-            progress.step();
+            progress.step(1);
             loaded
         };
         let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
@@ -193,14 +199,14 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
-        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters))?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters, rules::documentation))?,
         Format::Github => out.write_all(github::github(report).as_bytes())?,
         Format::Junit => {
             let files = clusters.iter().flat_map(|cluster| &cluster.files);
             out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
         }
         Format::Human => {
-            let options = human::Options { color: styled, quiet: check.output.quiet };
+            let options = human::Options { color: styled, quiet: check.output.quiet, width: None };
             human::write(&mut out, report, clusters, options)?;
         }
     }
@@ -218,7 +224,7 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
 }
 
 /// The file of `--output`.
-fn file(path: &Path) -> io::Result<Box<dyn Write>> {
+pub(super) fn file(path: &Path) -> io::Result<Box<dyn Write>> {
     let file = std::fs::File::create(path)
         .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
     Ok(Box::new(io::BufWriter::new(file)))

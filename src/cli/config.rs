@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use karpwarden::finding::Family;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::{Document, File};
@@ -128,7 +129,10 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
     let flags = &check.target;
     if let Some(text) = &flags.karpenter_version {
         match Target::parse(text) {
-            Ok(target) => settings.karpenter = target,
+            Ok(target) => {
+                settings.karpenter = target;
+                settings.karpenter_is_said = true;
+            }
             Err(message) => problems.push(format!("--karpenter-version: {message}")),
         }
     }
@@ -173,6 +177,7 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
 fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
         (Selector::Rule(rule), Selector::Family(family)) => rule.family == family,
+        (Selector::Symptom(_), Selector::Family(family)) => family == Family::Symptoms,
         (one, other) => *one == other,
     })
 }

@@ -1,25 +1,31 @@
-//! `karpwarden explain RULE`: a rule's page in the terminal.
+//! `karpwarden explain NAME`: the page of a rule or a symptom in the terminal.
 
 use std::io::{self, Write as _};
 
-use karpwarden::report::docs::page;
+use karpwarden::report::docs::{page, page_of_symptom};
 use karpwarden::report::{human, url};
 use karpwarden::rules;
 use karpwarden::spelling::did_you_mean;
+use karpwarden::symptoms;
 
 use super::arguments::{Color, Explain};
 use super::{Status, markdown, terminal};
 
 pub(crate) fn run(explain: &Explain, color: Color) -> io::Result<Status> {
-    let Some(rule) = rules::find(&explain.rule) else {
+    let page = rules::find(&explain.rule).map(page);
+    let Some(page) = page.or_else(|| symptoms::find(&explain.rule).map(page_of_symptom)) else {
+        let names = rules::all().map(|rule| rule.name).chain(symptoms::all().map(|symptom| symptom.name));
         let name = human::printable(&explain.rule);
-        let hint = did_you_mean(&explain.rule, rules::all().map(|rule| rule.name));
-        terminal::error(color, &format!("there is no rule `{name}`{hint}; `karpwarden rules` lists them"));
+        let hint = did_you_mean(&explain.rule, names);
+        terminal::error(
+            color,
+            &format!("there is no rule or symptom `{name}`{hint}; `karpwarden rules` lists them"),
+        );
         return Ok(Status::Usage);
     };
     let mut out = terminal::stdout(color);
-    write!(out, "{}", markdown::render(&page(rule), terminal::width(), color.on_stdout()))?;
-    writeln!(out, "\n{}", url(rule.name))?;
+    write!(out, "{}", markdown::render(&page, terminal::width(), color.on_stdout()))?;
+    writeln!(out, "\n{}", url(&explain.rule))?;
     out.flush()?;
     Ok(Status::Clean)
 }

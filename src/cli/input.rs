@@ -15,6 +15,15 @@ use super::patterns::Patterns;
 /// The extensions of the files that a walk takes.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
 
+/// Which files of a folder are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Those with the extension of a manifest that no ignore file names.
+    Manifests,
+    /// All that are not hidden: a log may be called anything, and is often ignored.
+    Texts,
+}
+
 /// A file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
@@ -52,6 +61,7 @@ pub(crate) fn gather(
     except: &[&Path],
     excluded: &Patterns,
     stdin_name: &str,
+    taken: Taken,
 ) -> Vec<Input> {
     let mut inputs = Vec::new();
     // Which files are there already; a config file and a baseline are no manifests.
@@ -63,7 +73,7 @@ pub(crate) fn gather(
                 inputs.push(Input::new(stdin_name.to_owned(), From::Stdin));
             }
         } else if path.is_dir() {
-            inputs.extend(walk(path, excluded).into_iter().filter(|input| input.is_new(&mut seen)));
+            inputs.extend(walk(path, excluded, taken).into_iter().filter(|input| input.is_new(&mut seen)));
         } else {
             let input = Input::new(name(path), From::Path(path.clone()));
             // Named outright, a file is read even where it is one of those.
@@ -77,7 +87,7 @@ pub(crate) fn gather(
 
 /// Marks the inputs that hold values of Karpenter's chart, and adds to the first cluster those that are not there yet.
 pub(crate) fn mark_values(groups: &mut Vec<(String, Vec<Input>)>, values: &[PathBuf], stdin_name: &str) {
-    for wanted in gather(values, &[], &Patterns::none(), stdin_name) {
+    for wanted in gather(values, &[], &Patterns::none(), stdin_name, Taken::Manifests) {
         let is_it = |input: &&mut Input| match (&input.from, &wanted.from) {
             (From::Stdin, From::Stdin) => true,
             (From::Path(one), From::Path(other)) => same(one, other),
@@ -124,9 +134,12 @@ fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-fn walk(folder: &Path, excluded: &Patterns) -> Vec<Input> {
+fn walk(folder: &Path, excluded: &Patterns, taken: Taken) -> Vec<Input> {
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
+    if taken == Taken::Texts {
+        builder.standard_filters(false).hidden(true);
+    }
     let excluded = excluded.clone();
     builder.filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -137,7 +150,7 @@ fn walk(folder: &Path, excluded: &Patterns) -> Vec<Input> {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && has_extension(entry.path()) {
+                if is_file && (taken == Taken::Texts || has_extension(entry.path())) {
                     let path = entry.into_path();
                     inputs.push(Input::new(name(&path), From::Path(path)));
                 }
@@ -209,6 +222,24 @@ impl Input {
     fn is_new(&self, seen: &mut BTreeSet<PathBuf>) -> bool {
         let From::Path(path) = &self.from else { return true };
         path.canonicalize().map_or(true, |path| seen.insert(path))
+    }
+
+    /// How many bytes it has; 0 where that cannot be told.
+    pub(crate) fn len(&self) -> usize {
+        let bytes = self.path().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// What to read it from, or why it cannot be read.
+    pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, String> {
+        match &self.from {
+            From::Stdin => Ok(Box::new(io::stdin().lock())),
+            From::Path(path) => match fs::File::open(path) {
+                Ok(file) => Ok(Box::new(file)),
+                Err(error) => Err(unread(&error)),
+            },
+            From::Nowhere(reason) => Err(reason.clone()),
+        }
     }
 
     /// Reads and parses the file. What goes wrong becomes its only document.

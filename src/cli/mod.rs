@@ -4,6 +4,7 @@ mod arguments;
 mod baseline;
 mod check;
 mod config;
+mod diagnose;
 mod explain;
 mod fix;
 mod init;
@@ -64,6 +65,7 @@ pub(crate) fn run() -> ExitCode {
     let color = arguments.color;
     let result = match arguments.command {
         Command::Check(check) => check::run(&check, color),
+        Command::Diagnose(diagnose) => diagnose::run(*diagnose, color),
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use karpwarden::finding::Severity;
-use karpwarden::report::catalog::catalog;
+use karpwarden::report::catalog::with_symptoms;
 
 use super::arguments::{Color, ListFormat, Rules};
 use super::{Status, terminal};
@@ -12,7 +12,7 @@ use super::{Status, terminal};
 pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
     let mut out = terminal::stdout(color);
     match rules.format {
-        ListFormat::Json => writeln!(out, "{}", serde_json::to_string(&catalog())?)?,
+        ListFormat::Json => writeln!(out, "{}", serde_json::to_string(&with_symptoms())?)?,
         ListFormat::Human => table(&mut out)?,
     }
     out.flush()?;
@@ -22,7 +22,7 @@ pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
 fn table(out: &mut dyn Write) -> io::Result<()> {
     const HEADER: Style = Style::new().bold();
     const DIM: Style = Style::new().dimmed();
-    let entries = catalog();
+    let entries = with_symptoms();
     let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or_default();
     let mut family = None;
     for entry in &entries {

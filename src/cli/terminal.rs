@@ -57,6 +57,11 @@ fn labelled(color: Color, label: &str, style: Style, message: &str) {
 
 /// The columns to wrap text to: those of the terminal, within what reads well.
 pub(crate) fn width() -> usize {
-    let columns = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
-    columns.map_or(100, |(terminal_size::Width(columns), _)| usize::from(columns)).clamp(40, 100)
+    columns().unwrap_or(100).clamp(40, 100)
+}
+
+/// The columns of the terminal, where standard output is one.
+pub(crate) fn columns() -> Option<usize> {
+    let size = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
+    size.map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }

@@ -3,16 +3,15 @@
 //! Source: pkg/scheduling/requirement.go and requirements.go of kubernetes-sigs/karpenter at v1.14.0. Older releases
 //! differ only in that two bounds with no integer between them (`Gt 5`, `Lt 6`) are not seen to be empty up to 1.8.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::labels;
 use super::operator::Operator;
+use crate::by_name::{ByName, Names};
 
 /// The values of one label that will do: some, or all but some, within bounds. The empty set stands for no label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement<'t> {
     complement: bool,
-    values: BTreeSet<&'t str>,
+    values: Names<'t>,
     /// Both ends included; where there is one, only whole numbers will do.
     lower: Option<i64>,
     upper: Option<i64>,
@@ -22,7 +21,7 @@ impl<'t> Requirement<'t> {
     /// A requirement as it is written; `None` for a bound that is no whole number.
     pub fn new(operator: Operator, values: impl IntoIterator<Item = &'t str>) -> Option<Self> {
         let mut values = values.into_iter();
-        let mut made = Self { complement: true, values: BTreeSet::new(), lower: None, upper: None };
+        let mut made = Self { complement: true, values: Names::default(), lower: None, upper: None };
         let mut bound = || values.next().and_then(|value| value.parse::<i64>().ok());
         match operator {
             Operator::Exists => {}
@@ -45,11 +44,11 @@ impl<'t> Requirement<'t> {
 
     /// One value.
     pub fn is(value: &'t str) -> Self {
-        Self { complement: false, values: BTreeSet::from([value]), lower: None, upper: None }
+        Self { complement: false, values: Names::from_iter([value]), lower: None, upper: None }
     }
 
     /// The single values it names, where it names those that will do.
-    pub fn listed(&self) -> Option<&BTreeSet<&'t str>> {
+    pub(crate) fn listed(&self) -> Option<&Names<'t>> {
         (!self.complement).then_some(&self.values)
     }
 
@@ -60,7 +59,12 @@ impl<'t> Requirement<'t> {
 
     /// Whether a value will do.
     pub fn has(&self, value: &str) -> bool {
-        self.values.contains(value) != self.complement && within(value, self.lower, self.upper)
+        self.takes(value) && within(value, self.lower, self.upper)
+    }
+
+    /// As [`Self::has`], whatever the bounds.
+    fn takes(&self, value: &str) -> bool {
+        self.values.contains(value) != self.complement
     }
 
     /// What will do for both.
@@ -68,15 +72,16 @@ impl<'t> Requirement<'t> {
         let complement = self.complement && other.complement;
         let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
         if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
-            return Self { complement: false, values: BTreeSet::new(), lower: None, upper: None };
+            return Self { complement: false, values: Names::default(), lower: None, upper: None };
         }
-        let mut values: BTreeSet<&'t str> = match (self.complement, other.complement) {
-            (true, true) => self.values.union(&other.values).copied().collect(),
-            (true, false) => other.values.difference(&self.values).copied().collect(),
-            (false, true) => self.values.difference(&other.values).copied().collect(),
-            (false, false) => self.values.intersection(&other.values).copied().collect(),
-        };
-        values.retain(|value| within(value, lower, upper));
+        let listed = if self.complement { other } else { self };
+        let mut values = Names::default();
+        for value in listed.values.names().chain(self.values.names().filter(|_| complement)) {
+            let will_do = complement || (self.takes(value) && other.takes(value));
+            if will_do && within(value, lower, upper) {
+                values.insert(value, ());
+            }
+        }
         let (lower, upper) = if complement { (lower, upper) } else { (None, None) };
         Self { complement, values, lower, upper }
     }
@@ -89,12 +94,12 @@ impl<'t> Requirement<'t> {
         }
         match (self.complement, other.complement) {
             (true, true) => true,
-            (false, true) => self.values.iter().any(|value| other.has(value)),
-            (true, false) => other.values.iter().any(|value| self.has(value)),
+            (false, true) => self.values.names().any(|value| other.has(value)),
+            (true, false) => other.values.names().any(|value| self.has(value)),
             (false, false) if self.values.len() > other.values.len() => {
-                other.values.iter().any(|value| self.has(value))
+                other.values.names().any(|value| self.has(value))
             }
-            (false, false) => self.values.iter().any(|value| other.has(value)),
+            (false, false) => self.values.names().any(|value| other.has(value)),
         }
     }
 }
@@ -117,7 +122,7 @@ fn within(value: &str, lower: Option<i64>, upper: Option<i64>) -> bool {
 
 /// Requirements on several labels; those on the same label are intersected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Requirements<'t>(BTreeMap<&'t str, Requirement<'t>>);
+pub struct Requirements<'t>(ByName<'t, Requirement<'t>>);
 
 /// Why what is asked cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +155,7 @@ impl<'t> Requirements<'t> {
 
     /// The requirements in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&'t str, &Requirement<'t>)> {
-        self.0.iter().map(|(key, requirement)| (*key, requirement))
+        self.0.iter()
     }
 
     /// Whether a node made to these requirements can be what is asked: labels of one's own have to be defined here, or

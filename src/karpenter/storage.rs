@@ -1,6 +1,6 @@
 //! Storage classes and the claims on them: where a provisioner's volumes can be used from, and who asks for them.
 
-use std::collections::BTreeMap;
+use crate::by_name::ByName;
 
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -192,8 +192,10 @@ pub fn claims_in(object: Object<'_>) -> Vec<Claim<'_>> {
 /// The claims of a cluster that name no volume by the class they name, and the workloads by the claims they mount.
 #[derive(Debug, Default)]
 pub struct Claims<'d> {
-    by_class: BTreeMap<Option<&'d str>, Vec<Claim<'d>>>,
-    mounted: BTreeMap<(&'d str, &'d str), Vec<(Object<'d>, Node<'d>)>>,
+    by_class: ByName<'d, Vec<Claim<'d>>>,
+    without_class: Vec<Claim<'d>>,
+    /// By namespace and name, the first workload that mounts a claim.
+    mounted: ByName<'d, ByName<'d, Option<(Object<'d>, Node<'d>)>>>,
     default_class: Option<Object<'d>>,
     classes: usize,
 }
@@ -209,14 +211,18 @@ impl<'d> Claims<'d> {
                     claims.default_class.or(Some(*object).filter(|class| is_default_class(*class)));
             }
             for claim in claims_in(*object).into_iter().filter(|claim| !claim.names_volume()) {
-                claims.by_class.entry(claim.class()).or_default().push(claim);
+                match claim.class() {
+                    Some(class) => claims.by_class.change(class, |on| on.push(claim)),
+                    None => claims.without_class.push(claim),
+                }
             }
             let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
             for volume in volumes.into_iter().flat_map(Node::items) {
                 let node = volume.at_path(&["persistentVolumeClaim", "claimName"]);
                 if let Some((node, name)) = node.and_then(|node| Some((node, node.as_str()?))) {
-                    let key = (object.namespace(), name);
-                    claims.mounted.entry(key).or_default().push((*object, node));
+                    claims.mounted.change(object.namespace(), |mounted| {
+                        mounted.change(name, |first| *first = first.or(Some((*object, node))));
+                    });
                 }
             }
         }
@@ -225,11 +231,13 @@ impl<'d> Claims<'d> {
 
     /// The first few claims on a class, those that get it as the default included, and how many there are in all.
     pub fn on(&self, class: Object<'d>, few: usize) -> (Vec<Claim<'d>>, usize) {
-        let named = self.by_class.get(&Some(class.name()));
-        let default = if is_default_class(class) { self.by_class.get(&None) } else { None };
-        let lists = [named, default];
-        let total = lists.iter().flatten().map(|list| list.len()).sum();
-        (lists.into_iter().flatten().flatten().take(few).copied().collect(), total)
+        let mut on: Vec<_> = self.by_class.get(class.name()).cloned().unwrap_or_default();
+        if is_default_class(class) {
+            on.extend(&self.without_class);
+        }
+        let total = on.len();
+        on.truncate(few);
+        (on, total)
     }
 
     /// The class of claims that name none.
@@ -242,9 +250,9 @@ impl<'d> Claims<'d> {
         self.classes
     }
 
-    /// The workloads that mount a claim, each with the node that names it.
-    pub fn mounts(&self, claim: Object<'d>) -> &[(Object<'d>, Node<'d>)] {
-        self.mounted.get(&(claim.namespace(), claim.name())).map_or(&[], Vec::as_slice)
+    /// The first workload that mounts a claim, with the node that names it.
+    pub fn mount(&self, claim: Object<'d>) -> Option<(Object<'d>, Node<'d>)> {
+        *self.mounted.get(claim.namespace())?.get(claim.name())?
     }
 }
 

@@ -1,7 +1,6 @@
 //! The zones that the NodePools of a cluster serve.
 
-use std::collections::BTreeSet;
-
+use crate::by_name::Names;
 use crate::karpenter::storage::ZONE_KEYS;
 use crate::manifest::tree::Node;
 use crate::object::Object;
@@ -10,9 +9,9 @@ use crate::object::Object;
 #[derive(Debug, Default)]
 pub struct ServedZones<'d> {
     /// Named by pools that say which zones they serve.
-    named: BTreeSet<&'d str>,
+    named: Names<'d>,
     /// Left out by every pool that does not name any; `None` where there is no such pool.
-    open_but: Option<BTreeSet<&'d str>>,
+    open_but: Option<Names<'d>>,
     /// How many pools there are.
     pools: usize,
 }
@@ -25,11 +24,11 @@ impl<'d> ServedZones<'d> {
             served.pools += 1;
             let (named, excluded) = zones_of(pool);
             match named {
-                Some(named) => served.named.extend(named.difference(&excluded)),
+                Some(named) => served.named.extend(named.names().filter(|zone| !excluded.contains(zone))),
                 None => {
                     served.open_but = Some(match served.open_but.take() {
                         None => excluded,
-                        Some(all) => all.intersection(&excluded).copied().collect(),
+                        Some(all) => all.names().filter(|zone| excluded.contains(zone)).collect(),
                     });
                 }
             }
@@ -49,19 +48,19 @@ impl<'d> ServedZones<'d> {
 
     /// The zones that are named, for a person to read.
     pub fn named(&self) -> String {
-        let names: Vec<_> = self.named.iter().map(|zone| format!("`{zone}`")).collect();
+        let names: Vec<_> = self.named.names().map(|zone| format!("`{zone}`")).collect();
         names.join(", ")
     }
 }
 
 /// The zones that a pool names, and those that it excludes.
-fn zones_of<'d>(pool: Object<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d str>) {
-    let mut named: Option<BTreeSet<&'d str>> = None;
-    let mut excluded = BTreeSet::new();
-    let mut restrict = |zones: BTreeSet<&'d str>| {
+fn zones_of<'d>(pool: Object<'d>) -> (Option<Names<'d>>, Names<'d>) {
+    let mut named: Option<Names<'d>> = None;
+    let mut excluded = Names::default();
+    let mut restrict = |zones: Names<'d>| {
         named = Some(match named.take() {
             None => zones,
-            Some(before) => before.intersection(&zones).copied().collect(),
+            Some(before) => before.names().filter(|zone| zones.contains(zone)).collect(),
         });
     };
     let requirements = pool.at(&["spec", "template", "spec", "requirements"]);
@@ -78,7 +77,7 @@ fn zones_of<'d>(pool: Object<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d st
     }
     for key in ZONE_KEYS {
         if let Some(zone) = pool.str_at(&["spec", "template", "metadata", "labels", key]) {
-            restrict(BTreeSet::from([zone]));
+            restrict(Names::from_iter([zone]));
         }
     }
     (named, excluded)

@@ -55,6 +55,15 @@ pub enum Document {
     },
 }
 
+/// A stretch of a text that is a document, or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it stands.
+    pub span: Span,
+    /// It is JSON; otherwise YAML.
+    pub is_json: bool,
+}
+
 /// What a text is written in, as far as its name tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
@@ -130,8 +139,29 @@ impl File {
         let documents = match language {
             Language::Json => json_values(&source, Span::new(0, source.text().len()), limits),
             Language::JsonLines => json_lines(&source, limits),
-            Language::Yaml => yaml_or_json(&source, limits),
+            Language::Yaml => yaml_or_json(&source, Span::new(0, source.text().len()), limits),
         };
+        let mut file = Self::of(source, documents);
+        file.bound(limits.documents);
+        file
+    }
+
+    /// Reads some parts of a text, the rest of which is something else.
+    pub fn of_parts(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        parts: &[Part],
+        limits: &Limits,
+    ) -> Self {
+        let source = Arc::new(Source::new(name, text));
+        let mut documents = Vec::new();
+        for part in parts {
+            if documents.len() > limits.documents {
+                break;
+            }
+            let read = if part.is_json { json_values } else { yaml_or_json };
+            documents.extend(read(&source, part.span, limits));
+        }
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
         file
@@ -193,15 +223,16 @@ fn json_lines(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
 }
 
 /// The Kubernetes tools read a stream that starts with `{` as JSON, and as YAML where it turns out not to be.
-fn yaml_or_json(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
-    if source.text().trim_start().starts_with('{') {
-        let documents = json_values(source, Span::new(0, source.text().len()), limits);
+fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+    if source.slice(within).trim_start().starts_with('{') {
+        let documents = json_values(source, within, limits);
         if documents.iter().all(|document| matches!(document, Document::Read(_))) {
             return documents;
         }
     }
     let mut documents = Vec::new();
-    for piece in pieces(source.text()) {
+    for piece in pieces(source.slice(within)) {
+        let piece = Span::new(within.start + piece.start, within.start + piece.end);
         if documents.len() > limits.documents {
             break;
         }

@@ -1,8 +1,8 @@
 //! The document model that every door reads its input into and every rule reads from: a tree of values, each of which
 //! knows its parent, its field path and, where there is a text, its place in it.
 
+use crate::by_name::ByName;
 use crate::order::sort_by_key;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::{Source, Span};
@@ -302,7 +302,7 @@ impl Tree {
         let data = *self.data(id);
         let few = data.last == NONE || self.data(data.last).index < FEW;
         let mut repeated = Vec::new();
-        let mut last_of: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut last_of = ByName::<u32>::default();
         let mut child = data.first;
         while child != NONE {
             let next = self.data(child);
@@ -319,7 +319,9 @@ impl Tree {
                 }
                 found
             } else {
-                last_of.insert(key, child)
+                let earlier = last_of.get(key).copied();
+                last_of.insert(key, child);
+                earlier
             };
             repeated.extend(earlier.map(|earlier| (earlier, child)));
             child = next.next;

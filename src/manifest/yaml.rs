@@ -1,7 +1,6 @@
 //! YAML text → trees. The scanner is a library's; what its events mean follows the Kubernetes tools: merge keys, the last
 //! of equal keys, aliases as copies, and the scalars of [`scalar`](super::scalar).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use granit_parser::{
@@ -74,7 +73,7 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
             base: span.start,
             limits: *limits,
             open: Vec::new(),
-            anchors: BTreeMap::new(),
+            anchors: Vec::new(),
             done: false,
             around: None,
         };
@@ -114,7 +113,8 @@ struct Loader {
     base: usize,
     limits: Limits,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, u32>,
+    /// What each anchor stands for; the scanner numbers them from 1 on, one after another.
+    anchors: Vec<Option<u32>>,
     done: bool,
     around: Option<Around>,
 }
@@ -314,7 +314,11 @@ impl Loader {
 
     fn remember(&mut self, anchor: usize, id: u32) {
         if anchor != 0 {
-            self.anchors.insert(anchor, id);
+            let known = self.anchors.len().max(anchor + 1);
+            self.anchors.resize(known, None);
+            if let Some(node) = self.anchors.get_mut(anchor) {
+                *node = Some(id);
+            }
         }
     }
 
@@ -363,7 +367,7 @@ impl Loader {
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
-        let Some(&from) = self.anchors.get(&anchor) else {
+        let Some(&Some(from)) = self.anchors.get(anchor) else {
             return Self::fail(span, YamlProblem::AliasOfItself);
         };
         if self.key_is_due() {

@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::finding::{CaughtBy, Family, Severity};
 use crate::report::url;
 use crate::rules::{self, Rule};
+#[cfg(feature = "symptoms")]
+use crate::symptoms::{self, Symptom};
 
 /// What is said of a rule in a list of rules.
 #[derive(Clone, Debug, Serialize)]
@@ -46,6 +48,35 @@ impl Entry {
             url: url(rule.name),
         }
     }
+}
+
+#[cfg(feature = "symptoms")]
+impl Entry {
+    /// What is said of a symptom.
+    pub fn of_symptom(symptom: &Symptom) -> Self {
+        let (since, until) = symptom.releases().ends();
+        Self {
+            name: symptom.name,
+            family: Family::Symptoms,
+            severity: symptom.severity,
+            caught_by: CaughtBy::Controller,
+            since,
+            until,
+            fix: rules::Fixes::None.name(),
+            summary: symptom.summary,
+            url: url(symptom.name),
+        }
+    }
+}
+
+/// All rules and symptoms: by family, then by name.
+#[cfg(feature = "symptoms")]
+pub fn with_symptoms() -> Vec<Entry> {
+    let mut symptoms: Vec<Entry> = symptoms::all().map(Entry::of_symptom).collect();
+    symptoms.sort_by_key(|entry| entry.name);
+    let mut entries = catalog();
+    entries.extend(symptoms);
+    entries
 }
 
 /// All rules: by family, then by name.

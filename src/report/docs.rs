@@ -1,19 +1,33 @@
-//! The reference: a page for each rule and an index, made from what the rules say of themselves.
+//! The reference: a page for each rule and symptom and an index, made from what they say of themselves.
+
+#[cfg(feature = "symptoms")]
+mod symptoms;
 
 use std::fmt::Write as _;
 
-use super::catalog::{Entry, catalog};
+use super::catalog::Entry;
+#[cfg(not(feature = "symptoms"))]
+use super::catalog::catalog as listed;
+#[cfg(feature = "symptoms")]
+use super::catalog::with_symptoms as listed;
 use crate::finding::{CaughtBy, Family};
 use crate::karpenter::release::Releases;
 use crate::rules::{Fixes, Rule, all, documentation};
 
+#[cfg(feature = "symptoms")]
+pub use symptoms::page_of_symptom;
+
 /// A page of the reference: its file name, and its text as Markdown.
 pub type Page = (String, String);
 
-/// The page of every rule, and `README.md` as their index.
+/// The page of every rule and symptom, and `README.md` as their index.
 pub fn pages() -> Vec<Page> {
     let index = ("README.md".to_owned(), index());
-    std::iter::once(index).chain(all().map(|rule| (format!("{}.md", rule.name), page(rule)))).collect()
+    let rules = all().map(|rule| (format!("{}.md", rule.name), page(rule)));
+    let pages = std::iter::once(index).chain(rules);
+    #[cfg(feature = "symptoms")]
+    let pages = pages.chain(symptoms::pages());
+    pages.collect()
 }
 
 /// The page of a rule: its title, its facts, its documentation.
@@ -61,7 +75,7 @@ fn index() -> String {
     let mut text = String::from(
         "# Rules\n\nMade from the rules' own documentation; `UPDATE_DOCS=1 cargo test --test docs` writes it anew.\n",
     );
-    let entries = catalog();
+    let entries = listed();
     for family in Family::ALL {
         let of_family: Vec<&Entry> = entries.iter().filter(|entry| entry.family == family).collect();
         if of_family.is_empty() {

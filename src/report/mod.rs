@@ -39,6 +39,10 @@ pub struct Report {
     /// With a range: which releases accept each Karpenter document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Vec<Accepted>>,
+    /// Of a diagnosis: what was read of each cluster, in their order.
+    #[cfg(feature = "symptoms")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs: Option<Vec<Log>>,
     /// What was not checked, and why.
     pub skipped: Vec<Skipped>,
     /// What could not be read.
@@ -100,6 +104,84 @@ pub struct Finding {
     pub url: String,
     pub related: Vec<Related>,
     pub fix: Option<Fix>,
+    #[cfg(feature = "symptoms")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<crate::symptoms::Confidence>,
+    #[cfg(feature = "symptoms")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<Evidence>>,
+    #[cfg(feature = "symptoms")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+}
+
+/// A line that tells of what is wrong.
+#[cfg(feature = "symptoms")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Evidence {
+    pub file: String,
+    pub line: Option<usize>,
+    pub text: String,
+}
+
+/// How often and when something was seen, and the first few of the objects that it happened to.
+#[cfg(feature = "symptoms")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Seen {
+    pub count: u64,
+    pub first: Option<String>,
+    pub last: Option<String>,
+    pub objects: Vec<String>,
+    pub objects_in_all: usize,
+}
+
+/// What was read of a cluster's logs, events and status, and how much of it was understood.
+#[cfg(feature = "symptoms")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Log {
+    /// The cluster's name; empty where there is only one.
+    pub cluster: String,
+    /// Files.
+    pub files: usize,
+    /// Lines of all files.
+    pub lines: u64,
+    /// Lines of logs, events and conditions.
+    pub entries: u64,
+    /// Entries that are known, those of normal work among them.
+    pub understood: u64,
+    /// Entries that are not.
+    pub unknown: u64,
+    /// Lines of logs whose start or end is missing.
+    pub truncated: u64,
+    /// Lines that are not UTF-8, and were read as well as they can be.
+    pub not_utf8: u64,
+    /// Lines that were passed over, by reason.
+    pub skipped: Vec<Passed>,
+    /// Lives of NodeClaims that had to be forgotten to stay within bounds.
+    pub forgotten: u64,
+    /// The lowest level of a line: a log that has none at DEBUG is silent on much.
+    pub level: Option<&'static str>,
+    /// The messages at DEBUG that would settle what is not certain.
+    pub settling: Vec<String>,
+    /// The releases that could have written the log; empty where there is none.
+    pub releases: String,
+    /// The time of the first line.
+    pub first: Option<String>,
+    /// The time of the last line.
+    pub last: Option<String>,
+}
+
+/// Lines that were passed over.
+#[cfg(feature = "symptoms")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct Passed {
+    pub reason: String,
+    pub count: u64,
 }
 
 /// A range of a text: lines and columns from 1 (columns in code points), offsets in UTF-16 code units.
@@ -203,6 +285,8 @@ impl Report {
             summary: Summary::default(),
             findings: Vec::new(),
             accepted: settings.karpenter.is_range().then(Vec::new),
+            #[cfg(feature = "symptoms")]
+            logs: None,
             skipped: Vec::new(),
             unreadable: Vec::new(),
             truncated: false,
@@ -229,11 +313,7 @@ impl Report {
                 self.findings.push(finding);
                 continue;
             }
-            let count = match finding.severity {
-                Severity::Error => &mut self.summary.errors,
-                Severity::Warning => &mut self.summary.warnings,
-                Severity::Info => &mut self.summary.infos,
-            };
+            let count = self.counted(finding.severity);
             *count = count.saturating_sub(1);
             self.summary.suppressed += 1;
         }
@@ -259,10 +339,22 @@ impl Report {
     }
 
     pub(crate) fn count(&mut self, severity: Severity) {
+        *self.counted(severity) += 1;
+    }
+
+    /// A finding that was counted under one severity is of another.
+    #[cfg(feature = "symptoms")]
+    pub(crate) fn recount(&mut self, before: Severity, after: Severity) {
+        let count = self.counted(before);
+        *count = count.saturating_sub(1);
+        self.count(after);
+    }
+
+    fn counted(&mut self, severity: Severity) -> &mut usize {
         match severity {
-            Severity::Error => self.summary.errors += 1,
-            Severity::Warning => self.summary.warnings += 1,
-            Severity::Info => self.summary.infos += 1,
+            Severity::Error => &mut self.summary.errors,
+            Severity::Warning => &mut self.summary.warnings,
+            Severity::Info => &mut self.summary.infos,
         }
     }
 
@@ -308,6 +400,12 @@ impl Report {
             url: url(draft.rule.name),
             related: related.collect(),
             fix: draft.fix.as_ref().and_then(|fix| Fix::of(fix, place.file)),
+            #[cfg(feature = "symptoms")]
+            confidence: None,
+            #[cfg(feature = "symptoms")]
+            evidence: None,
+            #[cfg(feature = "symptoms")]
+            seen: None,
         });
     }
 }

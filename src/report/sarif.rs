@@ -15,7 +15,10 @@ use crate::manifest::source::Source;
 use crate::rules::{self, Rule};
 
 /// The report as SARIF. The clusters are those that were checked: fixes are told by line and column.
-pub fn sarif(report: &Report, clusters: &[Cluster]) -> Value {
+///
+/// The rules' documentation is [`rules::documentation`], or the same text from where a door keeps it: a module that never
+/// names that function does not carry the texts.
+pub fn sarif(report: &Report, clusters: &[Cluster], documentation: impl Fn(&Rule) -> String) -> Value {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
     let found: Vec<&Rule> =
@@ -32,7 +35,7 @@ pub fn sarif(report: &Report, clusters: &[Cluster]) -> Value {
                 "name": "karpwarden",
                 "semanticVersion": report.version,
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": found.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "rules": found.iter().map(|rule| descriptor(rule, &documentation(rule))).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<_>>(),
@@ -52,8 +55,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn descriptor(rule: &Rule) -> Value {
-    let documentation = rules::documentation(rule);
+fn descriptor(rule: &Rule, documentation: &str) -> Value {
     json!({
         "id": rule.name,
         "name": rule.name,

@@ -111,8 +111,6 @@ fn exception() -> Value {
 
 /// The schema of what `--format json` prints.
 pub fn report(id: &str) -> Value {
-    let text = || json!({"type": "string"});
-    let count = || json!({"type": "integer", "minimum": 0});
     let place = || json!({"type": ["integer", "null"], "minimum": 0});
     let severities: Vec<&str> =
         [Severity::Error, Severity::Warning, Severity::Info].into_iter().map(Severity::name).collect();
@@ -164,6 +162,7 @@ pub fn report(id: &str) -> Value {
         &[
             ("confidence", json!({"enum": ["certain", "likely", "possible"]})),
             ("evidence", list(&all_of(&[("file", text()), ("line", place()), ("text", text())]))),
+            ("seen", seen()),
         ],
     );
     let summary = ["documents", "checked", "skipped", "errors", "warnings", "infos", "suppressed"];
@@ -187,8 +186,8 @@ pub fn report(id: &str) -> Value {
             ("skipped", list(&skipped)),
             ("unreadable", list(&unreadable)),
         ],
-        // With a range of releases.
-        &[("accepted", list(&accepted))],
+        // With a range of releases, and of a diagnosis.
+        &[("accepted", list(&accepted)), ("logs", list(&log()))],
     );
     if let Some(fields) = schema.as_object_mut() {
         fields.insert("$schema".to_owned(), DIALECT.into());
@@ -196,6 +195,50 @@ pub fn report(id: &str) -> Value {
         fields.insert("title".to_owned(), "A report of Karpwarden".into());
     }
     schema
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn count() -> Value {
+    json!({"type": "integer", "minimum": 0})
+}
+
+fn time() -> Value {
+    json!({"type": ["string", "null"], "format": "date-time"})
+}
+
+/// How often and when something was seen.
+fn seen() -> Value {
+    all_of(&[
+        ("count", count()),
+        ("first", time()),
+        ("last", time()),
+        ("objects", list(&text())),
+        ("objectsInAll", count()),
+    ])
+}
+
+/// What was read of a cluster.
+fn log() -> Value {
+    let skipped = all_of(&[("reason", text()), ("count", count())]);
+    let mut fields = vec![
+        ("cluster", text()),
+        ("level", json!({"enum": ["DEBUG", "INFO", "WARN", "ERROR", "PANIC", null]})),
+    ];
+    fields.extend(
+        ["files", "lines", "entries", "understood", "unknown", "truncated", "notUtf8", "forgotten"]
+            .map(|name| (name, count())),
+    );
+    fields.extend([
+        ("skipped", list(&skipped)),
+        ("settling", list(&text())),
+        ("releases", text()),
+        ("first", time()),
+        ("last", time()),
+    ]);
+    all_of(&fields)
 }
 
 /// An object with these fields.

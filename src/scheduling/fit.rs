@@ -1,7 +1,6 @@
 //! Whether any NodePool can make a node for a pod, and if none can, why.
 
 use crate::order::sort_by_key;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -187,12 +186,11 @@ fn judge<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Verdict<'d> {
 /// The first reason of each of the first pools, by the alternative that comes first.
 fn reasons<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Vec<(Object<'d>, Reason<'d>)> {
     let Some(alternative) = asked.alternatives.first() else { return Vec::new() };
-    let mut reasons: BTreeMap<(usize, usize), (Object<'d>, Reason<'d>)> = BTreeMap::new();
+    let mut reasons: Vec<(Object<'d>, Reason<'d>)> = Vec::new();
     // The pools that the pod selects come first: they are most likely meant.
     let candidates = pools.candidates(alternative, NAMED);
-    for (rank, classes) in [candidates, pools.classes().iter().take(NAMED).collect()].into_iter().enumerate()
-    {
-        for (index, class) in classes.into_iter().take(NAMED).enumerate() {
+    for classes in [candidates, pools.classes().iter().take(NAMED).collect()] {
+        for class in classes.into_iter().take(NAMED) {
             let called = class.called(alternative.get(labels::NODEPOOL));
             let Some(pool) = called.or_else(|| class.pools.first().copied()) else {
                 continue;
@@ -205,10 +203,11 @@ fn reasons<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Vec<(Object<'d>, Reason<
                     None => continue,
                 },
             };
-            if !reasons.values().any(|(present, _)| *present == pool) {
-                reasons.insert((rank, index), (pool, reason));
+            if !reasons.iter().any(|(present, _)| *present == pool) {
+                reasons.push((pool, reason));
             }
         }
     }
-    reasons.into_values().take(NAMED).collect()
+    reasons.truncate(NAMED);
+    reasons
 }

@@ -1,24 +1,26 @@
 //! The NodePools of a cluster as the scheduler sees them, indexed so that a pod is held against few of them.
 
-use crate::order::sort_by_key;
+use core::cmp::Ordering;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fit::Verdict;
+use crate::by_name::ByName;
 use crate::karpenter::labels;
 use crate::karpenter::operator::Operator;
 use crate::karpenter::requirements::{Requirement, Requirements};
 use crate::karpenter::taints::Taint;
 use crate::manifest::tree::Node;
 use crate::object::Object;
+use crate::order::{sort_by, sort_by_key};
 
 /// The NodePools of a cluster. Pools that ask for and offer the same, but for their names, are held together.
 #[derive(Debug, Default)]
 pub struct Pools<'d> {
     classes: Vec<Class<'d>>,
-    by_name: BTreeMap<&'d str, Vec<usize>>,
-    by_key: BTreeMap<&'d str, Definitions<'d>>,
+    by_name: ByName<'d, Vec<usize>>,
+    by_key: ByName<'d, Definitions<'d>>,
     count: usize,
     is_known: bool,
     /// What was found out in this run, by what the pods ask.
@@ -31,7 +33,7 @@ pub struct Pools<'d> {
 pub struct Class<'d> {
     /// The pools in the order of the input.
     pub pools: Vec<Object<'d>>,
-    by_name: BTreeMap<&'d str, Object<'d>>,
+    by_name: ByName<'d, Object<'d>>,
     /// Requirements and template labels, without the name.
     pub requirements: Requirements<'d>,
     /// The taints that keep pods off, each with its place in the first of the pools. Start-up taints do not count.
@@ -41,7 +43,7 @@ pub struct Class<'d> {
 /// The classes that define a label of their own.
 #[derive(Debug, Default)]
 struct Definitions<'d> {
-    by_value: BTreeMap<&'d str, Vec<usize>>,
+    by_value: ByName<'d, Vec<usize>>,
     /// Those that leave the value open, such as with `Exists`.
     open: Vec<usize>,
 }
@@ -50,36 +52,42 @@ impl<'d> Pools<'d> {
     /// Reads the NodePools.
     pub fn read(objects: impl Iterator<Item = Object<'d>>) -> Self {
         let mut pools = Self { is_known: true, ..Self::default() };
-        let mut indices: BTreeMap<(Requirements<'d>, Vec<Taint<'d>>), usize> = BTreeMap::new();
+        let mut read: Vec<(usize, Object<'d>, Class<'d>)> = Vec::new();
         for object in objects {
-            pools.count += 1;
             pools.is_known &= is_of_this_provider(object);
-            let class = Class::read(object);
-            let taints = class.taints.iter().map(|(taint, _)| *taint).collect();
-            let index = *indices.entry((class.requirements.clone(), taints)).or_insert_with(|| {
-                pools.classes.push(class);
-                pools.classes.len() - 1
-            });
-            if let Some(class) = pools.classes.get_mut(index) {
-                class.pools.push(object);
-                class.by_name.entry(object.name()).or_insert(object);
-            }
-            pools.by_name.entry(object.name()).or_default().push(index);
+            read.push((pools.count, object, Class::read(object)));
+            pools.count += 1;
         }
-        for (index, class) in pools.classes.iter().enumerate() {
-            for (key, requirement) in class.requirements.iter() {
-                let definitions = pools.by_key.entry(key).or_default();
-                match requirement.listed() {
-                    Some(values) => {
-                        for value in values {
-                            definitions.by_value.entry(value).or_default().push(index);
-                        }
-                    }
-                    None => definitions.open.push(index),
-                }
+        sort_by(&mut read, |(_, _, one), (_, _, other)| one.alike(other));
+        let mut classes: Vec<(usize, Class<'d>)> = Vec::new();
+        for (position, object, class) in read {
+            if !classes.last().is_some_and(|(_, last)| last.alike(&class).is_eq()) {
+                classes.push((position, class));
             }
+            if let Some((_, class)) = classes.last_mut() {
+                class.add(object);
+            }
+        }
+        sort_by_key(&mut classes, |(position, _)| *position);
+        for (index, (_, class)) in classes.into_iter().enumerate() {
+            pools.index(index, &class);
+            pools.classes.push(class);
         }
         pools
+    }
+
+    fn index(&mut self, index: usize, class: &Class<'d>) {
+        for pool in &class.pools {
+            self.by_name.change(pool.name(), |indices| indices.push(index));
+        }
+        for (key, requirement) in class.requirements.iter() {
+            self.by_key.change(key, |definitions| match requirement.listed() {
+                Some(values) => values.names().for_each(|value| {
+                    definitions.by_value.change(value, |indices| indices.push(index));
+                }),
+                None => definitions.open.push(index),
+            });
+        }
     }
 
     /// How many there are.
@@ -99,28 +107,28 @@ impl<'d> Pools<'d> {
 
     /// Whether any pool sets a label.
     pub fn define(&self, key: &str) -> bool {
-        self.by_key.contains_key(labels::normalised(key))
+        self.by_key.contains(labels::normalised(key))
     }
 
     /// The labels that pools set.
     pub fn keys(&self) -> impl Iterator<Item = &'d str> + Clone {
-        self.by_key.keys().copied()
+        self.by_key.names()
     }
 
     /// The values that pools list for a label.
     pub fn values(&self, key: &str) -> impl Iterator<Item = &'d str> + Clone {
         let definitions = self.by_key.get(labels::normalised(key));
-        definitions.into_iter().flat_map(|definitions| definitions.by_value.keys().copied())
+        definitions.into_iter().flat_map(|definitions| definitions.by_value.names())
     }
 
     /// The names of all pools.
     pub fn names(&self) -> impl Iterator<Item = &'d str> + Clone {
-        self.by_name.keys().copied()
+        self.by_name.names()
     }
 
     /// Whether any pool bears a name.
     pub fn are_called(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+        self.by_name.contains(name)
     }
 
     /// The first pool of the input.
@@ -141,7 +149,7 @@ impl<'d> Pools<'d> {
             let Some(values) = requirement.listed().filter(|values| !values.is_empty()) else { continue };
             let found: Vec<usize> = if key == labels::NODEPOOL {
                 values
-                    .iter()
+                    .names()
                     .filter_map(|name| self.by_name.get(name))
                     .flatten()
                     .copied()
@@ -151,7 +159,7 @@ impl<'d> Pools<'d> {
                 let definitions = self.by_key.get(key);
                 let open = definitions.into_iter().flat_map(|definitions| definitions.open.iter());
                 let listed = definitions.into_iter().flat_map(|definitions| {
-                    values.iter().filter_map(|value| definitions.by_value.get(value)).flatten()
+                    values.names().filter_map(|value| definitions.by_value.get(value)).flatten()
                 });
                 open.chain(listed).copied().take(limit).collect()
             } else {
@@ -183,7 +191,7 @@ impl<'d> Class<'d> {
     pub fn called(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
         let Some(names) = names else { return self.pools.first().copied() };
         match names.listed() {
-            Some(names) => names.iter().find_map(|name| self.by_name.get(name).copied()),
+            Some(names) => names.names().find_map(|name| self.by_name.get(name).copied()),
             None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| *pool),
         }
     }
@@ -206,7 +214,20 @@ impl<'d> Class<'d> {
         requirements.extend(labels.map(|(key, value)| (key, Requirement::is(text(value)))));
         let taints = spec.and_then(|spec| spec.get("taints")).into_iter().flat_map(Node::items);
         let taints = taints.map(|node| (taint(node), node)).filter(|(taint, _)| taint.is_hard()).collect();
-        Self { pools: Vec::new(), by_name: BTreeMap::new(), requirements, taints }
+        Self { pools: Vec::new(), by_name: ByName::default(), requirements, taints }
+    }
+
+    fn add(&mut self, pool: Object<'d>) {
+        self.pools.push(pool);
+        if !self.by_name.contains(pool.name()) {
+            self.by_name.insert(pool.name(), pool);
+        }
+    }
+
+    /// Puts what asks for and offers the same side by side.
+    fn alike(&self, other: &Self) -> Ordering {
+        let taints = |class: &Self| class.taints.iter().map(|(taint, _)| *taint).collect::<Vec<_>>();
+        self.requirements.cmp(&other.requirements).then_with(|| taints(self).cmp(&taints(other)))
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod adoption;
 mod charts;
+mod diagnose;
 mod fixing;
 mod folder;
 mod formats;

@@ -34,7 +34,7 @@ fn a_rule_is_explained() {
 fn an_unknown_rule_is_met_with_the_nearest() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
-    assert_snapshot!(run.stderr, @"error: there is no rule `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
+    assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
@@ -79,9 +79,10 @@ fn help_and_version_are_answers_and_no_errors() {
 
     Commands:
       check        Check manifests: files, folders or standard input
+      diagnose     Read logs, events and status, and name the cause
       upgrade      Tell what manifests lose or break on the way to another release
-      explain      Print the documentation of a rule
-      rules        List the rules
+      explain      Print the documentation of a rule or a symptom
+      rules        List the rules and symptoms
       init         Write a config file to start from
       man          Print the man page of the program or of a command
       completions  Print a completion script for a shell
@@ -104,7 +105,7 @@ fn help_and_version_are_answers_and_no_errors() {
       [PATH|-]...  Files and folders; `-` is standard input
 
     Options:
-          --cluster <DIR>         A folder with the manifests of one cluster; give it several times for
+          --cluster <DIR>         A folder with what belongs to one cluster; give it several times for
                                   several clusters
           --helm-values <FILE|->  A file with values of Karpenter's Helm chart, whatever its name and
                                   its keys; may be given several times

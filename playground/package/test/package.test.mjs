@@ -41,7 +41,7 @@ test('the packed tarball, installed in an empty project, checks a manifest', (co
        again: karpwarden.check([fixed]).findings.length,
        rules: karpwarden.rules().length, text: await karpwarden.explain('instance-profile-is-arn'),
        settings: karpwarden.settings('rules: {storage: loud}').problems, policy: karpwarden.policy({ clusterName: 'a' }),
-       refusal, json: karpwarden.checkJson('x: 1'),
+       refusal, json: karpwarden.checkJson('x: 1'), sarif: await karpwarden.sarif(files),
      }));`,
   );
   const said = JSON.parse(execFileSync('node', ['main.js'], { cwd: folder, encoding: 'utf8' }));
@@ -59,5 +59,8 @@ test('the packed tarball, installed in an empty project, checks a manifest', (co
   assert.equal(said.settings[0].path, 'rules.storage');
   assert.match(said.policy, /clusterName: a/);
   assert.match(said.refusal, /clusterName/);
+  const [{ results, tool }] = JSON.parse(said.sarif).runs;
+  assert.equal(results[0].ruleId, 'instance-profile-is-arn');
+  assert.equal(tool.driver.rules[0].help.markdown, said.text);
   assert.equal(JSON.parse(said.json).summary.skipped, 1);
 });

@@ -24,6 +24,8 @@ const methods: Methods = {
     const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
     return { json, ms: performance.now() - before };
   },
+  sarif: (files, settings, documentation) =>
+    engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), JSON.stringify(documentation)),
   fix: (files, settings) =>
     JSON.parse(engine.fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
   documents: (files, whole) => JSON.parse(engine.documents(JSON.stringify(files), whole)) as KubeObject[],

@@ -76,6 +76,8 @@ export class FindingsView {
         void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)) }, 'Copy as Markdown'),
       h('button', { type: 'button', class: 'small quiet', onclick: () =>
         download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json') }, 'Download JSON'),
+      h('button', { type: 'button', class: 'small quiet', onclick: async () =>
+        (await import('./later.ts')).downloadSarif(this.app) }, 'Download SARIF'),
     );
   }
 

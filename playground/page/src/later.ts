@@ -3,6 +3,7 @@
 export { AdmissionView } from './admission.ts';
 export { ReleasesView } from './releases.ts';
 export { settingsDialog } from './settings.ts';
+export { downloadSarif } from './sarif.ts';
 export { shareDialog } from './share-dialog.ts';
 export { documentation } from './documentation.ts';
 export { fetchExamples } from './examples.ts';

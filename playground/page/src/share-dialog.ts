@@ -4,6 +4,7 @@ import type { App } from './app.ts';
 import { dialog } from './dialog.ts';
 import { copy, count, h } from './dom.ts';
 import { asMarkdown } from './findings.ts';
+import { downloadSarif } from './sarif.ts';
 import { type Shared, encode } from './share.ts';
 
 /** Longer links are cut by some chat programs and mail readers. */
@@ -22,6 +23,7 @@ export function shareDialog(app: App): void {
   const length = h('p', { class: 'help', id: 'share-length', role: 'status' });
   const button = h('button', { type: 'button', class: 'primary', id: 'share-copy', onclick: () => void copy(field.value, button, (text) => app.announce(text)) }, 'Copy link');
   const issue = h('button', { type: 'button', onclick: () => void copy(asMarkdown(app, field.value), issue, (text) => app.announce(text)) }, 'Copy as Markdown');
+  const sarif = h('button', { type: 'button', onclick: () => void downloadSarif(app) }, 'Download SARIF');
   const update = async () => {
     const shared: Shared = {};
     if (withFiles.checked) shared.files = files;
@@ -41,7 +43,7 @@ export function shareDialog(app: App): void {
     h('fieldset', {}, h('legend', {}, 'What to include'), filesLabel, settingsLabel),
     h('div', { class: 'link-box' }, field, button),
     length,
-    h('div', { class: 'row-actions' }, issue),
+    h('div', { class: 'row-actions' }, issue, sarif),
   );
   void update();
   button.focus();

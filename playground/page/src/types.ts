@@ -148,6 +148,7 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
+  sarif: { args: [files: SourceFile[], settings: Settings, documentation: Record<string, string>]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
     result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };

@@ -1,6 +1,6 @@
 //! Which roles the policies of Karpenter's controller let it pass to instances.
 
-use std::collections::BTreeSet;
+use crate::order::sort_by;
 
 use super::{Policy, Word, matches, resource_part};
 
@@ -12,10 +12,10 @@ const MOST_PATTERNS: usize = 64;
 /// The roles that are passed.
 #[derive(Debug, Default)]
 pub struct PassedRoles<'d> {
-    /// Names without wildcards.
-    names: BTreeSet<String>,
-    /// Patterns with wildcards or marks.
-    patterns: BTreeSet<String>,
+    /// Names without wildcards, in order.
+    names: Vec<String>,
+    /// Patterns with wildcards or marks, each once.
+    patterns: Vec<String>,
     /// Any role may be meant.
     open: bool,
     /// The resource of the first statement that says so for Karpenter.
@@ -41,6 +41,10 @@ impl<'d> PassedRoles<'d> {
                 }
             }
         }
+        for texts in [&mut passed.names, &mut passed.patterns] {
+            sort_by(texts, Ord::cmp);
+            texts.dedup();
+        }
         passed
     }
 
@@ -48,8 +52,8 @@ impl<'d> PassedRoles<'d> {
         // A path is not known from a node class, so that names are compared without it.
         let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
         match name {
-            Some(name) if name.contains(['*', '?', '$', '<']) => drop(self.patterns.insert(name.to_owned())),
-            Some(name) => drop(self.names.insert(name.to_owned())),
+            Some(name) if name.contains(['*', '?', '$', '<']) => self.patterns.push(name.to_owned()),
+            Some(name) => self.names.push(name.to_owned()),
             None => self.open = true,
         }
     }
@@ -58,7 +62,7 @@ impl<'d> PassedRoles<'d> {
     pub fn leaves_out(&self, role: &str) -> Option<&Word<'d>> {
         let passed = self.open
             || self.patterns.len() > MOST_PATTERNS
-            || self.names.contains(role)
+            || self.names.binary_search_by(|name| name.as_str().cmp(role)).is_ok()
             || self.patterns.iter().any(|pattern| matches(pattern, role));
         if passed { None } else { self.first.as_ref() }
     }

@@ -1,5 +1,7 @@
 //! Findings for a person at a terminal: each with the lines it is about, then what was not checked, then a summary.
 
+#[cfg(feature = "symptoms")]
+mod diagnosis;
 mod excerpt;
 mod words;
 
@@ -26,6 +28,8 @@ pub struct Options {
     pub color: bool,
     /// The findings alone, without what was skipped and the summary.
     pub quiet: bool,
+    /// The columns that lines of a log are cut to.
+    pub width: Option<usize>,
 }
 
 /// The places that a group of skipped documents is shown with.
@@ -52,6 +56,10 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     }
     printer.accepted(out, report)?;
     printer.skipped(out, &report.skipped)?;
+    #[cfg(feature = "symptoms")]
+    for line in Printer::logs(report) {
+        writeln!(out, "{}: {line}", printer.styled(BOLD, "read"))?;
+    }
     let calm = report.findings.is_empty() && report.unreadable.is_empty();
     let style = if calm { GOOD } else { BOLD };
     writeln!(out, "{}", printer.styled(style, &words::summary(report)))
@@ -59,7 +67,7 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
 
 /// A mistake in a text that is no manifest, such as a config file.
 pub fn problem(source: &Source, span: Span, message: &str, color: bool) -> String {
-    let printer = Printer::new(&[], Options { color, quiet: false });
+    let printer = Printer::new(&[], Options { color, ..Options::default() });
     let title = Level::ERROR.primary_title(printable(message));
     printer.renderer.render(&at(Group::with_title(title), source, span))
 }
@@ -93,6 +101,10 @@ impl<'r> Printer<'r> {
             Severity::Warning => Level::WARNING,
             Severity::Info => Level::INFO,
         };
+        #[cfg(feature = "symptoms")]
+        if finding.seen.is_some() || finding.evidence.as_ref().is_some_and(|lines| !lines.is_empty()) {
+            return self.diagnosis(finding, &level);
+        }
         let message = words::message(finding);
         let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
         let groups = vec![Group::with_title(title)];
@@ -150,7 +162,11 @@ impl<'r> Printer<'r> {
         let source = self.source(&finding.file)?;
         let name = if fix.safe { "fix" } else { "fix to look at" };
         let title = printable(&fix.title);
-        let title = if fix.safe { format!("{title} (made by `--fix`)") } else { title };
+        #[cfg(feature = "symptoms")]
+        let made = if finding.confidence.is_some() { "karpwarden check --fix" } else { "--fix" };
+        #[cfg(not(feature = "symptoms"))]
+        let made = "--fix";
+        let title = if fix.safe { format!("{title} (made by `{made}`)") } else { title };
         let edits = fix.edits.iter().map(|edit| {
             let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
             (span, edit.text.clone())
@@ -272,7 +288,7 @@ mod tests {
 
     fn shown(report: &Report, clusters: &[Cluster]) -> String {
         let mut out = Vec::new();
-        write(&mut out, report, clusters, Options { color: false, quiet: true }).unwrap();
+        write(&mut out, report, clusters, Options { quiet: true, ..Options::default() }).unwrap();
         String::from_utf8(out).unwrap()
     }
 

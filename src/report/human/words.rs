@@ -58,15 +58,30 @@ pub(super) fn summary(report: &Report) -> String {
     let checked = || format!("checked against Karpenter {release}");
     let against = report.way().map_or_else(checked, |way| on_the_way(report, way));
     let found = found(&report.summary);
-    if found.is_empty() && report.summary.checked == 0 && report.unreadable.is_empty() {
+    let input = || count(documents, "document");
+    #[cfg(feature = "symptoms")]
+    let input = || lines_and(report).map_or_else(input, |lines| format!("{lines}{}", input()));
+    #[cfg(feature = "symptoms")]
+    let is_log = lines_and(report).is_some();
+    #[cfg(not(feature = "symptoms"))]
+    let is_log = false;
+    if !is_log && found.is_empty() && report.summary.checked == 0 && report.unreadable.is_empty() {
         let input = if documents == 0 { "the input is empty".to_owned() } else { nothing_in(documents) };
         return format!("nothing to check: {input}{notes}");
     }
     if found.is_empty() {
         let calm = if report.unreadable.is_empty() { "nothing to report" } else { "no finding" };
-        return format!("{calm} in {}{notes}; {against}", count(documents, "document"));
+        return format!("{calm} in {}{notes}; {against}", input());
     }
-    format!("{found} in {}{notes}; {against}", count(documents, "document"))
+    format!("{found} in {}{notes}; {against}", input())
+}
+
+/// `120 lines and `, where lines of logs were read.
+#[cfg(feature = "symptoms")]
+fn lines_and(report: &Report) -> Option<String> {
+    let entries = report.logs.iter().flatten().map(|log| log.entries).sum::<u64>();
+    let entries = usize::try_from(entries).ok().filter(|entries| *entries > 0)?;
+    Some(format!("{} and ", if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }))
 }
 
 /// Which way was looked at, and what was there at its start.

@@ -1,5 +1,4 @@
-use std::collections::BTreeSet;
-
+use crate::by_name::Names;
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::labels;
@@ -132,7 +131,7 @@ fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
     let same = || requirements::of(object).filter(|other| other.label() == label);
     let mut lists = same().filter(|other| other.operator == "In");
     let first = lists.next()?;
-    let mut values: BTreeSet<&str> = first.values().map(|(value, _)| value).collect();
+    let values: Names<'_> = first.values().map(|(value, _)| value).collect();
     if same().any(|other| other.values().any(|(value, _)| is_unresolved(value))) {
         return None;
     }
@@ -143,6 +142,7 @@ fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
     if same().any(|other| other.operator == "In" && shorter(other)) {
         return None;
     }
+    let mut values: Vec<&str> = values.names().collect();
     for list in lists {
         values.retain(|value| list.values().any(|(other, _)| other == *value));
     }

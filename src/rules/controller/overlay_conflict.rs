@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use crate::by_name::ByName;
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
@@ -116,7 +115,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 struct Overlay<'d> {
     object: Object<'d>,
     weight: i64,
-    requirements: BTreeMap<&'d str, Requirement<'d>>,
+    requirements: ByName<'d, Requirement<'d>>,
 }
 
 impl<'d> Overlay<'d> {
@@ -124,10 +123,11 @@ impl<'d> Overlay<'d> {
     fn read(object: Object<'d>) -> Option<Self> {
         let weight = object.at(&["spec", "weight"]).map_or(Some(0), Node::as_int)?;
         let list = object.at(&["spec", "requirements"]).filter(|list| list.is_sequence())?;
-        let mut requirements = BTreeMap::new();
+        let mut requirements = ByName::default();
         for requirement in requirements::of(object) {
             let unresolved = requirement.values().any(|(value, _)| is_unresolved(value));
-            let twice = requirements.insert(requirement.label(), requirement).is_some();
+            let twice = requirements.contains(requirement.label());
+            requirements.insert(requirement.label(), requirement);
             if unresolved || twice || is_unresolved(requirement.key) {
                 return None;
             }

@@ -1,5 +1,4 @@
-use std::collections::BTreeSet;
-
+use crate::by_name::Names;
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::labels;
@@ -94,14 +93,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(template) = object.at(&["spec", "template"]) else { return };
     let required = requirements::of(object).map(requirements::Requirement::label);
     let labels = requirements::template_labels(object).map(|(key, _)| labels::normalised(key));
-    let mut keys: BTreeSet<&str> = required.chain(labels).collect();
-    keys.insert(labels::NODEPOOL);
+    let mut keys: Names<'_> = required.chain(labels).collect();
+    keys.insert(labels::NODEPOOL, ());
     // The NodeClaims of a static NodePool leave the instance type to the launch.
     if object.at(&["spec", "replicas"]).is_none() {
-        keys.insert(INSTANCE_TYPE);
+        keys.insert(INSTANCE_TYPE, ());
     }
     let before_1_1 = keys.len();
-    keys.insert(labels::NODE_CLASS);
+    keys.insert(labels::NODE_CLASS, ());
     if keys.len() <= MOST {
         return;
     }

@@ -1,11 +1,11 @@
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::by_name::{ByName, Names};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, placeholder, names_network, related};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
+use crate::order::sort_by;
 use crate::rules::identity::gravity;
 use crate::rules::{Fixes, On};
 
@@ -200,7 +200,7 @@ fn against<'d>(
     drafts: &mut Vec<Draft<'d>>,
 ) {
     let own_terms = terms_of(mentions, known);
-    for mention in mentions.iter().filter(|mention| !own_terms.contains(&mention.term())) {
+    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
@@ -214,16 +214,16 @@ fn against<'d>(
 
 /// Compares the names with one another: the one that most places agree on is taken for right, else the first.
 fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts = ByName::<usize>::default();
     for mention in mentions {
-        *counts.entry(mention.name).or_default() += 1;
+        counts.change(mention.name, |count| *count += 1);
     }
     let often = |mention: &&Mention<'_>| counts.get(mention.name).copied();
     let Some(right) = mentions.iter().rev().max_by_key(often) else { return };
     let own_terms = terms_of(mentions, right.name);
-    let own_lists: BTreeSet<&str> =
+    let own_lists: Names<'_> =
         mentions.iter().filter(|mention| mention.name == right.name).map(|mention| mention.list).collect();
-    for mention in mentions.iter().filter(|mention| !own_terms.contains(&mention.term())) {
+    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
         let Some(mut severity) = mention.severity(right.name) else { continue };
         // Terms of a list are alternatives, which may select the subnets of two networks on purpose; and what one tag
         // says need not be what another says.
@@ -240,10 +240,12 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-/// The terms that name a cluster: all tags of a term have to be there, so that another cluster's tag in it takes
+/// The terms that name a cluster, in order: all tags of a term have to be there, so that another cluster's tag in it takes
 /// nothing away.
-fn terms_of(mentions: &[Mention<'_>], name: &str) -> BTreeSet<usize> {
-    mentions.iter().filter(|mention| mention.name == name).map(Mention::term).collect()
+fn terms_of(mentions: &[Mention<'_>], name: &str) -> Vec<usize> {
+    let mut terms: Vec<_> = mentions.iter().filter(|mention| mention.name == name).map(Mention::term).collect();
+    sort_by(&mut terms, Ord::cmp);
+    terms
 }
 
 #[cfg(test)]

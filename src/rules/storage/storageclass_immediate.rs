@@ -191,10 +191,10 @@ fn name_claims<'d>(mut draft: Draft<'d>, class: Object<'d>, context: &Context<'_
         }
         draft = draft.related(Place::value(claim.place()), what);
         if claim.form == ClaimForm::Object
-            && let Some((workload, node)) = claims.mounts(claim.object).first()
+            && let Some((workload, node)) = claims.mount(claim.object)
         {
             let who = format!("{} `{}` mounts it", workload.kind(), workload.name());
-            draft = draft.related(Place::value(*node), who);
+            draft = draft.related(Place::value(node), who);
         }
     }
     draft

@@ -1,13 +1,12 @@
 //! Registration as a shell script sets it up.
 
 use super::{Join, Place, Reader, Reason, plain_node_config};
+use crate::by_name::Names;
 use crate::userdata::Span;
 use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kubelet::KubeletFlags;
 use crate::userdata::shell::{Command, Heredoc, Invocation, ProblemKind, Script, is_shell};
 use crate::userdata::word::Word;
-use std::collections::BTreeSet;
-
 /// Directories whose programs come with the operating system, and the one of the EKS image.
 const SYSTEM: [&str; 5] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/etc/eks/"];
 
@@ -38,7 +37,7 @@ impl Reader<'_> {
                 self.unknown(Reason::Unparsed, problem.span);
             }
         }
-        let written: BTreeSet<&str> = script.commands.iter().flat_map(written_files).collect();
+        let written: Names<'_> = script.commands.iter().flat_map(written_files).collect();
         for command in &script.commands {
             self.command(command, &written);
         }
@@ -47,7 +46,7 @@ impl Reader<'_> {
         }
     }
 
-    fn command(&mut self, command: &Command, written: &BTreeSet<&str>) {
+    fn command(&mut self, command: &Command, written: &Names<'_>) {
         let Some(invocation) = command.invocation() else { return self.mentions(command) };
         if let Some(call) = Bootstrap::read(&invocation) {
             let flags = call.kubelet_flags();
@@ -81,7 +80,7 @@ impl Reader<'_> {
     }
 
     /// `nodeadm init --config-source file://…`: unknown unless this script writes the file.
-    fn config_source(&mut self, arguments: &[Word], written: &BTreeSet<&str>) {
+    fn config_source(&mut self, arguments: &[Word], written: &Names<'_>) {
         for (index, argument) in arguments.iter().enumerate() {
             let source = match argument.value.split_once('=') {
                 Some(("-c" | "--config-source", source)) => source,

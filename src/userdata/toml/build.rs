@@ -27,7 +27,8 @@ struct Builder<'t> {
     text: &'t str,
     source: Source<'t>,
     nodes: Vec<Node>,
-    index: BTreeMap<(usize, String), usize>,
+    /// Nodes by the number of their table and their key.
+    index: BTreeMap<String, usize>,
     errors: Vec<SyntaxError>,
 }
 
@@ -133,14 +134,14 @@ impl<'t> Builder<'t> {
             _ => false,
         };
         if in_table {
-            self.index.insert((parent, key.value.clone()), id);
+            self.index.insert(format!("{parent} {}", key.value), id);
         }
         self.nodes.push(Node { key, span, value, origin });
         id
     }
 
     fn find(&self, table: usize, key: &Placed) -> Option<(usize, &Node)> {
-        let id = *self.index.get(&(table, key.value.clone()))?;
+        let id = *self.index.get(&format!("{table} {}", key.value))?;
         Some((id, self.nodes.get(id)?))
     }
 

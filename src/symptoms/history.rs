@@ -1,0 +1,190 @@
+//! What happened over time, as far as it is remembered: the lives of NodeClaims, the pods they were made for, the
+//! instances that were collected. Bounded: the oldest is forgotten first, and how much was is counted.
+
+mod batch;
+mod conditions;
+mod ignored;
+mod life;
+mod log;
+mod objects;
+mod said;
+
+use std::collections::BTreeMap;
+
+pub use batch::{Batch, Batches};
+pub use ignored::{Ignored, IgnoredPods};
+pub use life::{Cause, Drift, Life, Lives, Maker};
+pub use said::{Said, gap};
+
+use super::entry::{At, Entry, Level, Origin, Time};
+use crate::object::Object;
+
+/// How many different things of a kind are remembered beside lives and batches.
+const FEW: usize = 1_000;
+
+/// What is remembered of one cluster.
+#[derive(Debug, Default)]
+pub struct History {
+    /// How many lives were forgotten to stay within bounds.
+    pub forgotten: u64,
+    /// The lives of NodeClaims.
+    pub lives: Lives,
+    /// What the provisioner decided, batch by batch.
+    pub batches: Batches,
+    /// Pods that the provisioner skipped.
+    pub ignored: IgnoredPods,
+    /// NodeClaims that the API server refused, by the label or domain that it named.
+    pub refused: BTreeMap<Box<str>, Refusal>,
+    /// Instances that the controller of this cluster collected, by their provider id.
+    pub collected: BTreeMap<Box<str>, Collected>,
+    /// Which NodeClaims a pod was nominated to, in events.
+    pub nominations: BTreeMap<Box<str>, Vec<Nomination>>,
+    /// Pods of which the scheduler says that their volume stands in the way.
+    pub waits_for_volume: BTreeMap<Box<str>, Said>,
+    /// The names under which the controllers know their cluster.
+    pub cluster_names: BTreeMap<Box<str>, Said>,
+    /// The leases that were acquired.
+    pub leases: BTreeMap<Box<str>, Said>,
+    /// NodePools whose nodes do not register, as their status says.
+    pub unhealthy_pools: BTreeMap<Box<str>, Said>,
+    /// What writes to this cluster's log, in the order of its first line.
+    pub writers: Vec<Box<str>>,
+    /// Labels of workloads that a NodeClaim may not carry in some release.
+    pub restricted: Vec<Labelled>,
+    /// Each StorageClass that binds at once.
+    pub immediate: Vec<Box<str>>,
+    /// The node classes of NodePools.
+    pub classes: BTreeMap<Box<str>, Box<str>>,
+    /// Nodes as objects, by their provider id.
+    pub nodes: BTreeMap<Box<str>, NodeObject>,
+    /// The first and the last time that anything was said.
+    pub span: Option<(Time, Time)>,
+    /// Whether a line of the level `DEBUG` was read: where none was, the log is silent about much.
+    pub has_debug: bool,
+    /// Whether any line of a log was read.
+    pub has_log: bool,
+}
+
+/// Refusals of NodeClaims for one label.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// How often.
+    pub count: u64,
+    /// The first time.
+    pub first: Said,
+    /// The last time.
+    pub last: Said,
+    /// The batches that they were in.
+    pub batches: Vec<Box<str>>,
+    /// Whether a running pod was to be moved: the refusal is told by the controller `disruption`.
+    pub by_disruption: bool,
+}
+
+/// An instance that was collected.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// The line that says so.
+    pub said: Said,
+    /// Whether its Node was in this cluster: then so was its NodeClaim.
+    pub had_node: bool,
+}
+
+/// That a pod is to run on the node of a NodeClaim.
+#[derive(Clone, Debug)]
+pub struct Nomination {
+    /// The NodeClaim.
+    pub claim: Box<str>,
+    /// The event that says so.
+    pub said: Said,
+}
+
+/// A workload with a label that a NodeClaim may not carry in some release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labelled {
+    /// The kind of the workload.
+    pub kind: Box<str>,
+    /// Its namespace.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The label.
+    pub key: Box<str>,
+}
+
+/// A Node as it stands in the input.
+#[derive(Clone, Debug)]
+pub struct NodeObject {
+    /// Its name.
+    pub name: Box<str>,
+    /// Whether Karpenter has registered it.
+    pub is_registered: bool,
+    /// Whether it carries the taint that it has to register with.
+    pub has_registration_taint: bool,
+    /// Where it stands.
+    pub said: Said,
+}
+
+impl History {
+    /// Takes in what an entry tells.
+    pub fn observe(&mut self, entry: &Entry<'_>) {
+        if let Some(time) = entry.time {
+            let (first, last) = self.span.unwrap_or((time, time));
+            self.span = Some((first.min(time), last.max(time)));
+        }
+        match entry.origin {
+            Origin::Log => {
+                self.has_log = true;
+                self.has_debug |= entry.level == Level::Debug;
+                self.observe_line(entry);
+            }
+            Origin::Text => self.observe_lease(entry),
+            Origin::Event => self.observe_event(entry),
+            Origin::Condition => self.observe_condition(entry),
+        }
+        self.forgotten += self.lives.forget() + self.batches.forget();
+    }
+
+    /// Takes in what an object tells beyond its conditions, such as a NodeClaim's labels or a Node's taints.
+    pub fn object(&mut self, object: Object<'_>, at: At) {
+        self.observe_object(object, at);
+        self.forgotten += self.lives.forget();
+    }
+
+    /// How many milliseconds passed from something to the last thing that was said.
+    pub fn since(&self, time: Option<Time>) -> Option<i64> {
+        let (_, last) = self.span?;
+        Some(last.0 - time?.0)
+    }
+
+    /// The node classes of some NodePools, each once, as far as they are in the input.
+    pub fn classes_of<'h>(&'h self, pools: impl IntoIterator<Item = &'h str>) -> Vec<&'h str> {
+        let mut classes: Vec<_> =
+            pools.into_iter().filter_map(|pool| self.classes.get(pool).map(|class| &**class)).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// Whether two controllers wrote at the same time: one of them before and after the other, within minutes.
+    pub fn writers_interleave(&self, one: usize, other: usize) -> bool {
+        const WITHIN: i64 = 10 * 60_000;
+        let mut lines: Vec<_> = self.lives.all().flat_map(Life::written).collect();
+        lines.retain(|(_, writer)| *writer == one || *writer == other);
+        lines.sort_unstable();
+        lines.dedup_by_key(|(_, writer)| *writer);
+        let mut windows = lines.windows(3);
+        windows.any(|window| match window {
+            [(start, _), _, (end, _)] => end.0 - start.0 <= WITHIN,
+            _ => false,
+        })
+    }
+}
+
+/// Puts something into a map that holds few; whether there was room.
+fn put_few<V>(map: &mut BTreeMap<Box<str>, V>, key: &str, value: impl FnOnce() -> V) -> bool {
+    if map.contains_key(key) || map.len() >= FEW {
+        return map.contains_key(key);
+    }
+    map.insert(key.into(), value());
+    true
+}

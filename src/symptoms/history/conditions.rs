@@ -1,0 +1,130 @@
+//! What events and the conditions of a status tell.
+
+use super::life::Cause;
+use super::log::{disrupt, drift, keep_cause, qualified};
+use super::said::Said;
+use super::{History, Nomination, put_few};
+use crate::symptoms::entry::Entry;
+
+/// How many nominations are kept of one pod.
+const MOST_NOMINATIONS: usize = 8;
+
+/// A condition, from a status or from the event of its transition.
+struct Told<'a> {
+    kind: &'a str,
+    status: &'a str,
+    reason: &'a str,
+}
+
+impl History {
+    pub(super) fn observe_condition(&mut self, entry: &Entry<'_>) {
+        let told =
+            Told { kind: &entry.condition.kind, status: &entry.condition.status, reason: &entry.reason };
+        self.told(entry, &told);
+    }
+
+    /// Sources: pkg/events and pkg/controllers/*/events.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0, the
+    /// provider's pkg/controllers/interruption/events at v1.8.0, and status/controller.go of awslabs/operatorpkg.
+    pub(super) fn observe_event(&mut self, entry: &Entry<'_>) {
+        if let Some(told) = transition(&entry.message) {
+            self.told(entry, &told);
+            return;
+        }
+        match (&*entry.object.kind, &*entry.reason) {
+            ("Pod", "Nominated") => self.nominated(entry),
+            ("Pod", "FailedScheduling") => self.unscheduled(entry),
+            ("NodeClaim", reason) => self.event_of_claim(entry, reason),
+            _ => {}
+        }
+    }
+
+    fn event_of_claim(&mut self, entry: &Entry<'_>, reason: &str) {
+        if reason == "UnregisteredTaintMissing" {
+            self.taint_missing(entry, false);
+            return;
+        }
+        let life = self.lives.of(&entry.object.name);
+        match reason {
+            "InsufficientCapacityError" | "NodeClassNotReady" => {
+                Said::keep_first(&mut life.launch_failed, entry);
+            }
+            "InstanceTerminating" | "InstanceStopping" => Said::keep_first(&mut life.lost, entry),
+            "SpotInterrupted" | "InstanceUnhealthy" => keep_cause(life, Cause::Interrupted, entry),
+            "DisruptionTerminating" => {
+                let reason = entry.message.rsplit_once(": ").map_or("", |(_, reason)| reason);
+                disrupt(life, &reason.to_ascii_lowercase(), entry);
+            }
+            _ => {}
+        }
+    }
+
+    fn nominated(&mut self, entry: &Entry<'_>) {
+        let Some((_, claim)) = entry.message.split_once("nodeclaim/") else { return };
+        let claim = claim.split([',', ' ']).next().unwrap_or_default();
+        let pod = qualified(&entry.object.namespace, &entry.object.name);
+        self.ignored.take(&pod, entry.time);
+        if self.nominations.len() >= super::FEW * 20 && !self.nominations.contains_key(&*pod) {
+            return;
+        }
+        let known = self.nominations.entry(pod.into()).or_default();
+        if known.len() < MOST_NOMINATIONS && !known.iter().any(|nomination| &*nomination.claim == claim) {
+            known.push(Nomination { claim: claim.into(), said: Said::of(entry) });
+        }
+    }
+
+    /// From 1.7 on a pod that is skipped gets an event in the words of one that fits nowhere; what tells them apart are
+    /// the reasons. Source: pkg/controllers/provisioning/provisioner.go at v1.6.4 and v1.7.0.
+    fn unscheduled(&mut self, entry: &Entry<'_>) {
+        const VOLUME: [&str; 2] =
+            ["pod has unbound immediate PersistentVolumeClaims", "had volume node affinity conflict"];
+        let pod = qualified(&entry.object.namespace, &entry.object.name);
+        if VOLUME.iter().any(|words| entry.message.contains(words)) {
+            put_few(&mut self.waits_for_volume, &pod, || Said::of(entry));
+        }
+        if let Some(reason) = entry.message.strip_prefix("Failed to schedule pod, ")
+            && crate::symptoms::correlations::pod_ignored::is_reason(reason)
+        {
+            self.ignored.skip(&pod, reason, entry);
+        }
+    }
+
+    fn told(&mut self, entry: &Entry<'_>, told: &Told<'_>) {
+        match (&*entry.object.kind, told.kind) {
+            ("NodeClaim", _) => self.told_of_claim(entry, told),
+            ("NodePool", "NodeRegistrationHealthy") if told.reason == "RegistrationFailed" => {
+                put_few(&mut self.unhealthy_pools, &entry.object.name, || Said::of(entry));
+            }
+            _ => {}
+        }
+    }
+
+    fn told_of_claim(&mut self, entry: &Entry<'_>, told: &Told<'_>) {
+        if told.kind == "Registered" && told.reason == "UnregisteredTaintNotFound" {
+            self.taint_missing(entry, true);
+        }
+        let life = self.lives.of(&entry.object.name);
+        match (told.kind, told.status) {
+            ("Launched", "True") => {
+                life.set_born(entry.time);
+                Said::keep_first(&mut life.launched, entry);
+            }
+            ("Registered", "True") => Said::keep_first(&mut life.registered, entry),
+            ("Registered", "Unknown") if told.reason == "NodeNotFound" => {
+                Said::keep_first(&mut life.node_not_found, entry);
+            }
+            ("Initialized", "True") => Said::keep_first(&mut life.initialised, entry),
+            ("Drifted", "True") => drift(life, told.reason, Said::of(entry)),
+            _ => {}
+        }
+    }
+}
+
+/// Reads `Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: R, Message: M`.
+fn transition(message: &str) -> Option<Told<'_>> {
+    let rest = message.strip_prefix("Status condition transitioned, Type: ")?;
+    let (kind, rest) = rest.split_once(", Status: ")?;
+    let (_, rest) = rest.split_once(" -> ")?;
+    let (status, rest) = rest.split_once(", Reason: ")?;
+    let reason = rest.split_once(", Message: ").map_or(rest, |(reason, _)| reason);
+    Some(Told { kind, status, reason })
+}

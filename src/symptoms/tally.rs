@@ -1,0 +1,510 @@
+//! What was said how often: the messages of the vocabulary, counted by cause.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::diagnosis::{Confidence, Quote};
+use super::entry::{At, Entry, Level, Origin, Subject, Time};
+use super::vocabulary::index::{Found, Known, Tells, index};
+use super::vocabulary::{Detail, When, commits};
+use super::{Diagnosis, Symptom};
+use crate::finding::Severity;
+use crate::karpenter::release::{Release, Releases};
+
+/// How many causes are counted; what comes after them is only counted as forgotten.
+const MAX_CAUSES: usize = 5_000;
+/// How many objects are remembered of a cause.
+const MAX_OBJECTS: usize = 1_000;
+/// How many of them a diagnosis lists.
+const LISTED_OBJECTS: usize = 10;
+/// How many lines a diagnosis quotes, and how many of the same wording.
+const MAX_QUOTES: usize = 5;
+const MAX_QUOTES_ALIKE: usize = 3;
+/// How long a quote may be, in bytes.
+const MAX_QUOTE: usize = 2_000;
+/// How long a detail may be, in bytes.
+const MAX_DETAIL: usize = 200;
+/// In how many minutes a cause may be seen before the first of them are forgotten.
+const MAX_MINUTES: usize = 3_000;
+/// After so many minutes without it a cause that the controller logs has passed: its loops run every ten seconds.
+const QUIET_LOG: i64 = 2;
+/// The same where only events tell it: the controller repeats an event every few minutes at most.
+const QUIET_EVENTS: i64 = 12;
+/// So many minutes may lie between two lines of one episode: capacity that was refused is not asked for again for three.
+const GAP_LOG: i64 = 5;
+/// The same for events.
+const GAP_EVENTS: i64 = 20;
+
+/// What was counted in one cluster.
+#[derive(Debug)]
+pub struct Tally {
+    /// Entries that the vocabulary knows, those of normal work among them.
+    pub understood: u64,
+    /// Entries that it does not know.
+    pub unknown: u64,
+    /// Entries of causes beyond those that are counted.
+    pub forgotten: u64,
+    causes: BTreeMap<usize, BTreeMap<String, Cause>>,
+    number_of_causes: usize,
+    works_again: BTreeMap<&'static str, Time>,
+    latest: Option<Time>,
+    lowest: Option<Level>,
+    /// The commit that the last line of a log named, as JSON.
+    commit: String,
+    /// The releases that commits and versions name, and the last of them.
+    named: Releases,
+    named_last: Option<Release>,
+    /// The releases that say everything in these words.
+    releases: Releases,
+    mixed: bool,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            understood: 0,
+            unknown: 0,
+            forgotten: 0,
+            causes: BTreeMap::new(),
+            number_of_causes: 0,
+            works_again: BTreeMap::new(),
+            latest: None,
+            lowest: None,
+            commit: String::new(),
+            named: Releases::NONE,
+            named_last: None,
+            releases: Releases::ALL,
+            mixed: false,
+        }
+    }
+}
+
+/// One cause: what was said with one detail.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "four things that are independent of one another")]
+struct Cause {
+    count: u64,
+    first: Option<Time>,
+    last: Option<Time>,
+    /// How often in which minute since 1970, in their order.
+    minutes: Vec<(i64, u64)>,
+    objects: BTreeMap<Subject<'static>, u64>,
+    /// Entries about objects beyond those that are remembered.
+    more_objects: usize,
+    /// Each with the position of its message.
+    quotes: Vec<(usize, At, String)>,
+    /// It was recognised by more than words alone.
+    recognised: bool,
+    /// It was said without another cause beside it.
+    alone: bool,
+    /// A log says it.
+    logged: bool,
+    /// A status says it: it is so now.
+    present: bool,
+}
+
+impl Tally {
+    /// Counts what an entry says.
+    pub fn observe(&mut self, entry: &Entry<'_>) {
+        self.latest = self.latest.max(entry.time);
+        if entry.origin == Origin::Log {
+            self.lowest = Some(self.lowest.map_or(entry.level, |lowest| lowest.min(entry.level)));
+        }
+        let found = index().find(entry);
+        self.read_release(entry, &found);
+        if found.known.is_empty() {
+            self.unknown += u64::from(entry.origin != Origin::Text);
+            return;
+        }
+        self.understood += 1;
+        let known = found.known.iter().filter_map(|at| index().known(*at).map(|known| (*at, known)));
+        let mut told: Vec<(usize, Known, usize, String)> = Vec::new();
+        for (at, known) in known {
+            let Tells::Symptom(position, symptom) = known.tells else { continue };
+            if matches!(symptom.when, When::Correlated) {
+                continue;
+            }
+            for detail in details(known.message.detail, entry) {
+                // A cause counts once an entry, however often the entry says it.
+                if !told.iter().any(|(_, _, other, same)| *other == position && *same == detail) {
+                    told.push((at, known, position, detail));
+                }
+            }
+        }
+        let alone =
+            told.iter().all(|(_, _, position, _)| told.first().is_some_and(|first| first.2 == *position));
+        for (message, _, position, detail) in told {
+            self.count(position, detail, message, entry, alone, !found.words_only);
+        }
+        if entry.origin == Origin::Log
+            && let Some(time) = entry.time
+            && let Some(message) = works_again(&entry.message)
+        {
+            let last = self.works_again.entry(message).or_insert(time);
+            *last = time.max(*last);
+        }
+    }
+
+    fn count(
+        &mut self,
+        symptom: usize,
+        detail: String,
+        message: usize,
+        entry: &Entry<'_>,
+        alone: bool,
+        recognised: bool,
+    ) {
+        let causes = self.causes.entry(symptom).or_default();
+        if !causes.contains_key(&detail) {
+            if self.number_of_causes >= MAX_CAUSES {
+                self.forgotten += 1;
+                return;
+            }
+            self.number_of_causes += 1;
+        }
+        let cause = causes.entry(detail).or_default();
+        cause.alone |= alone;
+        cause.recognised |= recognised;
+        cause.add(entry, message);
+    }
+
+    /// What an entry tells of the release that wrote it: a log names the commit that it was built from, or the version;
+    /// without them the words do.
+    fn read_release(&mut self, entry: &Entry<'_>, found: &Found) {
+        if entry.origin != Origin::Log {
+            return;
+        }
+        if let Some(raw) = entry.fields.raw("commit")
+            && raw != self.commit
+        {
+            raw.clone_into(&mut self.commit);
+            let digits = raw.trim_matches('"').split('-').next().unwrap_or_default();
+            self.name_release(commits::release(digits));
+        }
+        if entry.message == "discovered karpenter version" {
+            let version = entry.fields.text("version");
+            self.name_release(version.and_then(|version| Release::parse(&version).ok()));
+        }
+        if found.words_only || self.named_last.is_some() {
+            return;
+        }
+        let messages = || found.known.iter().filter_map(|at| index().known(*at)).map(|known| known.message);
+        let all = messages().fold(Releases::NONE, |all, message| all.or(message.releases));
+        let of_level = messages().filter(|message| message.seen.is_at(entry.level));
+        let of_level = of_level.fold(Releases::NONE, |all, message| all.or(message.releases));
+        let said_by = if of_level.is_empty() { all } else { of_level };
+        if !said_by.is_empty() {
+            let both = self.releases.and(said_by);
+            self.mixed |= both.is_empty();
+            self.releases = if both.is_empty() { said_by } else { both };
+        }
+    }
+
+    fn name_release(&mut self, release: Option<Release>) {
+        if let Some(release) = release {
+            self.named = self.named.or(Releases::only(release));
+            self.named_last = Some(release);
+        }
+    }
+
+    /// The release that wrote the log, where it names its commit or version; the last of them, as in a log across an
+    /// upgrade. Otherwise the releases that say everything that was read in these very words, all where nothing tells
+    /// them apart; where none says everything, those that say what was read last.
+    pub fn releases(&self) -> Releases {
+        self.named_last.map_or(self.releases, Releases::only)
+    }
+
+    /// Whether no single release says everything that was read: a log across an upgrade, or of two controllers.
+    pub fn mixed_releases(&self) -> bool {
+        if self.named_last.is_some() { self.named.iter().nth(1).is_some() } else { self.mixed }
+    }
+
+    /// The lowest level of the lines of logs that were read; none where there were none.
+    pub fn lowest_level(&self) -> Option<Level> {
+        self.lowest
+    }
+
+    /// What the counts say of the cluster at a position among the inputs: the gravest and surest first.
+    pub fn diagnoses(&self, cluster: usize) -> Vec<Diagnosis> {
+        let mut diagnoses = Vec::new();
+        for (position, symptom) in super::all().enumerate() {
+            let Some(causes) = self.causes.get(&position) else { continue };
+            // What names no detail is about one of those that were named.
+            let unnamed = causes.get("").filter(|_| causes.len() > 1);
+            let named = causes.iter().filter(|(detail, _)| unnamed.is_none() || !detail.is_empty());
+            for (at, (detail, cause)) in named.enumerate() {
+                let unnamed = unnamed.filter(|_| at == 0);
+                if self.is_worth(symptom.when, cause)
+                    || unnamed.is_some_and(|other| self.is_worth(symptom.when, other))
+                {
+                    diagnoses.push(diagnosis(symptom, cluster, detail, cause, unnamed));
+                }
+            }
+        }
+        diagnoses.sort_by(|one, other| {
+            (one.severity, one.confidence, other.count).cmp(&(other.severity, other.confidence, one.count))
+        });
+        diagnoses
+    }
+
+    fn is_worth(&self, when: When, cause: &Cause) -> bool {
+        match when {
+            When::Always => true,
+            When::Correlated => false,
+            When::Often { count, minutes } => cause.most_within(minutes) >= count,
+            When::Repeated { count } => cause.objects.values().any(|of_one| *of_one >= count),
+            When::Lasting { minutes } => cause.longest() >= signed(minutes),
+            When::Unresolved { minutes, until } => {
+                cause.present || cause.longest() >= signed(minutes) || !self.has_passed(cause, until)
+            }
+        }
+    }
+
+    fn has_passed(&self, cause: &Cause, until: &[&str]) -> bool {
+        let (Some(last), Some(latest)) = (cause.last, self.latest) else { return false };
+        let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
+        let works = until.iter().filter_map(|message| self.works_again.get(message)).any(|time| *time > last);
+        works || minute(latest) - minute(last) >= quiet
+    }
+}
+
+impl Cause {
+    fn add(&mut self, entry: &Entry<'_>, message: usize) {
+        self.count = self.count.saturating_add(entry.count.max(1));
+        self.logged |= entry.origin == Origin::Log;
+        self.present |= entry.origin == Origin::Condition;
+        if let Some(time) = entry.time {
+            self.first = Some(self.first.map_or(time, |first| first.min(time)));
+            self.last = self.last.max(Some(time));
+            self.add_minute(minute(time), entry.count.max(1));
+        }
+        if let Some(subject) = subject(entry) {
+            if let Some(count) = self.objects.get_mut(&subject) {
+                *count = count.saturating_add(entry.count.max(1));
+            } else if self.objects.len() < MAX_OBJECTS {
+                self.objects.insert(subject, entry.count.max(1));
+            } else {
+                self.more_objects += 1;
+            }
+        }
+        self.quote(message, entry);
+    }
+
+    fn add_minute(&mut self, minute: i64, count: u64) {
+        let found = match self.minutes.last_mut() {
+            Some((last, counted)) if *last == minute => {
+                *counted = counted.saturating_add(count);
+                return;
+            }
+            Some((last, _)) if *last < minute => Err(self.minutes.len()),
+            _ => self.minutes.binary_search_by_key(&minute, |(at, _)| *at),
+        };
+        match found {
+            Ok(at) => {
+                if let Some((_, counted)) = self.minutes.get_mut(at) {
+                    *counted = counted.saturating_add(count);
+                }
+            }
+            Err(at) => {
+                self.minutes.insert(at, (minute, count));
+                if self.minutes.len() > MAX_MINUTES {
+                    self.minutes.drain(..MAX_MINUTES / 4);
+                }
+            }
+        }
+    }
+
+    /// Keeps the first lines of each wording.
+    fn quote(&mut self, message: usize, entry: &Entry<'_>) {
+        let alike = self.quotes.iter().filter(|(other, ..)| *other == message).count();
+        if alike >= MAX_QUOTES_ALIKE {
+            return;
+        }
+        if self.quotes.len() >= MAX_QUOTES {
+            // A wording that is new takes the place of the last that is not.
+            let is_again = |at: usize, of: usize| self.quotes.iter().take(at).any(|(other, ..)| *other == of);
+            let again = self.quotes.iter().enumerate().rev().find(|(at, (of, ..))| is_again(*at, *of));
+            match again.map(|(at, _)| at) {
+                Some(at) if alike == 0 => self.quotes.remove(at),
+                _ => return,
+            };
+        }
+        self.quotes.push((message, entry.at, cut(&entry.text, MAX_QUOTE).into_owned()));
+    }
+
+    /// The most within so many minutes.
+    fn most_within(&self, minutes: u64) -> u64 {
+        if self.minutes.is_empty() {
+            return self.count;
+        }
+        let (mut from, mut sum, mut most) = (self.minutes.iter(), 0_u64, 0);
+        let mut oldest = from.next();
+        for (minute, count) in &self.minutes {
+            sum = sum.saturating_add(*count);
+            while let Some((start, of_it)) = oldest.filter(|(start, _)| minute - start >= signed(minutes)) {
+                debug_assert!(start <= minute);
+                sum = sum.saturating_sub(*of_it);
+                oldest = from.next();
+            }
+            most = most.max(sum);
+        }
+        most
+    }
+
+    /// The minutes of the longest episode.
+    fn longest(&self) -> i64 {
+        let gap = if self.logged { GAP_LOG } else { GAP_EVENTS };
+        let (mut start, mut last, mut longest) = (None, None, 0);
+        for (minute, _) in &self.minutes {
+            if last.is_none_or(|last| minute - last > gap) {
+                start = Some(*minute);
+            }
+            last = Some(*minute);
+            longest = longest.max(start.map_or(0, |start| minute - start));
+        }
+        longest
+    }
+}
+
+fn diagnosis(
+    symptom: &'static Symptom,
+    cluster: usize,
+    detail: &str,
+    cause: &Cause,
+    unnamed: Option<&Cause>,
+) -> Diagnosis {
+    let causes = || std::iter::once(cause).chain(unnamed);
+    let objects: BTreeMap<&Subject<'static>, u64> =
+        causes().flat_map(|cause| cause.objects.iter().map(|(object, count)| (object, *count))).collect();
+    let mut quotes: Vec<&(usize, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
+    quotes.truncate(MAX_QUOTES);
+    quotes.sort_by_key(|(_, at, _)| *at);
+    let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
+    let sure = causes().any(|cause| cause.recognised) && causes().any(|cause| cause.alone);
+    Diagnosis {
+        symptom,
+        cluster,
+        severity: symptom.severity.min(Severity::Warning),
+        confidence: if sure { symptom.confidence } else { lower(symptom.confidence) },
+        message: says(symptom.says, detail),
+        help: symptom.remedy.to_owned(),
+        count: causes().map(|cause| cause.count).fold(0, u64::saturating_add),
+        first: causes().filter_map(|cause| cause.first).min(),
+        last: causes().filter_map(|cause| cause.last).max(),
+        objects_in_all: objects.len() + causes().map(|cause| cause.more_objects).sum::<usize>(),
+        objects: objects.into_keys().take(LISTED_OBJECTS).cloned().collect(),
+        evidence: quotes.iter().map(quote).collect(),
+        details: if detail.is_empty() { Vec::new() } else { vec![detail.to_owned()] },
+    }
+}
+
+fn lower(confidence: Confidence) -> Confidence {
+    match confidence {
+        Confidence::Certain => Confidence::Likely,
+        Confidence::Likely | Confidence::Possible => Confidence::Possible,
+    }
+}
+
+/// A sentence with its detail in the place between braces.
+fn says(sentence: &str, detail: &str) -> String {
+    let parts = sentence
+        .split_once('{')
+        .and_then(|(before, rest)| rest.split_once('}').map(|(otherwise, after)| (before, otherwise, after)));
+    match parts {
+        Some((before, otherwise, after)) if detail.is_empty() => format!("{before}{otherwise}{after}"),
+        Some((before, _, after)) => format!("{before}`{detail}`{after}"),
+        None => sentence.to_owned(),
+    }
+}
+
+/// The details that an entry names; one that is empty where it names none.
+pub(super) fn details(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
+    let mut found = named(detail, entry);
+    found.retain(|text| !text.is_empty());
+    for text in &mut found {
+        *text = cut(text, MAX_DETAIL).into_owned();
+    }
+    found.sort_unstable();
+    found.dedup();
+    if found.is_empty() { vec![String::new()] } else { found }
+}
+
+fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
+    match detail {
+        Detail::None => Vec::new(),
+        Detail::Field(key) => entry
+            .fields
+            .name(key)
+            .or_else(|| entry.fields.text(key).map(Cow::into_owned))
+            .into_iter()
+            .collect(),
+        Detail::Between(from, to) => {
+            let text = [&entry.error, &entry.message].into_iter().find(|text| text.contains(from));
+            let text = text.or((entry.origin == Origin::Log).then_some(&entry.text));
+            text.map_or_else(Vec::new, |text| between(text, from, to))
+        }
+        Detail::Object => vec![entry.object.name.clone().into_owned()],
+        Detail::First(ways) => {
+            ways.iter().map(|way| named(*way, entry)).find(|found| !found.is_empty()).unwrap_or_default()
+        }
+    }
+}
+
+/// What stands between two pieces, each time it does, a bounded number of times.
+fn between(text: &str, from: &str, to: &str) -> Vec<String> {
+    let after = text.split(from).skip(1).take(50);
+    let piece =
+        after.map(|rest| if to.is_empty() { rest } else { rest.split(to).next().unwrap_or_default() });
+    let bare = |piece: &str| {
+        let piece = piece.trim().trim_end_matches('\\');
+        piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()
+    };
+    piece.map(bare).collect()
+}
+
+/// The object that an entry is about: its own, or one that its fields name.
+fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        name: String,
+        #[serde(default)]
+        namespace: String,
+    }
+    let of_field = |kind: &'static str| {
+        let named: Named =
+            serde_json::from_str(entry.fields.raw(kind).filter(|raw| raw.starts_with('{'))?).ok()?;
+        Some(Subject { kind: kind.into(), namespace: named.namespace.into(), name: named.name.into() })
+    };
+    if !entry.object.name.is_empty() {
+        return Some(entry.object.clone().into_owned());
+    }
+    ["Pod", "NodeClaim", "NodePool", "EC2NodeClass", "Node"].into_iter().find_map(of_field)
+}
+
+/// The message itself, where some symptom has passed once it is said.
+fn works_again(message: &str) -> Option<&'static str> {
+    WORKS_AGAIN.iter().copied().find(|other| *other == message)
+}
+
+/// Lines that say that nodes are made again: what waits for them looks at these.
+const WORKS_AGAIN: [&str; 4] = [
+    "launched nodeclaim",
+    "created nodeclaim",
+    "computed new nodeclaim(s) to fit pod(s)",
+    "registered nodeclaim",
+];
+
+fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
+    match text.get(..text.floor_char_boundary(bytes)) {
+        Some(start) if text.len() > bytes => Cow::Owned(format!("{start}…")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn minute(time: Time) -> i64 {
+    time.0.div_euclid(60_000)
+}
+
+fn signed(minutes: u64) -> i64 {
+    i64::try_from(minutes).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,121 @@
+//! Times as logs and objects write them → milliseconds.
+
+use super::entry::Time;
+
+impl Time {
+    /// Reads `2026-03-31T18:04:55.550Z`, with or without a fraction, with `Z` or an offset such as `+02:00` or `+0000`;
+    /// a space for the `T` is accepted. `None` where the text is no such time.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let (year, month) = (digits(bytes, 0, 4)?, digits(bytes, 5, 2)?);
+        let (day, hour) = (digits(bytes, 8, 2)?, digits(bytes, 11, 2)?);
+        let (minute, second) = (digits(bytes, 14, 2)?, digits(bytes, 17, 2)?);
+        let separators = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
+        let separated = separators.iter().all(|(at, byte)| bytes.get(*at) == Some(byte))
+            && matches!(bytes.get(10), Some(b'T' | b't' | b' '));
+        let sound = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60;
+        if !separated || !sound || second > 60 {
+            return None;
+        }
+        let mut rest = bytes.get(19..)?;
+        let mut millis = 0;
+        if let Some((b'.' | b',', fraction)) = rest.split_first() {
+            let len = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let digit =
+                |at: usize| fraction.get(at).filter(|_| at < len).map_or(0, |byte| i64::from(byte - b'0'));
+            millis = digit(0) * 100 + digit(1) * 10 + digit(2);
+            rest = fraction.get(len..)?;
+        }
+        let minutes = offset(rest)?;
+        let days = days_of(year, month, day);
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - minutes * 60;
+        Some(Self(seconds * 1000 + millis))
+    }
+
+    /// Takes seconds, milliseconds, microseconds or nanoseconds since 1970, whichever gives a day of this century.
+    pub fn since_1970(number: f64) -> Option<Self> {
+        let per_milli = match number {
+            _ if number < 1e8 => return None,
+            _ if number < 1e11 => 1e-3,
+            _ if number < 1e14 => 1.0,
+            _ if number < 1e17 => 1e3,
+            _ if number < 1e20 => 1e6,
+            _ => return None,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "below 1e14, as the bounds above have it")]
+        let millis = (number / per_milli) as i64;
+        Some(Self(millis))
+    }
+}
+
+fn digits(bytes: &[u8], at: usize, len: usize) -> Option<i64> {
+    bytes
+        .get(at..at + len)?
+        .iter()
+        .try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
+}
+
+/// Minutes east of UTC.
+fn offset(text: &[u8]) -> Option<i64> {
+    match text {
+        [] | [b'Z' | b'z'] => Some(0),
+        [sign @ (b'+' | b'-'), rest @ ..] => {
+            let minutes_at = if rest.get(2) == Some(&b':') { 3 } else { 2 };
+            let minutes = digits(rest, 0, 2)? * 60 + digits(rest, minutes_at, 2).unwrap_or(0);
+            Some(if *sign == b'-' { -minutes } else { minutes })
+        }
+        _ => None,
+    }
+}
+
+/// Days since 1970, by the algorithm of Howard Hinnant's `days_from_civil`: years start in March.
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let shifted = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * shifted + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_every_form_that_logs_have() {
+        for (text, printed) in [
+            ("2026-03-31T18:04:55.550Z", "2026-03-31T18:04:55Z"),
+            ("2026-03-31T18:04:55Z", "2026-03-31T18:04:55Z"),
+            ("2026-03-31T18:04:55.123456789Z", "2026-03-31T18:04:55Z"),
+            ("2026-03-31T20:04:55.123000+02:00", "2026-03-31T18:04:55Z"),
+            ("2026-03-31T18:04:55.000+0000", "2026-03-31T18:04:55Z"),
+            ("2026-03-31 18:04:55.550", "2026-03-31T18:04:55Z"),
+            ("2024-02-29T23:59:60Z", "2024-03-01T00:00:00Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Time::parse(text).unwrap().to_string(), printed, "{text}");
+        }
+        assert_eq!(Time::parse("2026-03-31T18:04:55.5Z").unwrap().0 % 1000, 500);
+        for text in [
+            "",
+            "2026-03-31",
+            "18:04:55",
+            "2026-13-31T18:04:55Z",
+            "2026-03-31T18:04:55 x",
+            "9999999999999999999",
+        ] {
+            assert_eq!(Time::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_taken_in_the_unit_that_gives_a_day_of_ours() {
+        for number in
+            [1_775_000_000.5, 1_775_000_000_500.0, 1_775_000_000_500_000.0, 1_775_000_000_500_000_000.0]
+        {
+            assert_eq!(Time::since_1970(number), Some(Time(1_775_000_000_500)), "{number}");
+        }
+        assert_eq!(Time::since_1970(12.0), None);
+        assert_eq!(Time::since_1970(f64::NAN), None);
+    }
+}

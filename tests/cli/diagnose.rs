@@ -1,0 +1,219 @@
+//! `karpwarden diagnose`: what it reads, where it points, how it exits.
+
+use serde_json::Value;
+
+use crate::folder::{Folder, Run};
+
+/// A line of normal work.
+const NORMAL: &str = r#"{"level":"INFO","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"found provisionable pod(s)","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e-0000-4000-8000-000000000001","Pods":"shop/web-1","duration":"6.2ms"}"#;
+
+/// A node class whose profile is an ARN, with the status that it comes to.
+const CLASS: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: default
+spec:
+  amiSelectorTerms: [{alias: al2023@v20260101}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod
+status:
+  conditions:
+  - {type: InstanceProfileReady, status: \"True\", reason: InstanceProfileReady}
+  - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
+  - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
+";
+
+fn lines(count: usize) -> String {
+    format!("{NORMAL}\n").repeat(count)
+}
+
+/// The report of what is on standard input.
+fn report(arguments: &[&str], stdin: &str) -> (Run, Value) {
+    let all = [&["diagnose", "-", "--format", "json"], arguments].concat();
+    let run = Folder::with(&[]).run_in("", &all, stdin);
+    let report = run.json();
+    (run, report)
+}
+
+#[test]
+fn a_healthy_log_is_a_zero_that_says_what_was_read() {
+    let folder = Folder::with(&[("controller.log", &lines(3))]);
+    let run = folder.run(&["diagnose", "controller.log"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(
+        run.summary(),
+        "nothing to report in 3 entries and 0 documents; checked against Karpenter 1.14"
+    );
+    assert!(
+        run.stdout.contains("read: 3 lines of 1 file, 2026-04-23T18:04:55Z to 2026-04-23T18:04:55Z: "),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("no line below INFO"), "{run:?}");
+}
+
+#[test]
+fn a_status_among_lines_is_diagnosed_on_the_line_to_change() {
+    let text = format!("{}{CLASS}{}", lines(2), lines(1));
+    let (run, report) = report(&["--karpenter-version", "1.8"], &text);
+    assert_eq!(run.status, 1);
+    let first = &report["findings"][0];
+    assert_eq!(first["rule"], "status-contradiction");
+    assert_eq!((&first["severity"], &first["confidence"]), (&"error".into(), &"certain".into()));
+    assert_eq!((&first["file"], &first["line"], &first["column"]), (&"-".into(), &11.into(), &20.into()));
+    assert_eq!(first["path"], "spec.instanceProfile");
+    let arn = "arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod";
+    let start = text.find(arn).unwrap();
+    assert_eq!((&first["offset"], &first["endOffset"]), (&start.into(), &(start + arn.len()).into()));
+    assert_eq!(first["evidence"][0]["line"], 15);
+    assert!(first["evidence"][0]["text"].as_str().unwrap().starts_with("- {type: ValidationSucceeded"));
+    let log = &report["logs"][0];
+    assert_eq!((&log["lines"], &log["level"], &log["truncated"]), (&17.into(), &"INFO".into(), &0.into()));
+    // What check finds comes after it, each certain and without a line of its own.
+    let rest = report["findings"].as_array().unwrap().iter().skip(1);
+    let mut rest = rest.map(|finding| (&finding["confidence"], &finding["evidence"], &finding["rule"]));
+    assert!(rest.any(|(_, _, rule)| rule == "instance-profile-is-arn"));
+    assert!(
+        rest.all(|(confidence, evidence, _)| confidence == "certain" && *evidence == Value::Array(vec![]))
+    );
+}
+
+#[test]
+fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
+    let folder = Folder::with(&[("all.txt", CLASS)]);
+    let run = folder.run(&[
+        "diagnose",
+        "--select",
+        "status-contradiction",
+        "--karpenter-version",
+        "1.8",
+        "all.txt",
+    ]);
+    insta::assert_snapshot!(run.stdout, @r#"
+    error[status-contradiction]: `ValidationSucceeded` has never been decided while all else is ready: the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles
+       |
+       = sure: certain
+       = said: all.txt:13: - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
+       = said: all.txt:12: - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
+       = help: write `Nodes-prod`
+       = holds for: Karpenter 1.3.1-1.3.8, 1.4-1.14
+       = docs: https://karpwarden.github.io/karpwarden/rules/status-contradiction
+    here: the line to change: EC2NodeClass/default, spec.instanceProfile
+      --> all.txt:9:20
+       |
+     8 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+     9 |   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod
+       |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    10 | status:
+    11 |   conditions:
+    12 |   - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
+       |                                          ------ this is copied from the spec, not looked up
+    13 |   - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
+       |                                         ------- this is what it comes to
+    14 |   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
+       |
+
+    read: 14 lines of 1 file: 0 understood, 3 unknown
+    1 error in 3 entries and 1 document; checked against Karpenter 1.8
+    "#);
+}
+
+#[test]
+fn a_cut_off_line_is_counted_and_no_failure() {
+    let text = format!("{}\n{}{}", NORMAL.get(100..).unwrap(), lines(2), NORMAL.get(..120).unwrap());
+    let (run, report) = report(&[], &text);
+    assert_eq!(run.status, 0);
+    assert_eq!((&report["logs"][0]["truncated"], &report["logs"][0]["entries"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn every_text_file_of_a_folder_is_read_and_ignore_files_are_not_heeded() {
+    let folder = Folder::with(&[
+        ("in/.gitignore", "*.log\n"),
+        ("in/a.log", &lines(1)),
+        ("in/b/controller", &lines(1)),
+        ("in/c.yaml", CLASS),
+        ("in/.hidden", &lines(5)),
+    ]);
+    folder.write("in/d.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01");
+    let run = folder.run(&["diagnose", "in", "--format", "json"]);
+    let report = run.json();
+    let log = &report["logs"][0];
+    assert_eq!((&log["files"], &log["entries"]), (&4.into(), &5.into()));
+    assert_eq!(report["skipped"][0]["file"], "in/d.png");
+    assert_eq!(report["skipped"][0]["reason"], "a binary file, not read");
+    assert_eq!(report["findings"][0]["file"], "in/c.yaml");
+}
+
+#[test]
+fn clusters_are_kept_apart() {
+    let folder = Folder::with(&[("a/x.log", &lines(1)), ("b/x.log", &lines(2)), ("b/class.yaml", CLASS)]);
+    let run = folder.run(&["diagnose", "--cluster", "a", "--cluster", "b/", "--format", "json"]);
+    let report = run.json();
+    let logs: Vec<_> =
+        report["logs"].as_array().unwrap().iter().map(|log| (&log["cluster"], &log["files"])).collect();
+    assert_eq!(logs, [(&"a".into(), &1.into()), (&"b".into(), &2.into())]);
+    assert_eq!(report["findings"][0]["cluster"], "b");
+}
+
+#[test]
+fn symptoms_are_chosen_by_their_name_and_by_their_family() {
+    let folder = Folder::with(&[("class.yaml", CLASS)]);
+    let rules = |arguments: &[&str]| {
+        let run = folder.run(&[&["diagnose", "class.yaml", "--format", "json"], arguments].concat());
+        let report = run.json();
+        let found =
+            report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned());
+        found.collect::<Vec<_>>()
+    };
+    assert!(rules(&["--select", "symptoms"]).is_empty());
+    assert_eq!(rules(&["--select", "status-contradiction"]), ["status-contradiction"]);
+    assert!(!rules(&["--ignore", "status-contradiction"]).contains(&"status-contradiction".to_owned()));
+    let run = folder.run(&["diagnose", "class.yaml", "--select", "symptom"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("did you mean `symptoms`?"), "{run:?}");
+}
+
+#[test]
+fn each_way_to_fail_has_its_status() {
+    let folder = Folder::with(&[("x.log", &lines(1)), ("broken.yaml", "a: [\n"), ("empty/.keep", "")]);
+    for (arguments, status) in [
+        (vec!["x.log"], 0),
+        (vec![], 3),
+        (vec!["empty"], 3),
+        (vec!["nowhere.log", "x.log"], 4),
+        (vec!["broken.yaml"], 4),
+        (vec!["x.log", "--format", "sarif"], 2),
+        (vec!["x.log", "--karpenter-version", "1.99"], 2),
+    ] {
+        let run = folder.run(&[&["diagnose"], arguments.as_slice()].concat());
+        assert_eq!(run.status, status, "{arguments:?} {run:?}");
+    }
+    let class = Folder::with(&[("class.yaml", CLASS)]);
+    assert_eq!(class.run(&["diagnose", "class.yaml"]).status, 1);
+    assert_eq!(class.run(&["diagnose", "class.yaml", "--fail-on", "never"]).status, 0);
+}
+
+#[test]
+fn what_a_log_says_cannot_act_on_the_terminal() {
+    let text =
+        CLASS.replace("object is awaiting reconciliation", "\"object \\e]0;x\\a is \u{202e} awaiting\"");
+    let (_, report) = report(&[], &text);
+    assert_eq!(report["findings"][0]["rule"], "status-contradiction");
+    let run = Folder::with(&[]).run_in(
+        "",
+        &["diagnose", "-"],
+        &text.replace("\\e", "\u{1b}").replace("\\a", "\u{7}"),
+    );
+    assert!(!run.stdout.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{run:?}");
+}
+
+#[test]
+fn a_report_goes_to_a_file_where_that_is_asked_for() {
+    let folder = Folder::with(&[("x.log", &lines(1))]);
+    let run = folder.run(&["diagnose", "x.log", "--format", "json", "--output", "report.json"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    assert_eq!(report["logs"][0]["entries"], 1);
+}
