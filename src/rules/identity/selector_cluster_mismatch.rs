@@ -200,7 +200,7 @@ fn against<'d>(
     drafts: &mut Vec<Draft<'d>>,
 ) {
     let own_terms = terms_of(mentions, known);
-    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
+    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
@@ -223,7 +223,7 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     let own_terms = terms_of(mentions, right.name);
     let own_lists: Names<'_> =
         mentions.iter().filter(|mention| mention.name == right.name).map(|mention| mention.list).collect();
-    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
+    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
         let Some(mut severity) = mention.severity(right.name) else { continue };
         // Terms of a list are alternatives, which may select the subnets of two networks on purpose; and what one tag
         // says need not be what another says.
