@@ -1,4 +1,4 @@
-use super::user_data::UserData;
+use super::user_data::{UserData, calls};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::fix::{Change, Fix};
@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     for shell in data.scripts().iter().chain(&data.cloud_commands()) {
-        for (command, call) in data.calls(shell) {
+        for (command, call) in calls(shell) {
             if !data.is_eks(&call) {
                 continue;
             }

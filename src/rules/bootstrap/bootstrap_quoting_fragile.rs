@@ -1,4 +1,4 @@
-use super::user_data::{UserData};
+use super::user_data::{UserData, calls};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
@@ -86,7 +86,7 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
         drafts.push(Draft::new(&RULE, data.place(span), message).help(help));
     };
     let mut joins = Vec::new();
-    for (command, call) in data.calls(shell) {
+    for (command, call) in calls(shell) {
         joins.push(command.span);
         let Some(args) = call.kubelet_extra_args().filter(|_| data.is_eks(&call)) else { continue };
         if let Some(span) = nested(args.span, data.text) {

@@ -110,31 +110,6 @@ impl<'d> UserData<'d> {
         program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
     }
 
-    /// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
-    pub(super) fn calls(self, script: &Script) -> Vec<(&Command, Bootstrap)> {
-        let words =
-            script.commands.iter().flat_map(|command| command.assignments.iter().chain(&command.words));
-        let assigned = |name: &str| {
-            let values = words.clone().filter_map(|word| word.value.strip_prefix(name)?.strip_prefix('='));
-            let (mut own, mut any) = (true, false);
-            for value in values {
-                (own, any) = (own && value == BOOTSTRAP, true);
-            }
-            own && any
-        };
-        let call = |command| {
-            let invocation = Command::invocation(command)?;
-            let program = invocation.program.value.strip_prefix('$');
-            let name = program.map(|name| name.trim_matches(['{', '}'])).filter(|name| !name.is_empty());
-            let call = match name {
-                Some(name) if assigned(name) => Some(Bootstrap::of(&invocation)),
-                _ => Bootstrap::read(&invocation),
-            };
-            Some((command, call?))
-        };
-        script.commands.iter().filter_map(call).collect()
-    }
-
     /// The commands that cloud-init runs for a cloud-config, each a script: the strings of `bootcmd` and `runcmd` that stand
     /// letter by letter in the text.
     pub(super) fn cloud_commands(self) -> Vec<Script> {
@@ -192,6 +167,30 @@ impl<'d> UserData<'d> {
             || (unnamed && part.body.text(self.text).starts_with("#!"));
         (shell && !encoded).then_some(part.body)
     }
+}
+
+/// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
+pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
+    let words = script.commands.iter().flat_map(|command| command.assignments.iter().chain(&command.words));
+    let assigned = |name: &str| {
+        let values = words.clone().filter_map(|word| word.value.strip_prefix(name)?.strip_prefix('='));
+        let (mut own, mut any) = (true, false);
+        for value in values {
+            (own, any) = (own && value == BOOTSTRAP, true);
+        }
+        own && any
+    };
+    let call = |command| {
+        let invocation = Command::invocation(command)?;
+        let program = invocation.program.value.strip_prefix('$');
+        let name = program.map(|name| name.trim_matches(['{', '}'])).filter(|name| !name.is_empty());
+        let call = match name {
+            Some(name) if assigned(name) => Some(Bootstrap::of(&invocation)),
+            _ => Bootstrap::read(&invocation),
+        };
+        Some((command, call?))
+    };
+    script.commands.iter().filter_map(call).collect()
 }
 
 /// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws
