@@ -103,8 +103,9 @@ lint: ## Run the linter; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 .PHONY: test
-test: ## Run every test
+test: npm chromium ## Run every test, those in a browser too
 	$(CARGO) test --locked --workspace
+	@$(MAKE) --no-print-directory playground-test
 
 .PHONY: rule
 rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
@@ -149,6 +150,12 @@ reproducible: ## Build the module in two folders and compare the digests
 bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
 	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
 
+.PHONY: log-bench
+log-bench: ## Measure reading a log against counting its lines by a JSON parser
+	@$(CARGO) bench --quiet --locked --package karpwarden --no-default-features --features symptoms --bench diagnose --profile doors
+
+bench: log-bench
+
 .PHONY: clean
 clean: ## Remove what was built
 	$(CARGO) clean
@@ -166,7 +173,20 @@ page        := playground
 engine_wasm := target/wasm32-unknown-unknown/web/karpwarden_playground.wasm
 assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
 
-$(page)/node_modules/.package-lock.json: $(page)/package-lock.json
+# $(call debian,COMMAND,PACKAGES): installs Debian's packages where a command is missing and that is allowed; else says how.
+define debian
+	@command -v $(1) >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			printf '%s\n' '==> apt-get install $(2)' && apt-get update -qq && \
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(2) >/dev/null; \
+		else printf '%s\n' 'There is no $(1), which the page is built or tested with: sudo apt-get install -y nodejs npm chromium' >&2; exit 1; fi; }
+endef
+
+.PHONY: npm
+npm:
+	$(call debian,$(NPM),nodejs npm)
+
+$(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@printf '%s\n' '==> npm ci'
 	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
 	@touch $@
@@ -182,10 +202,12 @@ playground-engine: targets-quietly ## Build the engine for browsers and Node, wi
 		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground \
 			--lib --crate-type cdylib
 	@$(assemble) bindgen $(engine_wasm) $(page)/build/engine
+	@$(assemble) pack $(page)/build/engine/karpwarden_bg.wasm $(page)/build/engine.lzma
 	@$(assemble) rules $(page)/build/rules.json
 
 .PHONY: playground-dist
 playground-dist: annotated-policy.wasm playground-engine $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+	@$(assemble) pack $(annotated) $(page)/build/policy.lzma $(page)/build/engine/karpwarden_bg.wasm
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground
@@ -201,12 +223,12 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 	@cd $(page) && $(NPM) test --silent
 	@cd $(page)/package && $(NODE) --test
 
+# The browser that CHROMIUM names, or one that is installed.
+browser := $(or $(CHROMIUM),$(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome)),chromium)
+
 .PHONY: chromium
 chromium:
-	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			printf '%s\n' '==> apt-get install chromium' && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
-		else printf '%s\n' 'The browser tests need Chromium. Install it: sudo apt-get install -y chromium'; exit 1; fi; }
+	$(call debian,$(browser),chromium)
 
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle

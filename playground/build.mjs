@@ -1,7 +1,7 @@
 // Builds the page into dist/: one call of the bundler, names that change with their content, and nothing copied by hand.
 //
-// The engine (build/engine), the rules' texts (build/rules.json) and the policy module have been built before; see
-// `make playground-dist`.
+// The engine's glue (build/engine), the rules' texts (build/rules.json) and the modules, packed (build/*.lzma), have been
+// made before; see `make playground-dist`.
 
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -41,8 +41,8 @@ const examples = readdirSync(join(root, 'examples'))
   });
 const first = examples.find((example) => example.name === 'nodeclass-bad.yaml') ?? examples[0];
 
-const engine = put('engine.wasm', read(here, 'build/engine/karpwarden_bg.wasm'));
-const policy = put('policy.wasm', read(root, 'policies/karpenter/annotated-policy.wasm'));
+const engine = put('engine.lzma', read(here, 'build/engine.lzma'));
+const policy = put('policy.lzma', read(here, 'build/policy.lzma'));
 const rules = put('rules.json', read(here, 'build/rules.json'));
 const menu = put('examples.json', JSON.stringify(examples));
 const style = put('style.css', read(here, 'page/style.css'));
@@ -69,7 +69,7 @@ const named = (result, entry) => {
 const workers = await build({
   ...shared,
   entryPoints: [source('engine-worker.ts'), source('admission-worker.ts')],
-  define: { ENGINE_WASM: fromAsset(engine), POLICY_WASM: fromAsset(policy) },
+  define: { ENGINE: fromAsset(engine), POLICY: fromAsset(policy) },
 });
 const engineWorker = named(workers, 'engine-worker.ts');
 const page = await build({

@@ -1,13 +1,16 @@
 //! Makes what the page loads from what Cargo built.
 //!
 //! `bindgen MODULE.wasm FOLDER` writes the module with its JavaScript glue and types; `rules FILE` writes the rules'
-//! documentation as one JSON object from name to Markdown.
+//! documentation as one JSON object from name to Markdown; `pack MODULE.wasm FILE [BEFORE.wasm]` packs a module for the
+//! way to the page, as `page/src/unpack.ts` reads it, where it is said against the bytes of another one.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use karpwarden::rules;
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 use wasm_bindgen_cli_support::Bindgen;
 
 type Problem = Box<dyn core::error::Error>;
@@ -18,7 +21,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["bindgen", module, folder] => bindgen(module, folder),
         ["rules", file] => documentation(file),
-        _ => Err("usage: bindgen MODULE FOLDER | rules FILE".into()),
+        ["pack", module, file] => pack(module, file, None),
+        ["pack", module, file, before] => pack(module, file, Some(before)),
+        _ => Err("usage: bindgen MODULE FOLDER | rules FILE | pack MODULE FILE [BEFORE]".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,6 +44,25 @@ fn bindgen(module: &str, folder: &str) -> Result<(), Problem> {
         .remove_name_section(true);
     bindgen.web(true).map_err(|error| error.to_string())?;
     bindgen.generate(folder).map_err(|error| format!("{error:?}").into())
+}
+
+/// LZMA takes a fifth off what gzip leaves of a module; and of two modules with the same engine in them, the second is
+/// packed to a half once more where the first is the dictionary.
+fn pack(module: &str, file: &str, before: Option<&str>) -> Result<(), Problem> {
+    let bytes = std::fs::read(module)?;
+    let dictionary = before.map(std::fs::read).transpose()?;
+    let reach = bytes.len() + dictionary.as_ref().map_or(0, Vec::len);
+    let options = LzmaOptions {
+        dict_size: u32::try_from(reach.next_power_of_two())?,
+        pb: 0,
+        preset_dict: dictionary,
+        ..LzmaOptions::with_preset(9)
+    };
+    let mut packed = u32::try_from(bytes.len())?.to_le_bytes().to_vec();
+    let mut writer = LzmaWriter::new_no_header(&mut packed, &options, false)?;
+    writer.write_all(&bytes)?;
+    writer.finish()?;
+    Ok(std::fs::write(file, packed)?)
 }
 
 fn documentation(file: &str) -> Result<(), Problem> {

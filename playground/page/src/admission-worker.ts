@@ -4,9 +4,11 @@ import type { Json } from './types.ts';
 import { type JsonObject, textAt } from './cluster/json.ts';
 import { type Operation, admissionRequest } from './cluster/request.ts';
 import { type AdmissionResponse, contextAware, isAbout, metadataOf, review, WEBHOOK } from './cluster/server.ts';
+import { fetchModule } from './unpack.ts';
 import type { HostCall } from './cluster/inventory.ts';
 
-declare const POLICY_WASM: string;
+declare const ENGINE: string;
+declare const POLICY: string;
 
 export interface Loaded {
   digest: string;
@@ -48,9 +50,7 @@ interface Module {
 let loading: Promise<Module> | undefined;
 
 async function load(): Promise<Module> {
-  const answer = await fetch(new URL(POLICY_WASM, self.location.href));
-  if (!answer.ok) throw new Error(`the policy module could not be fetched: ${answer.status}`);
-  const bytes = await answer.arrayBuffer();
+  const bytes = await fetchModule(POLICY, await fetchModule(ENGINE));
   const [hash, module] = await Promise.all([crypto.subtle.digest('SHA-256', bytes), WebAssembly.compile(bytes)]);
   const metadata = metadataOf(module);
   const digest = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,11 +1,12 @@
 // The engine, away from the page's own thread: a check can take as long as it likes, and be ended.
 
 import init, * as engine from '../../build/engine/karpwarden.js';
+import { fetchModule } from './unpack.ts';
 import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
 
-declare const ENGINE_WASM: string;
+declare const ENGINE: string;
 
-const ready = init({ module_or_path: new URL(ENGINE_WASM, self.location.href) });
+const ready = fetchModule(ENGINE).then((bytes) => init({ module_or_path: bytes }));
 
 /** The engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
