@@ -14,7 +14,13 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     ("no-nodepool", &["nodepool-not-ready", "nodepool-invalid"]),
     (
         "nodepool-not-ready",
-        &["nodepool-invalid", "nodeclass-missing", "nodeclass-not-ready", "nodeclass-never-decided"],
+        &[
+            "instance-profile-blocks-nodepool",
+            "nodepool-invalid",
+            "nodeclass-missing",
+            "nodeclass-not-ready",
+            "nodeclass-never-decided",
+        ],
     ),
     (
         "nodeclass-not-ready",
@@ -35,6 +41,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     (
         "nodeclass-never-decided",
         &[
+            "instance-profile-blocks-nodepool",
             "instance-profile-not-found",
             "instance-profile-not-made",
             "node-role-not-found",
