@@ -1,5 +1,8 @@
 //! What was said how often: the messages of the vocabulary, counted by cause.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
