@@ -35,10 +35,14 @@ const PROBLEMS: &[Expected] = &[
     ("foreign-collection/two-clusters-1.8/", "foreign-collection", Certain, ""),
     ("foreign-collection/victim-1.0-debug.log", "foreign-collection", Likely, ""),
     ("foreign-collection/victim-1.12.log", "foreign-collection", Likely, ""),
+    ("foreign-collection/victim-1.3.log", "foreign-collection", Possible, ""),
     ("foreign-collection/collector-1.6-debug.log", "foreign-collection", Likely, ""),
     ("double-nodeclaim/storage-1.2.log", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/mixed-1.5/", "double-nodeclaim", Certain, "storage.yaml:9"),
     ("double-nodeclaim/two-releases-1.6.log", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/two-files-1.6/", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/describe-1.4.txt", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/waiting-1.8-debug.log", "pod-ignored", Likely, ""),
     ("double-nodeclaim/taint-1.8-debug.log", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/nominated-1.3-events.yaml", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/waiting-1.10-events.txt", "pod-ignored", Likely, ""),
@@ -51,6 +55,7 @@ const PROBLEMS: &[Expected] = &[
     ("instance-profile/launch-1.1.log", "instance-profile-not-found", Certain, ""),
     ("instance-profile/mixed-1.9/", "instance-profile-blocks-nodepool", Certain, "default.yaml:8"),
     ("drift-loop/security-groups-1.8-debug.log", "drift-loop", Certain, ""),
+    ("drift-loop/security-groups-1.0-debug.log", "drift-loop", Likely, ""),
     ("drift-loop/unknown-1.10.log", "drift-loop", Likely, ""),
 ];
 

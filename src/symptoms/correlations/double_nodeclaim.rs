@@ -31,8 +31,8 @@ they no longer fit the first:
 It is no double where the pods are others, or where the first NodeClaim failed or was deleted before.
 
 Certain: some batches within minutes gave more places on new nodes than they had pods, none of their NodeClaims failed, and the
-cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone it is likely where a pod was
-nominated to two NodeClaims and its volume is told to be in the way.",
+cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone: a pod was nominated to two NodeClaims,
+and the scheduler names a conflict with its volume (certain) or a volume that is to be bound at once (likely).",
     rules: &["storageclass-immediate", "taint-should-be-startup-taint", "two-controllers"],
     messages: &[],
     when: When::Correlated,
@@ -96,6 +96,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 /// Compares each batch with those before it that named the same pods.
 fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
+    let interleaved = history.interleaved();
     // The last batches that made NodeClaims and named the pod, the latest first.
     let mut last: BTreeMap<&str, Vec<&Batch>> = BTreeMap::new();
     for batch in history.batches.in_time() {
@@ -107,7 +108,8 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
         before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Said::key)));
         before.dedup_by(|one, other| std::ptr::eq(*one, *other));
         // With more batches there are more pods, and it may show only in the few or only in the many.
-        let found = (1..=before.len()).find_map(|count| compare(history, before.get(..count)?, batch));
+        let found =
+            (1..=before.len()).find_map(|count| compare(history, &interleaved, before.get(..count)?, batch));
         doubles.extend(found);
         for pod in &batch.pods {
             let batches = last.entry(pod).or_default();
@@ -119,7 +121,12 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
 }
 
 /// Whether some batches, the latest first, and one after them gave more places on new nodes than there were pods.
-fn compare<'h>(history: &'h History, earlier: &[&'h Batch], batch: &'h Batch) -> Option<Double<'h>> {
+fn compare<'h>(
+    history: &'h History,
+    interleaved: &BTreeSet<(usize, usize)>,
+    earlier: &[&'h Batch],
+    batch: &'h Batch,
+) -> Option<Double<'h>> {
     let (when, latest) = (batch.time()?, *earlier.first()?);
     let apart = |earlier: &Batch| Some(when.0 - earlier.time()?.0);
     let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
@@ -162,16 +169,20 @@ fn compare<'h>(history: &'h History, earlier: &[&'h Batch], batch: &'h Batch) ->
         pod,
         gap: gap(first.created.as_ref(), second.created.as_ref()),
         is_proven: counted.is_some() && first.launched.is_some() && second.launched.is_some(),
-        why: why(history, first, second, apart(latest)?, latest.writer != batch.writer),
+        why: why(history, first, second, apart(latest)?, (latest.writer, batch.writer), interleaved),
     })
 }
 
-fn why(history: &History, first: &Life, second: &Life, apart: i64, other_writer: bool) -> Why {
-    let interleave = || {
-        let (one, other) = (first.writer, second.writer);
-        one.zip(other).is_some_and(|(one, other)| history.writers_interleave(one, other))
-    };
-    if apart < ONE_BATCH || (other_writer && (interleave() || history.leases.len() > 1)) {
+fn why(
+    history: &History,
+    first: &Life,
+    second: &Life,
+    apart: i64,
+    writers: (usize, usize),
+    interleaved: &BTreeSet<(usize, usize)>,
+) -> Why {
+    let leases = writers.0 != writers.1 && history.leases.len() > 1;
+    if apart < ONE_BATCH || interleaved.contains(&writers) || leases {
         return Why::Controllers;
     }
     let zones_known = !first.zone.is_empty() && !second.zone.is_empty();
@@ -228,7 +239,10 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
         Why::Zones => volume.is_some() || !history.immediate.is_empty(),
         Why::Node | Why::Unknown => false,
     };
+    // That the first node is there and the volume elsewhere.
+    let conflicts = volume.is_some_and(|said| said.text.contains("volume node affinity conflict"));
     let confidence = match (shown.is_proven, is_explained) {
+        (_, true) if conflicts && shown.why == Why::Zones => Confidence::Certain,
         (true, true) => Confidence::Certain,
         (true, false) | (false, true) => Confidence::Likely,
         (false, false) => Confidence::Possible,
@@ -430,7 +444,7 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, nominated), "");
         let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
-        error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
+        error certain x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
           help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode

@@ -26,7 +26,8 @@ too, something differs between what is asked for and what is made, or what is as
 A change of the NodePool or node class, or a new AMI, makes every older node drift once: that is a wave, no loop. It counts as
 a loop where nodes that were made after the first drift of the same NodePool, for the same reason, drift within the hour:
 certain from the third generation on, likely from the second where it drifts within a quarter of an hour. A NodePool or node
-class can be changed twice in an hour, and an `INFO` log does not tell the reason: there it takes a generation more.",
+class can be changed twice in an hour, and an `INFO` log does not tell the reason: there it takes a generation more. Possible: a
+node drifts from the security groups or subnets within five minutes, and no older one with it.",
     rules: &["cluster-name-shared", "two-controllers", "sg-cluster-tag-selector", "selector-cluster-mismatch"],
     messages: &[],
     when: When::Correlated,
@@ -128,7 +129,9 @@ fn judge(
     marks: &[Mark<'_>],
 ) -> Option<Diagnosis> {
     let again: Vec<_> = marks.iter().filter(|mark| mark.generation > 1).collect();
-    let generations = again.iter().map(|mark| mark.generation).max()?;
+    let Some(generations) = again.iter().map(|mark| mark.generation).max() else {
+        return born_drifted(cluster, history, pool, reason, marks);
+    };
     let youngest = again.iter().filter_map(|mark| mark.age).min()?;
     // A spec that is changed by hand, or a reason that is not told.
     let is_of_spec = matches!(reason, "" | "NodePoolDrifted" | "NodeClassDrift" | "RequirementsDrifted");
@@ -171,6 +174,35 @@ fn judge(
     Some(draft.done())
 }
 
+/// Nodes that drift within minutes of their making, and no others with them: they never were what is asked for. It takes
+/// a reason that only what was launched can give.
+fn born_drifted(
+    cluster: usize,
+    history: &History,
+    pool: &str,
+    reason: &str,
+    marks: &[Mark<'_>],
+) -> Option<Diagnosis> {
+    let is_young = |mark: &Mark<'_>| mark.age.is_some_and(|age| age <= AT_ONCE / 3);
+    if !matches!(reason, "SecurityGroupDrift" | "SubnetDrift") || !marks.iter().all(is_young) {
+        return None;
+    }
+    let first = marks.first()?;
+    let message = format!(
+        "the node of {} drifted {} after it was made (`{reason}`): it never was what its node class asks for, and its replacement will not be either",
+        names(marks.iter().map(|mark| &*mark.life.name)),
+        duration(first.age?)
+    );
+    let draft = Draft::new(&SYMPTOM, cluster, Confidence::Possible, message)
+        .help(usual(reason).to_owned())
+        .count(marks.len() as u64)
+        .objects("NodePool", [pool])
+        .objects("EC2NodeClass", history.classes_of([pool]))
+        .objects("NodeClaim", marks.iter().map(|mark| &*mark.life.name))
+        .quote(cluster, [first.life.launched.as_ref(), first.life.initialised.as_ref(), Some(first.said)]);
+    Some(draft.done())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -202,10 +234,19 @@ mod tests {
         ");
         let two = [life("aaaaa", 0, 2, "SubnetDrift"), life("bbbbb", 3, 5, "SubnetDrift")].concat();
         assert_eq!(verdict(&CORRELATION, &two), "error likely");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 2, "SubnetDrift")), "error possible");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 2, "AMIDrift")), "");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 20, "SubnetDrift")), "");
         // A NodePool may be changed twice in an hour.
         assert_eq!(verdict(&CORRELATION, &two.replace("SubnetDrift", "NodePoolDrifted")), "");
         // And what drifts for one reason, then for another, was changed in two ways.
-        assert_eq!(verdict(&CORRELATION, &two.replacen("SubnetDrift", "AMIDrift", 1)), "");
+        assert_eq!(
+            verdict(
+                &CORRELATION,
+                &two.replacen("SubnetDrift", "AMIDrift", 1).replace("SubnetDrift", "InstanceTypeNotFound")
+            ),
+            ""
+        );
     }
 
     #[test]
@@ -271,6 +312,9 @@ mod tests {
             )
         };
         assert_eq!(verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 5)].concat()), "error likely");
-        assert_eq!(verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 1)].concat()), "");
+        assert_eq!(
+            verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 1)].concat()),
+            "error possible"
+        );
     }
 }

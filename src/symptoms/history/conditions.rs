@@ -70,10 +70,11 @@ impl History {
     /// From 1.7 on a pod that is skipped gets an event in the words of one that fits nowhere; what tells them apart are
     /// the reasons. Source: pkg/controllers/provisioning/provisioner.go at v1.6.4 and v1.7.0.
     fn unscheduled(&mut self, entry: &Entry<'_>) {
-        const VOLUME: [&str; 2] =
-            ["pod has unbound immediate PersistentVolumeClaims", "had volume node affinity conflict"];
         let pod = qualified(&entry.object.namespace, &entry.object.name);
-        if VOLUME.iter().any(|words| entry.message.contains(words)) {
+        if entry.message.contains("had volume node affinity conflict") {
+            self.waits_for_volume.remove(&*pod);
+            put_few(&mut self.waits_for_volume, &pod, || Said::of(entry));
+        } else if entry.message.contains("pod has unbound immediate PersistentVolumeClaims") {
             put_few(&mut self.waits_for_volume, &pod, || Said::of(entry));
         }
         if let Some(reason) = entry.message.strip_prefix("Failed to schedule pod, ")
