@@ -13,7 +13,7 @@ name: "nodeclaim-refused",
 severity: Severity::Error,
 summary: "the API server refuses NodeClaims",
 says: "the API server refuses NodeClaims: {see the error}",
-remedy: "Upgrade the chart `karpenter-crd` to the release of the controller; if the message counts too many items, make the requirements of NodePool and pods fewer.",
+remedy: "upgrade the chart `karpenter-crd` to the release of the controller; if the message counts too many items, make the requirements of NodePool and pods fewer",
 cause: "
 The controller makes NodeClaims from NodePool and pods, and the CRD in the cluster judges them. With CRDs of another
 release what one takes for right is wrong for the other. Labels, taints and requirements have upper bounds.
@@ -44,7 +44,7 @@ name: "admission-denied",
 severity: Severity::Error,
 summary: "an admission webhook refuses what the controller does",
 says: "the admission webhook {of another tool} refuses what the controller does",
-remedy: "Read the reason in the message, and let the policy leave out the ServiceAccount of Karpenter, or the kinds NodeClaim, Node and Pod eviction.",
+remedy: "read the reason in the message, and let the policy leave out the ServiceAccount of Karpenter, or the kinds NodeClaim, Node and Pod eviction",
 cause: "
 Policies of the cluster see the requests of Karpenter as those of anybody else: making NodeClaims, changing Nodes,
 evicting pods.
@@ -75,7 +75,7 @@ name: "rbac-denied",
 severity: Severity::Error,
 summary: "the controller lacks a right in the cluster",
 says: "the controller has no right to {an action} in the cluster",
-remedy: "Install the chart of the controller's release in full: its ClusterRoles and Roles belong to it. Two installations in one cluster share the names of these.",
+remedy: "install the chart of the controller's release in full: its ClusterRoles and Roles belong to it; two installations in one cluster share the names of these",
 cause: "
 The rights of the controller come with the chart, and change with releases. If only the image is upgraded, or a second
 installation takes the ClusterRoles over, some are missing.
@@ -106,7 +106,7 @@ name: "conflicts-without-end",
 severity: Severity::Warning,
 summary: "objects change again and again while the controller writes them",
 says: "objects change again and again while the controller writes them",
-remedy: "Look for a second controller on the same objects: another installation of Karpenter, a GitOps tool that undoes its changes, an agent that writes labels or taints in a loop.",
+remedy: "look for a second controller on the same objects: another installation of Karpenter, a GitOps tool that undoes its changes, an agent that writes labels or taints in a loop",
 cause: "
 A write on an older state is refused and repeated. Some of it is normal when many nodes come and go, as kubelet, the
 controllers of Kubernetes and Karpenter write the same objects; dozens in minutes are a fight.
@@ -130,7 +130,7 @@ name: "api-server-slow",
 severity: Severity::Warning,
 summary: "the API server answers too late",
 says: "the API server answers the controller too late, or its client holds requests back",
-remedy: "Look at the load of the API server and at its network; for a large cluster raise `KUBE_CLIENT_QPS` and `KUBE_CLIENT_BURST` under `controller.env`.",
+remedy: "look at the load of the API server and at its network; for a large cluster raise `KUBE_CLIENT_QPS` and `KUBE_CLIENT_BURST` under `controller.env`",
 cause: "
 Requests have a time to be answered, and the client of the controller bounds how many it sends in a second. A few in
 an upgrade of the control plane are normal.
@@ -168,7 +168,7 @@ name: "manifest-of-an-old-shape",
 severity: Severity::Error,
 summary: "a manifest has the shape of an old version",
 says: "a manifest has the shape of an old version: {a field} is missing or unknown",
-remedy: "Write it in the shape of `karpenter.sh/v1`: `nodeClassRef` with `group`, `kind` and `name`, `disruption.consolidateAfter`, `expireAfter` under `template.spec`, limits without `resources`. `karpwarden check` shows each place.",
+remedy: "write it in the shape of `karpenter.sh/v1`: `nodeClassRef` with `group`, `kind` and `name`, `disruption.consolidateAfter`, `expireAfter` under `template.spec`, limits without `resources`; `karpwarden check` shows each place",
 cause: "
 A manifest for `v1beta1` or older under `apiVersion: karpenter.sh/v1` lacks fields that `v1` asks for, and has some
 that it does not know.

@@ -13,7 +13,7 @@ name: "budget-unreadable",
 severity: Severity::Error,
 summary: "the schedule of a disruption budget cannot be read",
 says: "a disruption budget of the NodePool {here} cannot be read, and nothing in it is disrupted",
-remedy: "Write `schedule` as five cron fields in UTC without a time zone: days of the week count 0 to 6, and ranges ascend.",
+remedy: "write `schedule` as five cron fields in UTC without a time zone: days of the week count 0 to 6, and ranges ascend",
 cause: "
 One budget that cannot be read counts as one that allows nothing, for every reason of the NodePool: no consolidation,
 no drift. The API server checks the schedule only roughly.
@@ -37,7 +37,7 @@ name: "budget-blocks",
 severity: Severity::Warning,
 summary: "disruption budgets allow nothing for hours",
 says: "the disruption budgets of the NodePool {here} have allowed nothing for hours",
-remedy: "Look at `spec.disruption.budgets`: `nodes: \"0\"` without a schedule, or with one that is nearly always active, blocks for good; hours are in UTC.",
+remedy: "look at `spec.disruption.budgets`: `nodes: \"0\"` without a schedule, or with one that is nearly always active, blocks for good; hours are in UTC",
 cause: "
 The tightest active budget counts. A budget without a schedule is always active, one of 0 blocks consolidation and
 drift. While nodes are being replaced budgets are used up for some minutes, which is what they are for.
@@ -61,7 +61,7 @@ name: "pdb-blocks-disruption",
 severity: Severity::Warning,
 summary: "a PodDisruptionBudget keeps a node from being disrupted",
 says: "the PodDisruptionBudget {of pods on a node} has kept nodes from being disrupted for hours",
-remedy: "Let the budget allow at least one pod to go (`maxUnavailable: 1`, or more replicas than `minAvailable`), and look at whether its pods are ready.",
+remedy: "let the budget allow at least one pod to go (`maxUnavailable: 1`, or more replicas than `minAvailable`), and look at whether its pods are ready",
 cause: "
 A budget allows no eviction if as many pods are asked for as there are, or if some of them are not ready. Karpenter
 does not begin to disrupt a node on which such a pod runs, unless a `terminationGracePeriod` makes an end of it for
@@ -93,7 +93,7 @@ name: "several-pdbs-on-one-pod",
 severity: Severity::Error,
 summary: "two PodDisruptionBudgets select the same pod",
 says: "more than one PodDisruptionBudget selects the same pod, which can then never be evicted",
-remedy: "Leave one PodDisruptionBudget for each pod: narrow the selector of one of them, or delete it.",
+remedy: "leave one PodDisruptionBudget for each pod: narrow the selector of one of them, or delete it",
 cause: "
 The eviction API does not serve a pod that two budgets select, whatever they allow. A node with such a pod is neither
 disrupted nor drained.
@@ -138,7 +138,7 @@ name: "do-not-disrupt-blocks",
 severity: Severity::Warning,
 summary: "the annotation `karpenter.sh/do-not-disrupt` keeps a node",
 says: "the annotation `karpenter.sh/do-not-disrupt` has kept a node from being disrupted for hours",
-remedy: "Take the annotation off the pods or nodes that no longer need it (DaemonSets and static pods count too), and set `terminationGracePeriod` on the NodePool to bound how long a node that has to go may stay.",
+remedy: "take the annotation off the pods or nodes that no longer need it (DaemonSets and static pods count too), and set `terminationGracePeriod` on the NodePool to bound how long a node that has to go may stay",
 cause: "
 A running pod with the annotation keeps its node from consolidation and drift as long as it runs; on a node or
 NodeClaim it does so for good. With `expireAfter` and no `terminationGracePeriod` the node starts to drain and never
@@ -170,7 +170,7 @@ name: "do-not-disrupt-unreadable",
 severity: Severity::Warning,
 summary: "the value of `karpenter.sh/do-not-disrupt` cannot be read",
 says: "a pod has a value of `karpenter.sh/do-not-disrupt` that is neither `true` nor a duration, and is not protected",
-remedy: "Write `\"true\"`, or from 1.12 on a duration such as `\"4h\"`.",
+remedy: "write `\"true\"`, or from 1.12 on a duration such as `\"4h\"`",
 cause: "
 To 1.11 only `true` counts and anything else is passed over without a word. From 1.12 on a positive duration counts
 too, and what cannot be read is said in an event.
@@ -194,7 +194,7 @@ name: "node-cannot-be-judged",
 severity: Severity::Warning,
 summary: "a node is left out of disruption because something of it is unknown",
 says: "nodes are left out of disruption: their NodePool is gone, or they are not initialised",
-remedy: "Delete NodeClaims whose NodePool no longer exists, and look at the condition `Initialized` of the others.",
+remedy: "delete NodeClaims whose NodePool no longer exists, and look at the condition `Initialized` of the others",
 cause: "
 Only an initialised node of a NodePool that exists is considered. A node that stays uninitialised is never
 consolidated, drifted or repaired.
@@ -239,7 +239,7 @@ name: "spot-consolidation-held-back",
 severity: Severity::Warning,
 summary: "spot nodes are not replaced by cheaper spot nodes",
 says: "spot nodes are not replaced by cheaper ones: the gate is off, or fewer than 15 cheaper types are allowed",
-remedy: "Set `settings.featureGates.spotToSpotConsolidation: true`, and allow so many families and sizes that 15 cheaper types are left.",
+remedy: "set `settings.featureGates.spotToSpotConsolidation: true`, and allow so many families and sizes that 15 cheaper types are left",
 cause: "
 Replacing spot by spot is off unless its gate is set, and asks for 15 cheaper types, so that the cheapest pool of
 capacity is not drained. It is a choice and no failure: the node stays as it is.
@@ -270,7 +270,7 @@ name: "replacement-fails",
 severity: Severity::Warning,
 summary: "nodes that should replace others do not become ready",
 says: "nodes that should replace others do not become ready, and the replacement is given up",
-remedy: "Look at the NodeClaims that are made for it (`created nodeclaim` of controller `disruption`): they say why they are not initialised, and the log who deletes them.",
+remedy: "look at the NodeClaims that are made for it (`created nodeclaim` of controller `disruption`): they say why they are not initialised, and the log who deletes them",
 cause: "
 A node is drained only when what replaces it is initialised. If that does not come within the time, or its NodeClaim
 is deleted for lack of capacity, the command is given up and the old node goes on; the next attempt does the same.
@@ -295,7 +295,7 @@ name: "consolidation-times-out",
 severity: Severity::Warning,
 summary: "consolidation does not get through the nodes in its time",
 says: "consolidation does not get through the nodes in its time, again and again",
-remedy: "Give the controller more CPU, and look for what makes simulations slow: affinities over very many pods, many NodePools, preferences (`settings.preferencePolicy: Ignore` from 1.4 on).",
+remedy: "give the controller more CPU, and look for what makes simulations slow: affinities over very many pods, many NodePools, preferences (`settings.preferencePolicy: Ignore` from 1.4 on)",
 cause: "
 Each pass has a minute for several nodes at once and three for one after the other. What it did not reach waits for
 the next pass, from 1.4 on first. In clusters of many hundred nodes it happens now and then.
@@ -340,7 +340,7 @@ name: "controller-starved",
 severity: Severity::Warning,
 summary: "the loops of the controller run too seldom",
 says: "the loops of the controller run too seldom",
-remedy: "Give the controller more CPU and memory (`controller.resources`), and look for throttling of its calls to the API server.",
+remedy: "give the controller more CPU and memory (`controller.resources`), and look for throttling of its calls to the API server",
 cause: "
 Disruption should be looked at every ten seconds. Minutes between two runs show a controller that gets no CPU, or
 whose simulations take too long.
@@ -371,7 +371,7 @@ name: "disruption-fails",
 severity: Severity::Warning,
 summary: "consolidation cannot be worked out",
 says: "consolidation or the NodePools cannot be worked out",
-remedy: "Read the field `error` beside it; most often an object that pods refer to is gone, or the API server does not answer in time.",
+remedy: "read the field `error` beside it; most often an object that pods refer to is gone, or the API server does not answer in time",
 cause: "
 A failure in one simulation stops the pass; it is tried again ten seconds later. A few in a restart of the API server
 are normal.
@@ -416,7 +416,7 @@ name: "unhealthy-nodes-replaced",
 severity: Severity::Warning,
 summary: "nodes are replaced because they are unhealthy",
 says: "nodes are replaced because a condition says that they are unhealthy",
-remedy: "Look at the conditions of the Nodes before they went (`Ready`, and those of the node monitoring agent): what they have in common is the cause.",
+remedy: "look at the conditions of the Nodes before they went (`Ready`, and those of the node monitoring agent): what they have in common is the cause",
 cause: "
 With the gate `NodeRepair` a node whose condition has been bad for its time (mostly 10 to 30 minutes) is deleted
 without regard to budgets. One node is normal, several in an hour are an image, a driver or a network that fails.
@@ -447,7 +447,7 @@ name: "node-repair-blocked",
 severity: Severity::Error,
 summary: "too many nodes are unhealthy to be repaired",
 says: "so many nodes are unhealthy that none is replaced",
-remedy: "Find what they have in common: the image, the zone, the network, a DaemonSet. Node repair goes on once less than a fifth is unhealthy.",
+remedy: "find what they have in common: the image, the zone, the network, a DaemonSet; node repair goes on once less than a fifth is unhealthy",
 cause: "
 If more than a fifth of a NodePool (or of the cluster, for NodeClaims of none) is unhealthy, the cause is taken to be
 elsewhere, and replacing nodes is held back.

@@ -13,7 +13,7 @@ name: "interruption-queue-missing",
 severity: Severity::Error,
 summary: "the interruption queue does not exist",
 says: "the queue in `settings.interruptionQueue` does not exist, and interruptions are not noticed",
-remedy: "Write the bare name of an SQS queue of this account and region into `settings.interruptionQueue`, or leave it empty.",
+remedy: "write the bare name of an SQS queue of this account and region into `settings.interruptionQueue`, or leave it empty",
 cause: "
 The queue is looked up by its name in the region of the controller: an ARN or an address is no name. Without it spot
 interruptions and scheduled maintenance end nodes without a warning.
@@ -58,7 +58,7 @@ name: "interruption-message-unreadable",
 severity: Severity::Warning,
 summary: "messages in the interruption queue cannot be read",
 says: "messages arrive in the interruption queue that are not from EventBridge as Karpenter expects them",
-remedy: "Give Karpenter a queue of its own, with the rules of the getting-started template and without input transformers.",
+remedy: "give Karpenter a queue of its own, with the rules of the getting-started template and without input transformers",
 cause: "
 Karpenter reads the events of EC2 and AWS Health as EventBridge sends them, and deletes what it cannot read: whoever
 else uses the queue loses messages.
@@ -82,7 +82,7 @@ name: "interruption-queue-fails",
 severity: Severity::Warning,
 summary: "the interruption queue cannot be read",
 says: "the interruption queue cannot be read, again and again",
-remedy: "Look at the way to SQS: an interface endpoint in a private network, its security group, and the proxy settings of the controller.",
+remedy: "look at the way to SQS: an interface endpoint in a private network, its security group, and the proxy settings of the controller",
 cause: "
 The queue is read without a pause, twenty seconds a call. A single failure is repeated at once; a network without a
 way to SQS fails each time.
@@ -106,7 +106,7 @@ name: "instance-status-denied",
 severity: Severity::Warning,
 summary: "the controller may not read the status of instances",
 says: "the controller may not call `ec2:DescribeInstanceStatus`, and failing instances are not noticed",
-remedy: "Allow `ec2:DescribeInstanceStatus` to the controller and restart it.",
+remedy: "allow `ec2:DescribeInstanceStatus` to the controller and restart it",
 cause: "
 From 1.12 on the status checks of EC2 are read too. Policies of earlier releases lack the action.
 ",
@@ -129,7 +129,7 @@ name: "instances-fail-status-checks",
 severity: Severity::Warning,
 summary: "instances fail the status checks of EC2",
 says: "instances fail the status checks of EC2",
-remedy: "Look at the instances in EC2 (`describe-instance-status`) and at the AWS Health Dashboard; if it is always the same type or zone, keep it out of the NodePool for a while.",
+remedy: "look at the instances in EC2 (`describe-instance-status`) and at the AWS Health Dashboard; if it is always the same type or zone, keep it out of the NodePool for a while",
 cause: "
 From 1.13 on (1.12.2 too) the controller says which instances of the cluster fail, and replaces them. One is normal.
 ",

@@ -13,7 +13,7 @@ name: "subnets-not-found",
 severity: Severity::Error,
 summary: "a node class selects no subnet",
 says: "`subnetSelectorTerms` of the node class match no subnet",
-remedy: "Compare the tags or ids in `subnetSelectorTerms` with the subnets of the VPC (`aws ec2 describe-subnets`): the same account and region, the value spelt the same, and no placeholder left in it.",
+remedy: "compare the tags or ids in `subnetSelectorTerms` with the subnets of the VPC (`aws ec2 describe-subnets`): the same account and region, the value spelt the same, and no placeholder left in it",
 cause: "
 All pairs of a term have to be on one subnet; terms add up. A tag that differs in a letter, a selector of another
 cluster, or a list in one string matches nothing. If the controller may not call `ec2:DescribeSubnets`, its log says
@@ -59,7 +59,7 @@ name: "security-groups-not-found",
 severity: Severity::Error,
 summary: "a node class selects no security group",
 says: "`securityGroupSelectorTerms` of the node class match no security group",
-remedy: "Compare the tags, names or ids in `securityGroupSelectorTerms` with the groups of the VPC (`aws ec2 describe-security-groups`); a `name` is that of the group, not its tag `Name`.",
+remedy: "compare the tags, names or ids in `securityGroupSelectorTerms` with the groups of the VPC (`aws ec2 describe-security-groups`); a `name` is that of the group, not its tag `Name`",
 cause: "
 All pairs of a term have to be on one group; terms add up. The cluster's own group carries
 `kubernetes.io/cluster/<name>: owned`, others only the tags that somebody put on them.
@@ -90,7 +90,7 @@ name: "amis-not-found",
 severity: Severity::Error,
 summary: "a node class selects no image",
 says: "{the image} of the node class is not found",
-remedy: "Name a version of the alias that is published for the Kubernetes version of the cluster (`family@latest` to try), or compare ids, names, tags and owner in `amiSelectorTerms` with `aws ec2 describe-images`; the controller needs `ssm:GetParameter` for aliases.",
+remedy: "name a version of the alias that is published for the Kubernetes version of the cluster (`family@latest` to try), or compare ids, names, tags and owner in `amiSelectorTerms` with `aws ec2 describe-images`; the controller needs `ssm:GetParameter` for aliases",
 cause: "
 An alias is looked up in SSM for the Kubernetes version of the cluster; a version that was never published for it, or
 was removed, is not found. Images that others share are found only with their `owner`.
@@ -135,7 +135,7 @@ name: "alias-not-for-this-kubernetes",
 severity: Severity::Error,
 summary: "the alias of a node class has no images for the Kubernetes version",
 says: "the alias of the node class has no images for the Kubernetes version of the cluster",
-remedy: "Write another family into `amiSelectorTerms`: `al2023` or `bottlerocket` in the place of `al2` from Kubernetes 1.33 on; for `windows2025` the cluster has to be 1.35 or newer.",
+remedy: "write another family into `amiSelectorTerms`: `al2023` or `bottlerocket` in the place of `al2` from Kubernetes 1.33 on; for `windows2025` the cluster has to be 1.35 or newer",
 cause: "
 AWS publishes images of a family for some versions of Kubernetes only: none of AL2 from 1.33 on, and those of Windows
 Server 2025 from 1.35 on. To 1.5 of Karpenter no image is found; later it says why.
@@ -173,7 +173,7 @@ name: "placement-group-unresolved",
 severity: Severity::Error,
 summary: "the placement group of a node class is not found",
 says: "the placement group {of the node class} is not found",
-remedy: "Correct the name or id in `spec.placementGroupSelector`, make the group in this region, and allow `ec2:DescribePlacementGroups`.",
+remedy: "correct the name or id in `spec.placementGroupSelector`, make the group in this region, and allow `ec2:DescribePlacementGroups`",
 cause: "
 From 1.11 on a node class may name a placement group, which has to exist before nodes are launched into it.
 ",
@@ -210,7 +210,7 @@ name: "cluster-cidr-unknown",
 severity: Severity::Error,
 summary: "the address range of the cluster cannot be found out",
 says: "the address range of the cluster's services cannot be found out, and nodes of AL2023 need it",
-remedy: "Allow `eks:DescribeCluster` for the cluster to the controller; outside EKS use `amiFamily: Custom` and write the range into the NodeConfig.",
+remedy: "allow `eks:DescribeCluster` for the cluster to the controller; outside EKS use `amiFamily: Custom` and write the range into the NodeConfig",
 cause: "
 Images of AL2023 do not ask the cluster themselves, as those of AL2 did: the NodeConfig has to name the range.
 Karpenter asks EKS for it, once for its run. From 1.7 on (1.3.5, 1.4.1, 1.5.5 and 1.6.4 too) the condition says so.
@@ -241,7 +241,7 @@ name: "node-role-not-found",
 severity: Severity::Error,
 summary: "the role of the nodes does not exist",
 says: "the role {of the nodes} does not exist in the account",
-remedy: "Make the role, or correct `spec.role` of the node class: the bare name of a role of this account.",
+remedy: "make the role, or correct `spec.role` of the node class: the bare name of a role of this account",
 cause: "
 Karpenter makes an instance profile for `spec.role` and puts the role into it. The role itself it never makes.
 ",
@@ -271,7 +271,7 @@ name: "node-role-is-no-name",
 severity: Severity::Error,
 summary: "an ARN or a path stands where the name of a role belongs",
 says: "`spec.role` of the node class is not the name of a role",
-remedy: "Write what follows the last `/` of the ARN into `spec.role`.",
+remedy: "write what follows the last `/` of the ARN into `spec.role`",
 cause: "
 IAM attaches a role by its bare name. To 1.1 the text is passed on as it is, and refused; from 1.2 on the part after
 the last slash is used, so that an ARN works, but the comparison with the role in the profile never holds: the role is
@@ -296,7 +296,7 @@ name: "instance-profile-not-made",
 severity: Severity::Error,
 summary: "the instance profile of a node class cannot be made",
 says: "the instance profile for `spec.role` of the node class cannot be made",
-remedy: "Read the answer of IAM in the field `error`; in a network without a way to IAM name a profile that exists in `spec.instanceProfile` instead.",
+remedy: "read the answer of IAM in the field `error`; in a network without a way to IAM name a profile that exists in `spec.instanceProfile` instead",
 cause: "
 With `spec.role` the controller makes an instance profile and puts the role into it, which takes several calls to IAM.
 Private networks seldom have an endpoint for IAM; accounts have a quota of profiles.
@@ -327,7 +327,7 @@ name: "tags-refused",
 severity: Severity::Error,
 summary: "a node class sets tags that belong to Karpenter",
 says: "the node class sets tags that Karpenter sets itself: {see its condition}",
-remedy: "Take these keys out of `spec.tags`: `kubernetes.io/cluster/…`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim`, `karpenter.k8s.aws/ec2nodeclass` and `eks:eks-cluster-name` are set for you.",
+remedy: "take these keys out of `spec.tags`: `kubernetes.io/cluster/…`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim`, `karpenter.k8s.aws/ec2nodeclass` and `eks:eks-cluster-name` are set for you",
 cause: "
 Karpenter finds its instances by these tags, and its permissions depend on them. The API server refuses them in most
 cases; what slips through is refused by the controller from 1.2 on.
@@ -372,7 +372,7 @@ name: "nodeclass-waits-for-nodes",
 severity: Severity::Warning,
 summary: "a node class that is deleted waits for its NodeClaims",
 says: "a node class is being deleted and waits for NodeClaims that use it",
-remedy: "Delete the NodeClaims, or let them move to another node class; if a GitOps tool deletes and makes the node class again, have it change the class in place.",
+remedy: "delete the NodeClaims, or let them move to another node class; if a GitOps tool deletes and makes the node class again, have it change the class in place",
 cause: "
 A node class is removed only when no NodeClaim uses it. Until then NodePools that refer to it are not ready, and a new
 one of the same name cannot be made.
@@ -396,7 +396,7 @@ name: "bottlerocket-setting-unknown",
 severity: Severity::Warning,
 summary: "the user data of Bottlerocket names a setting that there is not",
 says: "the user data for Bottlerocket names a setting under `settings.kubernetes` that there is not",
-remedy: "Correct the key that the field `reason` shows; settings of Bottlerocket are written with hyphens.",
+remedy: "correct the key that the field `reason` shows; settings of Bottlerocket are written with hyphens",
 cause: "
 Karpenter reads `[settings.kubernetes]` to put its own settings beside yours. A key that it does not know is passed
 over, and from 1.9 on it says so.
@@ -420,7 +420,7 @@ name: "kubelet-quantity-unreadable",
 severity: Severity::Error,
 summary: "a quantity in the kubelet settings cannot be read",
 says: "a quantity under `spec.kubelet` of a node class cannot be read, and stops the provisioner",
-remedy: "Correct `kubeReserved`, `systemReserved` and the thresholds of `evictionHard` and `evictionSoft`: `100Mi` without a blank, `5%` without one.",
+remedy: "correct `kubeReserved`, `systemReserved` and the thresholds of `evictionHard` and `evictionSoft`: `100Mi` without a blank, `5%` without one",
 cause: "
 The API server takes any text for these quantities. The controller panics on one that it cannot read: to 1.0 it
 crashes, later each attempt to work out instance types fails, which stops provisioning for every NodePool.

@@ -13,7 +13,7 @@ name: "cluster-endpoint-unknown",
 severity: Severity::Error,
 summary: "the endpoint of the cluster cannot be found out",
 says: "the endpoint of the cluster cannot be found out, and the controller does not start",
-remedy: "Set `settings.clusterName` to the name of the EKS cluster in this account and region and allow `eks:DescribeCluster`; or set `settings.clusterEndpoint`.",
+remedy: "set `settings.clusterName` to the name of the EKS cluster in this account and region and allow `eks:DescribeCluster`; or set `settings.clusterEndpoint`",
 cause: "
 Without `settings.clusterEndpoint` EKS is asked at the start. A wrong name, another region, or a role that may not ask
 end the controller.
@@ -37,7 +37,7 @@ name: "ec2-out-of-reach",
 severity: Severity::Error,
 summary: "the controller cannot reach EC2",
 says: "the controller cannot reach EC2 or has no credentials, and does not start",
-remedy: "Look at the error beside it: credentials (annotation of the ServiceAccount for IRSA, or a Pod Identity association), the region (`AWS_REGION`), and the way to `ec2.<region>.amazonaws.com`.",
+remedy: "look at the error beside it: credentials (annotation of the ServiceAccount for IRSA, or a Pod Identity association), the region (`AWS_REGION`), and the way to `ec2.<region>.amazonaws.com`",
 cause: "
 The controller makes a call that changes nothing before it starts. It fails without a role, without a region, with a
 role that trusts another ServiceAccount, and in a network without a way out.
@@ -75,7 +75,7 @@ name: "settings-invalid",
 severity: Severity::Error,
 summary: "a setting of the controller is missing or wrong",
 says: "a setting of the controller is missing or wrong, and it does not start",
-remedy: "Set `settings.clusterName`, and correct what the message names: `clusterEndpoint` as an address with `https://`, `vmMemoryOverheadPercent` and `reservedENIs` not negative, intervals of a minute at least.",
+remedy: "set `settings.clusterName`, and correct what the message names: `clusterEndpoint` as an address with `https://`, `vmMemoryOverheadPercent` and `reservedENIs` not negative, intervals of a minute at least",
 cause: "
 Settings are checked before anything else. The chart writes them as environment variables; keys of older charts are
 passed over.
@@ -134,7 +134,7 @@ name: "crds-missing",
 severity: Severity::Error,
 summary: "the API server does not know a kind that the controller needs",
 says: "the API server does not know {a kind} in the version that the controller needs",
-remedy: "Install or upgrade the chart `karpenter-crd` of the same release as the controller.",
+remedy: "install or upgrade the chart `karpenter-crd` of the same release as the controller",
 cause: "
 Helm installs what lies in `crds/` once and never upgrades it; the chart `karpenter-crd` does. Manifests of `v1beta1`
 meet the same refusal from 1.1 on, where only `v1` is served.
@@ -179,7 +179,7 @@ name: "crd-not-migrated",
 severity: Severity::Error,
 summary: "a CRD still stores an old version",
 says: "a CRD still stores an old version, and the controller cannot migrate it",
-remedy: "Upgrade the chart `karpenter-crd` to the release of the controller, and only then go on to 1.1.",
+remedy: "upgrade the chart `karpenter-crd` to the release of the controller, and only then go on to 1.1",
 cause: "
 1.0 moves what is stored from `v1beta1` to `v1`, if the CRD names `v1` as the version that is stored. CRDs of an older
 release do not.
@@ -203,7 +203,7 @@ name: "conversion-webhook-fails",
 severity: Severity::Error,
 summary: "the webhook that converts Karpenter's objects does not answer",
 says: "the webhook that converts Karpenter's objects between versions does not answer, and they can neither be read nor written",
-remedy: "Install the chart `karpenter-crd` of the release, which from 1.1 on has no conversion; on 1.0 let `webhook.serviceName`, `webhook.serviceNamespace` and `webhook.port` of its values fit the controller.",
+remedy: "install the chart `karpenter-crd` of the release, which from 1.1 on has no conversion; on 1.0 let `webhook.serviceName`, `webhook.serviceNamespace` and `webhook.port` of its values fit the controller",
 cause: "
 On the way to 1.0 the CRDs hold `v1beta1` and `v1`, and the API server asks the controller to convert. If the CRD
 names another namespace, service or port, or the controller does not run, every request for these kinds fails,
@@ -249,7 +249,7 @@ name: "kubernetes-not-supported",
 severity: Severity::Error,
 summary: "the release does not support the Kubernetes version",
 says: "this release of Karpenter does not support the Kubernetes version of the cluster",
-remedy: "Upgrade Karpenter to a release that knows the version, before the cluster is upgraded.",
+remedy: "upgrade Karpenter to a release that knows the version, before the cluster is upgraded",
 cause: "
 Each release names the versions it was made for. On a newer one images, instance types and the API may differ.
 ",
@@ -286,7 +286,7 @@ name: "zonal-shift-unavailable",
 severity: Severity::Error,
 summary: "the cluster is not registered for zonal shift",
 says: "`settings.enableZonalShift` is on, and the cluster is not registered for zonal shift",
-remedy: "Register the cluster for zonal shift in EKS and allow `arc-zonal-shift:GetManagedResource` to the controller, or turn the setting off.",
+remedy: "register the cluster for zonal shift in EKS and allow `arc-zonal-shift:GetManagedResource` to the controller, or turn the setting off",
 cause: "
 With the setting the controller looks the cluster up before it starts, and ends if it does not find it.
 ",
@@ -316,7 +316,7 @@ name: "kubelet-annotation-left",
 severity: Severity::Error,
 summary: "a NodePool still carries the annotation for old kubelet settings",
 says: "NodePools still carry the annotation that holds kubelet settings of `v1beta1`",
-remedy: "Move the settings to `spec.kubelet` of the EC2NodeClass and take the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion` off the NodePool.",
+remedy: "move the settings to `spec.kubelet` of the EC2NodeClass and take the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion` off the NodePool",
 cause: "
 1.0 read kubelet settings of `v1beta1` NodePools from an annotation. From 1.1 on they live in the node class only, and
 the controller does not start while one is left.
@@ -340,7 +340,7 @@ name: "kube-dns-unknown",
 severity: Severity::Warning,
 summary: "the address of the cluster's DNS service is not found",
 says: "the DNS service of the cluster is not found at the start",
-remedy: "With a DNS of your own write its address into `spec.kubelet.clusterDNS` of the node class.",
+remedy: "with a DNS of your own write its address into `spec.kubelet.clusterDNS` of the node class",
 cause: "
 The controller looks for the service `kube-dns` to know the family of addresses. Without one it goes on, and nodes get
 the address that their image works out.
@@ -364,7 +364,7 @@ name: "leader-lost",
 severity: Severity::Warning,
 summary: "the controller loses its leadership again and again",
 says: "the controller loses its leadership and starts anew again and again",
-remedy: "Give the controller more CPU and memory, and look at how fast the API server answers.",
+remedy: "give the controller more CPU and memory, and look at how fast the API server answers",
 cause: "
 The replica that works renews a lease every two seconds, and ends itself if it cannot for ten. With a CPU limit that
 is too low, or an API server that is busy, it happens in every wave of pods. Once in an upgrade is normal.
@@ -389,29 +389,5 @@ source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
 when: When::Often { count: 3, minutes: 180 },
 confidence: Confidence::Likely,
 references: &["k8s.io/client-go tools/leaderelection"],
-},
-Symptom {
-name: "template-misplaced",
-severity: Severity::Error,
-summary: "a NodePool without the parts that it needs crashes an old controller",
-says: "a NodePool has no `spec.template.spec.nodeClassRef`, and a controller before 1.0 crashes on it",
-remedy: "Put `nodeClassRef` and `requirements` under `spec.template.spec`, and upgrade to 1.x, where the API server refuses such a NodePool.",
-cause: "
-Before 1.0 a part that stands at the wrong depth is dropped without a word, and what the controller looks for is not
-there.
-",
-rules: &["api-unknown-field", "api-required"],
-messages: &[
-Message {
-seen: Seen::Words(Text::Has(&["resolveNodeClassFromNodePool"])),
-releases: Releases::ALL,
-detail: Detail::None,
-example: "github.com/aws/karpenter-provider-aws/pkg/cloudprovider.(*CloudProvider).resolveNodeClassFromNodePool(0xc0009a2d80)",
-source: "aws/karpenter-provider-aws#5699",
-}
-],
-when: When::Always,
-confidence: Confidence::Likely,
-references: &["aws/karpenter-provider-aws#5699, #5689"],
 },
 ];

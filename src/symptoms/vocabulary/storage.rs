@@ -13,7 +13,7 @@ name: "volume-in-another-zone",
 severity: Severity::Error,
 summary: "a volume is in a zone in which its pod cannot run",
 says: "volumes are in a zone in which their pods cannot run",
-remedy: "Let a NodePool and the subnets of its node class cover the zone of the volume, or move the data; give the StorageClass `volumeBindingMode: WaitForFirstConsumer`, so that new volumes follow their pods.",
+remedy: "let a NodePool and the subnets of its node class cover the zone of the volume, or move the data; give the StorageClass `volumeBindingMode: WaitForFirstConsumer`, so that new volumes follow their pods",
 cause: "
 A volume of EBS stays in the zone in which it was made. Where the class binds at once, the zone is drawn without
 regard to where the pod may run: to selectors, spreads, and the zones of the NodePool.
@@ -44,7 +44,7 @@ name: "volume-bound-before-its-pod",
 severity: Severity::Warning,
 summary: "volumes are made before their pods have a node",
 says: "pods wait for volumes that are made before a node is chosen",
-remedy: "Give the StorageClass `volumeBindingMode: WaitForFirstConsumer` (delete it and make it again: the field cannot be changed), or name one that has it in the claim.",
+remedy: "give the StorageClass `volumeBindingMode: WaitForFirstConsumer` (delete it and make it again: the field cannot be changed), or name one that has it in the claim",
 cause: "
 Without `volumeBindingMode` a class binds at once. While the volume is being made the pod has no zone: to 1.6 a node
 may be made in the wrong one, and a second follows; from 1.7 on Karpenter waits for the volume. If this lasts, the
@@ -69,7 +69,7 @@ name: "volume-claim-unusable",
 severity: Severity::Error,
 summary: "the volume that a pod claims cannot be resolved",
 says: "the volume or the class of a claim cannot be looked up, and its pods get no node",
-remedy: "Make the PersistentVolumeClaim, the StorageClass or the volume that the field `error` names, or correct their names.",
+remedy: "make the PersistentVolumeClaim, the StorageClass or the volume that the field `error` names, or correct their names",
 cause: "
 The zone of a node depends on the volumes of its pods. If one cannot be looked up, the pod is left out.
 ",
@@ -92,7 +92,7 @@ name: "in-tree-volume",
 severity: Severity::Warning,
 summary: "a volume uses a plug-in that Karpenter cannot count",
 says: "volumes use a storage plug-in of Kubernetes itself, whose limits Karpenter does not know",
-remedy: "Move to a StorageClass of `ebs.csi.aws.com`.",
+remedy: "move to a StorageClass of `ebs.csi.aws.com`",
 cause: "
 How many volumes a node takes is known from its CSI driver. Plug-ins that were part of Kubernetes do not tell it, so
 that more pods with volumes are put on a node than it can attach.
@@ -116,7 +116,7 @@ name: "volume-attached-elsewhere",
 severity: Severity::Warning,
 summary: "a volume is still attached to another node",
 says: "volumes are still attached to another node when their pods start",
-remedy: "Let the node pods of the CSI driver tolerate all taints (`karpenter.sh/disrupted` too), and use `strategy: Recreate` for a Deployment with a volume that one node alone may mount.",
+remedy: "let the node pods of the CSI driver tolerate all taints (`karpenter.sh/disrupted` too), and use `strategy: Recreate` for a Deployment with a volume that one node alone may mount",
 cause: "
 A volume that one node alone may mount moves with its pod. If the CSI driver leaves a node that is drained before the
 volume is unmounted, Kubernetes waits six minutes before it is detached by force. A rolling update starts the second
@@ -141,7 +141,7 @@ name: "pod-addresses-used-up",
 severity: Severity::Error,
 summary: "pods get no address",
 says: "pods on a node get no address",
-remedy: "Compare `maxPods` of the node class with what the network plug-in can give out on the type (`settings.reservedENIs` counts interfaces that it keeps), and look for free addresses in the subnets.",
+remedy: "compare `maxPods` of the node class with what the network plug-in can give out on the type (`settings.reservedENIs` counts interfaces that it keeps), and look for free addresses in the subnets",
 cause: "
 Karpenter puts as many pods on a node as `maxPods` or the interfaces of the type allow. If the plug-in gives out
 fewer, because of custom networking, security groups for pods or a full subnet, the last ones never start.
@@ -165,7 +165,7 @@ name: "metadata-out-of-reach",
 severity: Severity::Error,
 summary: "pods cannot reach the instance metadata",
 says: "pods cannot reach the instance metadata that they ask for",
-remedy: "Set `metadataOptions.httpPutResponseHopLimit: 2` in the node class, or give the agent its region and VPC by arguments and its rights by IRSA or Pod Identity.",
+remedy: "set `metadataOptions.httpPutResponseHopLimit: 2` in the node class, or give the agent its region and VPC by arguments and its rights by IRSA or Pod Identity",
 cause: "
 With a hop limit of 1, the default of Karpenter from 1.0 on, only what runs in the network of the host reaches the
 metadata service. Controllers that ask it for VPC, region or credentials run into a timeout.
@@ -196,7 +196,7 @@ name: "several-cluster-groups",
 severity: Severity::Error,
 summary: "several security groups carry the tag of the cluster",
 says: "an instance has several security groups with the tag of the cluster, or none can be told from the others",
-remedy: "Leave the tag `kubernetes.io/cluster/<name>` on one of the groups that `securityGroupSelectorTerms` selects.",
+remedy: "leave the tag `kubernetes.io/cluster/<name>` on one of the groups that `securityGroupSelectorTerms` selects",
 cause: "
 The load balancer controller and the cloud controller look for the one group of a node that they may change by this
 tag, and give up if there are two.
@@ -227,7 +227,7 @@ name: "image-of-another-architecture",
 severity: Severity::Error,
 summary: "a container image is for another architecture than its node",
 says: "a container image is for another architecture than the node that it runs on",
-remedy: "Build the image for both architectures, or select `kubernetes.io/arch` in the pod.",
+remedy: "build the image for both architectures, or select `kubernetes.io/arch` in the pod",
 cause: "
 A NodePool that does not name `kubernetes.io/arch` makes nodes of whatever is cheapest, `arm64` too, for pods that do
 not say what they need.

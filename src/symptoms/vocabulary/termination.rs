@@ -13,7 +13,7 @@ name: "node-does-not-drain",
 severity: Severity::Error,
 summary: "a node that has to go is not drained",
 says: "a node that has to go is not drained: pods on it cannot be evicted",
-remedy: "Look at the pods that are left on the node: a PodDisruptionBudget that allows nothing, `karpenter.sh/do-not-disrupt`, a finaliser or a long `terminationGracePeriodSeconds`. `spec.template.spec.terminationGracePeriod` of the NodePool bounds the wait.",
+remedy: "look at the pods that are left on the node: a PodDisruptionBudget that allows nothing, `karpenter.sh/do-not-disrupt`, a finaliser or a long `terminationGracePeriodSeconds`; `spec.template.spec.terminationGracePeriod` of the NodePool bounds the wait",
 cause: "
 A node that is deleted (by expiry, interruption or hand) is drained first, and draining waits for budgets and for the
 annotation without end unless the NodePool sets a `terminationGracePeriod`. Such a node takes no new pods and costs.
@@ -45,7 +45,7 @@ name: "volumes-do-not-detach",
 severity: Severity::Warning,
 summary: "a node waits for its volumes to be detached",
 says: "nodes that are drained wait for volumes that are not detached",
-remedy: "Look at the VolumeAttachments of the node and at the CSI driver: its node pods have to tolerate `karpenter.sh/disrupted`, so that they are there until the last volume is unmounted.",
+remedy: "look at the VolumeAttachments of the node and at the CSI driver: its node pods have to tolerate `karpenter.sh/disrupted`, so that they are there until the last volume is unmounted",
 cause: "
 From 1.6 on an event says that a node waits for its VolumeAttachments. They go once the CSI driver has unmounted the
 volume; if its pod on the node is gone first, this takes more than six minutes, as a volume that is still mounted is
@@ -70,7 +70,7 @@ name: "pods-not-evicted",
 severity: Severity::Warning,
 summary: "pods cannot be evicted",
 says: "pods cannot be evicted, with answers that are not about budgets",
-remedy: "Read the answer in the field `error`: most often an admission webhook refuses, or does not answer.",
+remedy: "read the answer in the field `error`: most often an admission webhook refuses, or does not answer",
 cause: "
 The API server asks admission webhooks about evictions too. A node cannot be drained while they refuse.
 ",
