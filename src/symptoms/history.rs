@@ -163,7 +163,7 @@ impl History {
                 self.has_debug |= entry.level == Level::Debug;
                 self.observe_line(entry);
             }
-            Origin::Text => self.observe_lease(entry),
+            Origin::Text => self.observe_words(entry),
             Origin::Event => self.observe_event(entry),
             Origin::Condition => self.observe_condition(entry),
         }

@@ -15,9 +15,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "double-nodeclaim",
     severity: crate::finding::Severity::Error,
-    summary: "Two NodeClaims are made for the same pods",
+    summary: "two NodeClaims are made for the same pods",
     says: "two NodeClaims were made for the same pods",
-    remedy: "Compare the zones of the two nodes, and see whether more than one controller is active.",
+    remedy: "compare the zones of the two nodes, and see whether more than one controller is active",
     cause: "\
 The provisioner makes a NodeClaim and counts on its node from then on. It makes a second one for the same pods only if
 they no longer fit the first:
@@ -260,10 +260,10 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     );
     let pod = shown.pod;
     let help = match shown.why {
-        Why::Controllers => "Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.".to_owned(),
-        Why::Zones => format!("The volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound."),
-        Why::Node => format!("The first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for."),
-        Why::Unknown => format!("See in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers."),
+        Why::Controllers => "two controllers are active at once: keep one release of Karpenter in one namespace, with leader election".to_owned(),
+        Why::Zones => format!("the volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
+        Why::Node => format!("the first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for"),
+        Why::Unknown => format!("see in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers"),
     };
     // By what the cause is recognised in a manifest.
     let details: Vec<&str> = match shown.why {
@@ -330,7 +330,7 @@ mod tests {
     fn zones_that_differ_point_to_storage() {
         insta::assert_snapshot!(found(&CORRELATION, &storage()), @"
         error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 4, 5, 7, 8
@@ -352,7 +352,7 @@ mod tests {
         ];
         insta::assert_snapshot!(found(&CORRELATION, &log.concat()), @"
         error likely x1: two NodeClaims were made for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
-          help: The first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for.
+          help: the first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: taints
           lines: 1, 3, 4, 5, 6, 8, 9
@@ -370,7 +370,7 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x1: two NodeClaims were made for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.
+          help: two controllers are active at once: keep one release of Karpenter in one namespace, with leader election
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: controller
           lines: 1, 3, 4, 6, 7, 8
@@ -445,7 +445,7 @@ mod tests {
         let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
         error certain x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
-          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 2, 4, 5

@@ -27,7 +27,7 @@ impl History {
             ("Pod", "Nominated") => self.nominated(entry),
             ("Pod", "FailedScheduling") => self.unscheduled(entry),
             ("NodeClaim", reason) => self.event_of_claim(entry, reason),
-            _ => {}
+            _ => self.refused_in(&entry.message, entry, ""),
         }
     }
 
@@ -82,6 +82,7 @@ impl History {
         {
             self.ignored.skip(&pod, reason, entry);
         }
+        self.refused_in(&entry.message, entry, "");
     }
 
     fn condition_of_claim(&mut self, entry: &Entry<'_>) {
