@@ -6,20 +6,29 @@ import { inline, markdown } from './markdown.ts';
 
 declare const RULES_JSON: string;
 
-let texts: Promise<Record<string, string>> | undefined;
+declare const SYMPTOMS_JSON: string;
 
-export function documentation(): Promise<Record<string, string>> {
-  texts ??= fetch(new URL(RULES_JSON, document.baseURI))
+const texts = new Map<string, Promise<Record<string, string>>>();
+
+function fetchTexts(name: string): Promise<Record<string, string>> {
+  let all = texts.get(name);
+  all ??= fetch(new URL(name, document.baseURI))
     .then((answer) => {
       if (!answer.ok) throw new Error(String(answer.status));
       return answer.json() as Promise<Record<string, string>>;
     })
     .catch((error: unknown) => {
-      texts = undefined;
+      texts.delete(name);
       throw error;
     });
-  return texts;
+  texts.set(name, all);
+  return all;
 }
+
+/** The documentation of the rules. */
+export const documentation = () => fetchTexts(RULES_JSON);
+/** The pages of the symptoms. */
+export const symptomPages = () => fetchTexts(SYMPTOMS_JSON);
 
 const CAUGHT_BY: Record<string, string> = {
   'api-server': 'the API server refuses it',
@@ -33,7 +42,7 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
   const page = h(
     'article',
     { class: 'doc', 'aria-label': `Rule ${name}` },
-    h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), 'Findings'),
+    h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), rule ? 'Findings' : 'Symptoms'),
     title,
   );
   if (rule) {
@@ -48,7 +57,8 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
   view.scrollTop = 0;
   title.focus({ preventScroll: true });
   try {
-    const text = (await documentation())[name];
+    // The page of a symptom has its title and facts in it.
+    const text = rule ? (await documentation())[name] : (await symptomPages())[name]?.replace(/^# .*\n/, '');
     if (text === undefined) throw new Error('unknown');
     page.append(
       ...markdown(text, (code, language) => {

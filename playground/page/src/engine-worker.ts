@@ -1,6 +1,7 @@
 // The engine, away from the page's own thread: a check can take as long as it likes, and be ended.
 
 import init, * as engine from '../../build/engine/karpwarden.js';
+import { type Handlers, answer } from './answer.ts';
 import { fetchModule } from './unpack.ts';
 import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
 
@@ -11,11 +12,7 @@ const ready = fetchModule(ENGINE).then((bytes) => init({ module_or_path: bytes }
 /** The engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
 
-type Methods = {
-  [M in keyof EngineMethods]: (...args: EngineMethods[M]['args']) => EngineMethods[M]['result'];
-};
-
-const methods: Methods = {
+const methods: Handlers<EngineMethods> = {
   start: () => ({
     about: JSON.parse(engine.about()) as About,
     rules: JSON.parse(engine.rules()) as Rule[],
@@ -34,15 +31,4 @@ const methods: Methods = {
   policy: (settings, mode) => engine.policy(JSON.stringify(settings), mode),
 };
 
-self.addEventListener('message', async (event: MessageEvent<{ id: number; method: keyof Methods; args: never }>) => {
-  const { id, method, args } = event.data;
-  try {
-    await ready;
-    const run = methods[method] as (...args: unknown[]) => unknown;
-    postMessage({ id, result: run(...(args as unknown[])) });
-  } catch (error) {
-    // A trap leaves the module unfit for use; a refusal (a string) does not.
-    const refused = typeof error === 'string';
-    postMessage({ id, error: refused ? error : String(error), fatal: !refused });
-  }
-});
+answer(ready, methods);

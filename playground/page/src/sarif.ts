@@ -6,7 +6,7 @@ import { download } from './dom.ts';
 
 export async function downloadSarif(app: App): Promise<void> {
   try {
-    const files = app.state.files.map(({ name, text }) => ({ name, text }));
+    const files = app.manifests;
     const log = await app.engine.call('sarif', [files, app.state.settings, await documentation()], LIMIT);
     app.unnotice('sarif');
     download('karpwarden.sarif', `${log}\n`, 'application/sarif+json');
