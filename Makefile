@@ -150,6 +150,12 @@ reproducible: ## Build the module in two folders and compare the digests
 bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
 	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
 
+.PHONY: log-bench
+log-bench: ## Measure reading a log against counting its lines by a JSON parser
+	@$(CARGO) bench --quiet --locked --package karpwarden --no-default-features --features symptoms --bench diagnose --profile doors
+
+bench: log-bench
+
 .PHONY: clean
 clean: ## Remove what was built
 	$(CARGO) clean

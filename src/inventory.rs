@@ -28,6 +28,7 @@ pub struct Inventory<'d> {
     identity: OnceCell<Identity<'d>>,
     feature_gates: OnceCell<FeatureGates<'d>>,
     selects_reservations: OnceCell<bool>,
+    without_reservations: OnceCell<Option<Object<'d>>>,
     /// Objects by group, kind and name.
     by_name: OnceCell<ByName<'d, ByName<'d, ByName<'d, Object<'d>>>>>,
     policies: OnceCell<Vec<Policy<'d>>>,
@@ -125,11 +126,13 @@ impl<'d> Inventory<'d> {
 
     /// Whether any EC2NodeClass selects capacity reservations.
     pub fn selects_reservations(&self) -> bool {
-        *self.selects_reservations.get_or_init(|| {
-            self.of(Kind::NODE_CLASS).any(|class| {
-                class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
-            })
-        })
+        *self.selects_reservations.get_or_init(|| self.of(Kind::NODE_CLASS).any(selects_reservations))
+    }
+
+    /// The first EC2NodeClass that selects no capacity reservations.
+    pub fn without_reservations(&self) -> Option<Object<'d>> {
+        let first = || self.of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class));
+        *self.without_reservations.get_or_init(first)
     }
 
     /// What tells this cluster from others.
@@ -147,4 +150,8 @@ impl<'d> Inventory<'d> {
     pub fn is_complete(&self) -> bool {
         self.complete
     }
+}
+
+fn selects_reservations(class: Object<'_>) -> bool {
+    class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
 }

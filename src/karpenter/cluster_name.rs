@@ -1,9 +1,13 @@
 //! The name of a cluster: where it stands in names and tags, and what only stands for one.
 
+use super::placeholder::{is_filled_in_later, is_in_name};
+
 /// What stands where a name should, and is none yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
-    /// The mark of a template, such as `${CLUSTER_NAME}` or `<cluster-name>`: no cluster can have this name.
+    /// `${CLUSTER_NAME}`, which a tool replaces before anything is sent.
+    Later,
+    /// Another mark of a template, such as `<cluster-name>`: no cluster can have this name.
     Mark,
     /// Words that ask to be replaced, such as `CLUSTER_NAME` or `your-cluster-name`: a cluster could have this name.
     Request,
@@ -25,7 +29,10 @@ pub fn placeholder(text: &str) -> Option<Placeholder> {
         "tbd",
     ];
     const EXAMPLES: [&str; 4] = ["my-cluster", "my-eks-cluster", "example-cluster", "mycluster"];
-    if text.contains(['$', '{', '}', '<', '>', '%']) {
+    if is_filled_in_later(text) {
+        return Some(Placeholder::Later);
+    }
+    if is_in_name(text) {
         return Some(Placeholder::Mark);
     }
     let words = text.to_ascii_lowercase().replace(['_', ' '], "-");
@@ -125,9 +132,9 @@ mod tests {
 
     #[test]
     fn placeholders_are_told_from_names() {
-        use Placeholder::{Example, Mark, Request};
+        use Placeholder::{Example, Later, Mark, Request};
         for (text, expected) in [
-            ("${CLUSTER_NAME}", Some(Mark)),
+            ("${CLUSTER_NAME}", Some(Later)),
             ("$CLUSTER_NAME", Some(Mark)),
             ("<cluster-name>", Some(Mark)),
             ("<<CLUSTER_NAME>>", Some(Mark)),

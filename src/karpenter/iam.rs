@@ -27,7 +27,12 @@ impl<'t> Reference<'t> {
     /// Reads a reference; what IAM allows in a name is not checked.
     pub fn read(text: &'t str) -> Self {
         let last = text.rsplit('/').next().unwrap_or_default();
-        let mut parts = text.splitn(6, ':');
+        // `${AWS::Partition}` has colons of its own.
+        let mut open = false;
+        let mut parts = text.splitn(6, |char| {
+            open = (open || char == '{') && char != '}';
+            char == ':' && !open
+        });
         let arn = (parts.next(), parts.next(), parts.next(), parts.next(), parts.next(), parts.next());
         if let (Some("arn"), Some(partition), Some("iam"), Some(_), Some(account), Some(resource)) = arn {
             let kind = resource.split('/').next().unwrap_or_default();

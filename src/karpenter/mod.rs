@@ -16,6 +16,7 @@ pub mod known_values;
 pub mod labels;
 pub mod naming;
 pub mod operator;
+pub mod placeholder;
 pub mod quantity;
 pub mod release;
 pub mod requirements;

@@ -59,7 +59,8 @@ impl Entry {
             name: symptom.name,
             family: Family::Symptoms,
             severity: symptom.severity,
-            caught_by: CaughtBy::Controller,
+            // What several lines tell together nobody says.
+            caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
             since,
             until,
             fix: rules::Fixes::None.name(),

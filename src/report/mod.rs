@@ -161,7 +161,7 @@ pub struct Log {
     pub not_utf8: u64,
     /// Lines that were passed over, by reason.
     pub skipped: Vec<Passed>,
-    /// Lives of NodeClaims that had to be forgotten to stay within bounds.
+    /// Causes, batches and lives of NodeClaims that had to be forgotten to stay within bounds.
     pub forgotten: u64,
     /// The lowest level of a line: a log that has none at DEBUG is silent on much.
     pub level: Option<&'static str>,

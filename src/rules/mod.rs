@@ -5,6 +5,7 @@
 
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
+pub(crate) use crate::karpenter::placeholder;
 use crate::karpenter::{chart_values, iam_policy, release::Releases};
 use crate::object::{Kind, Object};
 
@@ -151,7 +152,6 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
-mod placeholder;
 mod requirements;
 mod storage;
 #[cfg(test)]

@@ -348,7 +348,7 @@ fn log(told: &Told, open: &[&'static Symptom]) -> Log {
         truncated: account.truncated,
         not_utf8: account.not_utf8,
         skipped: skipped.map(|(count, reason)| Passed { reason: reason.to_owned(), count }).collect(),
-        forgotten: told.history.forgotten,
+        forgotten: told.history.forgotten + told.tally.forgotten,
         level,
         settling,
         releases: if told.level.is_some() { told.tally.releases().to_string() } else { String::new() },

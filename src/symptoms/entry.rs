@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 /// What one line of a log, one event or one condition says.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
@@ -113,12 +111,12 @@ impl Subject<'_> {
 
 /// The fields of a line, in order. A value stays JSON until somebody asks for it.
 #[derive(Clone, Debug, Default)]
-pub struct Fields<'a>(pub Vec<(Cow<'a, str>, Cow<'a, RawValue>)>);
+pub struct Fields<'a>(pub Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl Fields<'_> {
     /// The JSON of a field.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
     }
 
     /// A field that holds a string; a number or a truth value as it is written.

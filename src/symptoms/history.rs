@@ -51,6 +51,12 @@ pub struct History {
     pub writers: Vec<Box<str>>,
     /// Labels of workloads that a NodeClaim may not carry in some release.
     pub restricted: Vec<Labelled>,
+    /// NodePools that were passed over for not being ready, in a log.
+    pub unready_pools: BTreeMap<Box<str>, Told>,
+    /// That of a node class only its validation is not decided.
+    pub undecided: Option<Said>,
+    /// Node classes whose instance profile is an ARN.
+    pub profiles: BTreeMap<Box<str>, Profile>,
     /// Each StorageClass that binds at once.
     pub immediate: Vec<Box<str>>,
     /// The node classes of NodePools.
@@ -78,6 +84,26 @@ pub struct Refusal {
     pub batches: Vec<Box<str>>,
     /// Whether a running pod was to be moved: the refusal is told by the controller `disruption`.
     pub by_disruption: bool,
+}
+
+/// Something that was said more than once.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// How often.
+    pub count: u64,
+    /// The first time.
+    pub first: Said,
+    /// The last time.
+    pub last: Said,
+}
+
+/// An instance profile that is an ARN.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The ARN.
+    pub value: Box<str>,
+    /// Where it stands.
+    pub said: Said,
 }
 
 /// An instance that was collected.

@@ -4,13 +4,14 @@
 //! `caller` at DEBUG only, `message`, `commit`, then what is said of the reconciliation and of the message, then `error`.
 //! Other encoders come from wrappers and from releases before 1.0.
 
-use std::borrow::Cow;
-use std::fmt;
+mod object;
+mod prefix;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use object::{Broken, Object, object, unlogged, words};
+use prefix::{Prefix, bare, before};
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +40,6 @@ pub(super) fn read(line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> Told 
     reader.within(line, Prefix::default(), 0)
 }
 
-/// What stands before a line, or around it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Prefix<'a> {
-    pod: &'a str,
-    time: Option<Time>,
-}
-
 struct Reader<'l, 's> {
     /// The whole line, which is what is quoted.
     line: &'l str,
@@ -63,8 +57,8 @@ impl<'l> Reader<'l, '_> {
                         return told;
                     }
                 }
-                Err(error) if error.is_eof() => return Told::Truncated,
-                Err(_) => {}
+                Err(Broken::Ends) => return Told::Truncated,
+                Err(Broken::Other) => {}
             }
         }
         if text.contains('\u{1b}') {
@@ -94,7 +88,7 @@ impl<'l> Reader<'l, '_> {
                         return told;
                     }
                 }
-                Err(error) => ends_early |= error.is_eof(),
+                Err(broken) => ends_early |= broken == Broken::Ends,
             }
         }
         if ends_early {
@@ -245,203 +239,6 @@ impl<'l> Reader<'l, '_> {
     }
 }
 
-/// The fields of a JSON line, those that are asked for by name apart from the others.
-#[derive(Debug, Default)]
-struct Object<'a> {
-    level: Option<&'a RawValue>,
-    time: Option<&'a RawValue>,
-    logger: Option<&'a RawValue>,
-    controller: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    kind: Option<&'a RawValue>,
-    namespace: Option<&'a RawValue>,
-    name: Option<&'a RawValue>,
-    /// What a collector of logs puts the line under.
-    inside: Option<&'a RawValue>,
-    /// What a collector says of the pod.
-    kubernetes: Option<&'a RawValue>,
-    /// The first of the kinds below that a field is named after, and the field.
-    about: Option<(&'static str, &'a RawValue)>,
-    fields: Fields<'a>,
-}
-
-/// The kinds after which fields are named, the one first that a line is about where it names several.
-const KINDS: [&str; 5] = ["Pod", "NodeClaim", "Node", "NodePool", "EC2NodeClass"];
-
-/// Reads the object that a text starts with.
-fn object(text: &str) -> Result<Object<'_>, serde_json::Error> {
-    Object::deserialize(&mut serde_json::Deserializer::from_str(text))
-}
-
-impl<'a> Object<'a> {
-    fn time(&self) -> Option<Time> {
-        let raw = self.time?;
-        match raw.get().parse::<f64>() {
-            Ok(number) => Time::since_1970(number),
-            Err(_) => Time::parse(&words(Some(raw))),
-        }
-    }
-
-    /// `controller`, or what older releases have in the logger's name: `controller.provisioner`.
-    fn controller(&self) -> Cow<'a, str> {
-        if self.controller.is_some() {
-            return words(self.controller);
-        }
-        match words(self.logger) {
-            Cow::Borrowed(logger) => Cow::Borrowed(unlogged(logger)),
-            Cow::Owned(logger) => Cow::Owned(unlogged(&logger).to_owned()),
-        }
-    }
-
-    /// The reconciled object; of a line that reconciles none the object that it names.
-    fn subject(&self) -> Subject<'a> {
-        let name = words(self.name);
-        if self.kind.is_some() && !name.is_empty() {
-            return Subject { kind: words(self.kind), namespace: words(self.namespace), name };
-        }
-        let Some((kind, raw)) = self.about else { return Subject::default() };
-        let named = serde_json::from_str::<Named<'_>>(raw.get()).unwrap_or_default();
-        if named.name.0.is_empty() {
-            return Subject::default();
-        }
-        Subject { kind: kind.into(), namespace: named.namespace.0, name: named.name.0 }
-    }
-
-    /// The line that this one wraps, where it does.
-    fn wrapped(&self) -> Option<Cow<'a, str>> {
-        let raw = self.inside.or(self.message)?;
-        if raw.get().starts_with('{') {
-            return Some(Cow::Borrowed(raw.get()));
-        }
-        raw.get().starts_with('"').then(|| words(Some(raw)))
-    }
-
-    /// `"kubernetes":{"pod_name":"karpenter-x"}`, as Fluent Bit has it, or `{"pod":{"name":"karpenter-x"}}`, as Filebeat.
-    fn pod(&self) -> Cow<'a, str> {
-        #[derive(serde::Deserialize, Default)]
-        struct Kubernetes<'k> {
-            #[serde(borrow, default)]
-            pod_name: Words<'k>,
-            #[serde(borrow, default)]
-            pod: Named<'k>,
-        }
-        let Some(raw) = self.kubernetes else { return Cow::default() };
-        let known = serde_json::from_str::<Kubernetes<'_>>(raw.get()).unwrap_or_default();
-        if known.pod_name.0.is_empty() { known.pod.name.0 } else { known.pod_name.0 }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut object = Object { fields: Fields(Vec::with_capacity(16)), ..Object::default() };
-                while let Some(Words(key)) = map.next_key::<Words<'de>>()? {
-                    let value: &'de RawValue = map.next_value()?;
-                    object.take(key, value);
-                }
-                Ok(object)
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
-}
-
-impl<'a> Object<'a> {
-    fn take(&mut self, key: Cow<'a, str>, value: &'a RawValue) {
-        let place = match key.as_ref() {
-            "level" | "severity" | "lvl" => &mut self.level,
-            "time" | "ts" | "timestamp" | "@timestamp" => &mut self.time,
-            "message" | "msg" => &mut self.message,
-            "error" | "err" => &mut self.error,
-            "controller" => &mut self.controller,
-            "log" | "@message" | "line" | "log_processed" | "jsonPayload" | "textPayload" | "MESSAGE"
-            | "_raw" => &mut self.inside,
-            other => {
-                match other {
-                    "logger" => self.logger = Some(value),
-                    "controllerKind" => self.kind = Some(value),
-                    "namespace" => self.namespace = Some(value),
-                    "name" => self.name = Some(value),
-                    "kubernetes" => self.kubernetes = Some(value),
-                    _ if other.starts_with(|first: char| first.is_ascii_uppercase()) => {
-                        let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
-                        let before = self.about.and_then(|(kind, _)| rank(kind)).unwrap_or(KINDS.len());
-                        let kind = KINDS.iter().take(before).find(|kind| **kind == other);
-                        self.about = kind.map(|kind| (*kind, value)).or(self.about);
-                    }
-                    _ => {}
-                }
-                self.fields.0.push((key, Cow::Borrowed(value)));
-                return;
-            }
-        };
-        *place = Some(value);
-    }
-}
-
-/// A string that is borrowed where it stands there letter by letter; what is no string is empty.
-#[derive(Debug, Default)]
-struct Words<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Words<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-#[derive(serde::Deserialize, Debug, Default)]
-struct Named<'a> {
-    #[serde(borrow, default)]
-    name: Words<'a>,
-    #[serde(borrow, default)]
-    namespace: Words<'a>,
-}
-
-/// The text of a JSON string; of another value its JSON, of none and of null nothing.
-fn words(raw: Option<&RawValue>) -> Cow<'_, str> {
-    let Some(text) = raw.map(RawValue::get) else { return Cow::default() };
-    match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
-        Some(inner) => serde_json::from_str::<String>(text).map_or(Cow::Borrowed(inner), Cow::Owned),
-        None if text == "null" => Cow::default(),
-        None => Cow::Borrowed(text),
-    }
-}
-
-/// The name of a logger without what all of them start with.
-fn unlogged(logger: &str) -> &str {
-    match logger.strip_prefix("controller") {
-        Some("") => "",
-        Some(rest) => rest.strip_prefix('.').unwrap_or(logger),
-        None => logger,
-    }
-}
-
 fn level(name: &str) -> Option<Level> {
     const NAMES: [(&str, Level); 12] = [
         ("info", Level::Info),
@@ -496,62 +293,6 @@ fn console_head(text: &str) -> Option<(&str, Level, &str)> {
         before = Some(word);
     }
     None
-}
-
-/// Whether the program or a collector wrote it before each line, whatever the line says.
-fn is_mark(word: &str) -> bool {
-    matches!(word, "stdout" | "stderr" | "F" | "P") || Time::parse(word).is_some()
-}
-
-/// A line without the times, streams and `[pod/…]` before it.
-fn bare(text: &str) -> &str {
-    let mut rest = text;
-    while let Some((word, after)) = rest.split_once(' ') {
-        if !(is_mark(word) || (word.starts_with("[pod/") && word.ends_with(']'))) {
-            break;
-        }
-        rest = after;
-    }
-    rest
-}
-
-fn before<'t>(text: &'t str, bare: &str) -> &'t str {
-    text.get(..text.len() - bare.len()).unwrap_or_default()
-}
-
-impl<'a> Prefix<'a> {
-    /// The same with what a text before the line tells: `[pod/karpenter-x/controller]` of kubectl, `karpenter-x controller`
-    /// of stern with the namespace before it where it is asked for all, a time, the stream of a container runtime.
-    fn before(self, text: &'a str) -> Self {
-        let mut found = self;
-        let mut names: [&str; 3] = [""; 3];
-        let mut count = 0;
-        for word in text.split_ascii_whitespace().take(8) {
-            if let Some(time) = Time::parse(word) {
-                found.time = found.time.or(Some(time));
-            } else if let Some(path) = word.strip_prefix("[pod/").and_then(|word| word.strip_suffix(']')) {
-                found.pod = path.split('/').next().unwrap_or_default();
-                return found;
-            } else if !is_mark(word) {
-                if let Some(name) = names.get_mut(count) {
-                    *name = word;
-                }
-                count += 1;
-            }
-        }
-        let pod = match (count, names) {
-            (1 | 2, [pod, ..]) | (3, [_, pod, _]) => pod,
-            _ => "",
-        };
-        let is_name = pod.contains('-')
-            && pod
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte));
-        if is_name && found.pod.is_empty() {
-            found.pod = pod;
-        }
-        found
-    }
 }
 
 /// A line of a Go stack: `goroutine 1 [running]:`, a call, the place of one.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::diagnosis::{Confidence, Quote};
-use super::entry::{At, Entry, Level, Origin, Subject, Time};
+use super::entry::{At, Entry, Origin, Subject, Time};
 use super::vocabulary::index::{Found, Known, Tells, index};
 use super::vocabulary::{Detail, When, commits};
 use super::{Diagnosis, Symptom};
@@ -48,7 +48,6 @@ pub struct Tally {
     number_of_causes: usize,
     works_again: BTreeMap<&'static str, Time>,
     latest: Option<Time>,
-    lowest: Option<Level>,
     /// The commit that the last line of a log named, as JSON.
     commit: String,
     /// The releases that commits and versions name, and the last of them.
@@ -69,7 +68,6 @@ impl Default for Tally {
             number_of_causes: 0,
             works_again: BTreeMap::new(),
             latest: None,
-            lowest: None,
             commit: String::new(),
             named: Releases::NONE,
             named_last: None,
@@ -107,9 +105,6 @@ impl Tally {
     /// Counts what an entry says.
     pub fn observe(&mut self, entry: &Entry<'_>) {
         self.latest = self.latest.max(entry.time);
-        if entry.origin == Origin::Log {
-            self.lowest = Some(self.lowest.map_or(entry.level, |lowest| lowest.min(entry.level)));
-        }
         let found = index().find(entry);
         self.read_release(entry, &found);
         if found.known.is_empty() {
@@ -217,11 +212,6 @@ impl Tally {
     /// Whether no single release says everything that was read: a log across an upgrade, or of two controllers.
     pub fn mixed_releases(&self) -> bool {
         if self.named_last.is_some() { self.named.iter().nth(1).is_some() } else { self.mixed }
-    }
-
-    /// The lowest level of the lines of logs that were read; none where there were none.
-    pub fn lowest_level(&self) -> Option<Level> {
-        self.lowest
     }
 
     /// What the counts say of the cluster at a position among the inputs: the gravest and surest first.
@@ -455,7 +445,11 @@ fn between(text: &str, from: &str, to: &str) -> Vec<String> {
     let after = text.split(from).skip(1).take(50);
     let piece =
         after.map(|rest| if to.is_empty() { rest } else { rest.split(to).next().unwrap_or_default() });
-    piece.map(|piece| piece.trim().trim_matches(['"', '\\']).to_owned()).collect()
+    let bare = |piece: &str| {
+        let piece = piece.trim().trim_end_matches('\\');
+        piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()
+    };
+    piece.map(bare).collect()
 }
 
 /// The object that an entry is about: its own, or one that its fields name.

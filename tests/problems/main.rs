@@ -7,6 +7,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fall over")]
 
+#[cfg(feature = "symptoms")]
+mod symptoms;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@
 mod pass_role;
 mod read;
 
+use crate::karpenter::placeholder::is_in_name;
 use crate::manifest::source::Span;
 use crate::manifest::tree::Node;
 use crate::object::Object;
@@ -148,7 +149,7 @@ impl<'d> Condition<'d> {
     /// The names of clusters it asks for in the tags that Karpenter sets: each with its place, without those that are
     /// filled in elsewhere or have wildcards.
     pub fn clusters(&self) -> Vec<Word<'d>> {
-        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?', '$', '{', '<', '%']);
+        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?']) && !is_in_name(text);
         let Some(tag) = self.tag().filter(|_| self.is_positive()) else { return Vec::new() };
         if let Some(name) = tag.strip_prefix("kubernetes.io/cluster/") {
             let word = Word { text: name.to_owned(), at: self.key.at };

@@ -29,7 +29,7 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     let said = symptom.says.replace(['{', '}'], "");
     let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&said), from_when(symptom.when));
     let _ = writeln!(page, "\n## Why it comes to this\n\n{}", symptom.cause.trim());
-    let _ = writeln!(page, "\n## What to do\n\n{}", symptom.remedy);
+    let _ = writeln!(page, "\n## What to do\n\n{}.", sentence(symptom.remedy.trim_end_matches('.')));
     let messages = messages(symptom);
     if !messages.is_empty() {
         page.push_str("\n## What is said\n\n| where | releases | words | source |\n|---|---|---|---|\n");

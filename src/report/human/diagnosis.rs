@@ -111,7 +111,10 @@ fn read(log: &Log) -> Vec<String> {
     }
     parts.extend(log.skipped.iter().map(|passed| format!("passed over {} {}", passed.count, passed.reason)));
     if log.forgotten > 0 {
-        parts.push(format!("{} lives of NodeClaims forgotten to stay within bounds", log.forgotten));
+        parts.push(format!(
+            "{} causes, batches and lives of NodeClaims forgotten to stay within bounds",
+            log.forgotten
+        ));
     }
     let cluster = if log.cluster.is_empty() { String::new() } else { format!("cluster {}, ", log.cluster) };
     let times = match (&log.first, &log.last) {

@@ -30,7 +30,7 @@ use crate::karpenter::api::{Field, Limit, Root, Shape, Word, root_of, served};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, Value};
 use crate::object::{Object, Operation};
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, placeholder};
 
 /// The objects that the family reads: all of Karpenter's groups, so that a version or kind that is gone is read too.
 const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.aws")];
@@ -121,11 +121,10 @@ fn check<'d>(
     }
 }
 
-/// Whether a text holds `${X}`, which Flux, envsubst and Terraform replace before anything is sent. What will stand there
-/// cannot be judged.
+/// Whether a text, or an item of a list of them, is replaced before anything is sent.
 fn is_filled_in_later(node: Node<'_>) -> bool {
-    let marked = |text: &str| text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'));
-    node.as_str().is_some_and(marked) || node.items().any(|item| item.as_str().is_some_and(marked))
+    let marked = |node: Node<'_>| node.as_str().is_some_and(placeholder::is_filled_in_later);
+    marked(node) || node.items().any(marked)
 }
 
 fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {

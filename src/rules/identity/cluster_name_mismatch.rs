@@ -4,6 +4,7 @@ use crate::karpenter::chart_values::{self, Values};
 use crate::karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
 use crate::karpenter::controller::{CLUSTER_NAME, Controller};
 use crate::karpenter::identity::{is_service_account, region_of_endpoint};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -153,7 +154,7 @@ fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>
     let identity = context.inventory.identity();
     let endpoint = identity.endpoint.filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
-    if there == here || here.contains(['$', '{', '<']) {
+    if there == here || is_in_name(here) {
         return None;
     }
     let message = format!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");

@@ -2,6 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::cluster_name::placeholder;
 use crate::karpenter::iam_policy::{Condition, Policy, Word, policies};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::object::Object;
 use crate::rules::{Fixes, On};
@@ -130,7 +131,7 @@ fn regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     });
     let mut single = asked.filter_map(|condition| {
         let [one] = condition.values.as_slice() else { return None };
-        (!one.text.contains(['$', '*', '<', '{'])).then_some(one)
+        (!one.text.contains('*') && !is_in_name(&one.text)).then_some(one)
     });
     let Some(first) = single.next() else { return };
     if let Some(other) = single.find(|other| other.text != first.text) {

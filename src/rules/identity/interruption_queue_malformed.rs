@@ -7,7 +7,8 @@ use crate::karpenter::controller::{Controller, INTERRUPTION_QUEUE, Setting};
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
 use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
+use crate::object::{Kind, Object};
+use crate::rules::identity::gravity;
 use crate::rules::{Fixes, On};
 
 rule! {
@@ -111,8 +112,8 @@ fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Dr
 /// The mark of a template, as in the chart's own example.
 fn unreplaced<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Draft<'d>> {
     // The chart renders templates in this value itself.
-    placeholder(text).filter(|what| *what == Placeholder::Mark && !text.contains("{{"))?;
-    let severity = if object.operation() == Operation::Apply { Severity::Warning } else { Severity::Error };
+    let what = placeholder(text).filter(|what| matches!(what, Placeholder::Later | Placeholder::Mark));
+    let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
     let message = format!("the interruption queue is the placeholder `{text}`; there is no such queue");
     let draft = Draft::new(&RULE, place, message).severity(severity);
     Some(draft.help("write the queue's name, or leave the value empty where there is none"))
@@ -204,7 +205,8 @@ mod tests {
     #[test]
     fn placeholders_and_what_is_no_name_are_found() {
         let said = |value: &str| findings(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
-        assert!(said("${CLUSTER_NAME}").contains("warning Deployment"));
+        assert!(said("${CLUSTER_NAME}").contains("info Deployment"));
+        assert!(said("<queue>").contains("warning Deployment"));
         assert!(said("prod queue").contains("error Deployment"));
         assert!(said("arn:aws:sqs:eu-west-1:1:${NAME}").contains("help: write the queue's name"));
     }

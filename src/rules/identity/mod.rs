@@ -17,3 +17,17 @@ family! {
     sg_cluster_tag_selector,
     two_controllers,
 }
+
+use crate::finding::Severity;
+use crate::karpenter::cluster_name::Placeholder;
+use crate::object::Operation;
+
+/// How grave it is to find a placeholder where the name of a cluster or of what it owns is due. A text may be rendered once
+/// more on its way to the cluster, and one with `${X}` is meant to be; what has arrived there will not be.
+fn gravity(what: Placeholder, operation: Operation) -> Severity {
+    match (what, operation) {
+        (Placeholder::Later, Operation::Apply) => Severity::Info,
+        (Placeholder::Example, _) | (_, Operation::Apply) => Severity::Warning,
+        _ => Severity::Error,
+    }
+}

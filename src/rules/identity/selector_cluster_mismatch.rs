@@ -4,8 +4,9 @@ use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, placeholder, names_network, related};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
+use crate::object::{Kind, Object};
 use crate::order::sort_by;
-use crate::object::{Kind, Object, Operation};
+use crate::rules::identity::gravity;
 use crate::rules::{Fixes, On};
 
 rule! {
@@ -178,11 +179,10 @@ fn stand_in(name: &str, context: &Context<'_, '_>) -> Option<Placeholder> {
 /// One finding for the placeholders of a node class, at the first of them.
 fn unreplaced<'d>(object: Object<'d>, mentions: &[Mention<'d>], context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let (first, others) = mentions.split_first()?;
-    // A text may be rendered once more on its way to the cluster; what has arrived there will not be.
-    let text = object.operation() == Operation::Apply;
-    let severity = if text { Severity::Warning } else { Severity::Error };
+    let severity = gravity(placeholder(first.name)?, object.operation());
     let what = if first.list == ROLE { "no role has that name" } else { "nothing carries such a tag" };
-    let message = format!("`{}` is a placeholder for the name of the cluster: {what}", first.name);
+    let until = if severity == Severity::Info { "as long as it is not filled in, " } else { "" };
+    let message = format!("`{}` is a placeholder for the name of the cluster: {until}{what}", first.name);
     let help = match context.settings.cluster_name.as_deref() {
         Some(name) => format!("write `{name}`"),
         None => "write the name of the cluster, or render the template before it is applied".to_owned(),
@@ -200,7 +200,7 @@ fn against<'d>(
     drafts: &mut Vec<Draft<'d>>,
 ) {
     let own_terms = terms_of(mentions, known);
-    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
+    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
@@ -223,7 +223,7 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     let own_terms = terms_of(mentions, right.name);
     let own_lists: Names<'_> =
         mentions.iter().filter(|mention| mention.name == right.name).map(|mention| mention.list).collect();
-    for mention in mentions.iter().filter(|mention| !own_terms.binary_search(&mention.term()).is_ok()) {
+    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
         let Some(mut severity) = mention.severity(right.name) else { continue };
         // Terms of a list are alternatives, which may select the subnets of two networks on purpose; and what one tag
         // says need not be what another says.
@@ -354,8 +354,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: '${CLUSTER_NAME}'}}]
             |                                                         ^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          `${CLUSTER_NAME}` is a placeholder for the name of the cluster: nothing carries such a tag
+        info EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+          `${CLUSTER_NAME}` is a placeholder for the name of the cluster: as long as it is not filled in, nothing carries such a tag
           help: write the name of the cluster, or render the template before it is applied
           see line 6 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: and here
           see line 7 spec.role: and here

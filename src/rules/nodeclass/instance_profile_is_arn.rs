@@ -2,6 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::iam;
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
@@ -96,16 +97,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             let article = if kind == "role" { "a role" } else { "something else" };
             drafts.push(draft(&format!("the ARN of {article}")).help(help));
         }
-        iam::Reference::Path { name } => {
+        iam::Reference::Path { name } if !is_in_name(value) => {
             drafts.push(draft("a path").help(format!("write the name alone, which would be `{name}`")));
         }
-        iam::Reference::Name => drafts.extend(no_name(node, value)),
+        _ => drafts.extend(no_name(node, value)),
     }
 }
 
 /// A name that EC2 would refuse just as an ARN. What is yet to be replaced, such as `${PROFILE}`, is not judged.
 fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
-    let pending = value.is_empty() || value.contains(['$', '{', '}', '<', '>', '%']);
+    let pending = value.is_empty() || is_in_name(value);
     if pending || (iam::is_name(value) && value.len() <= iam::PROFILE_NAME_MAX) {
         return None;
     }
@@ -126,6 +127,14 @@ mod tests {
             let text = format!("{CLASS}'arn:{partition}:iam::111122223333:instance-profile/nodes/eu/prod'\n");
             assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}'prod'\n"));
         }
+    }
+
+    #[test]
+    fn an_arn_that_is_filled_in_later_is_one_already() {
+        let text = format!("{CLASS}arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:instance-profile/nodes/prod\n");
+        assert!(findings(&super::RULE, &text).contains("is an ARN; Karpenter takes the name"));
+        assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}prod\n"));
+        silent(&super::RULE, &format!("{CLASS}'{{{{ profiles/nodes }}}}'\n"));
     }
 
     #[test]

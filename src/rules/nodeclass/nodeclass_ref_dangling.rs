@@ -1,5 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object, Operation};
@@ -105,7 +106,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let classes = inventory.count(GROUP, KIND);
     // Without a single node class in the input, it is about pools only.
     let looked_for = classes > 0 || inventory.is_complete();
-    let open = name.is_empty() || name.contains(['$', '{', '<']);
+    let open = name.is_empty() || is_in_name(name);
     if group != GROUP || !looked_for || open || inventory.find(GROUP, KIND, name).is_some() {
         return;
     }
@@ -129,7 +130,7 @@ fn mixed_up<'d>(
     kind_node: Node<'d>,
     kind: &str,
 ) -> Option<Draft<'d>> {
-    if group.contains(['$', '{', '<']) || kind.contains(['$', '{', '<']) {
+    if is_in_name(group) || is_in_name(kind) {
         return None;
     }
     let (place, message, help) = if group == GROUP {

@@ -2,6 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::iam;
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object, Operation};
@@ -105,12 +106,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
                 drafts.push(draft.releases(releases).severity(severity));
             }
         }
-        _ if value.starts_with("arn:") && !value.contains(['$', '{', '<']) => {
+        _ if value.starts_with("arn:") && !is_in_name(value) => {
             let message = "`spec.role` is an ARN of no IAM role; Karpenter takes the name of a role, and no node gets one";
             drafts.push(Draft::new(&RULE, Place::value(node), message).help("write the role's name"));
         }
-        iam::Reference::Path { name } => found(node, "a path", name, fixable, drafts),
-        iam::Reference::Name => drafts.extend(no_name(node, value)),
+        iam::Reference::Path { name } if !is_in_name(value) => found(node, "a path", name, fixable, drafts),
+        _ => drafts.extend(no_name(node, value)),
     }
 }
 
@@ -133,7 +134,7 @@ fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &
 
 /// A name that IAM would refuse. What is yet to be replaced, such as `${ROLE}`, is not judged.
 fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
-    let pending = value.is_empty() || value.contains(['$', '{', '}', '<', '>', '%']);
+    let pending = value.is_empty() || is_in_name(value);
     let draft = |what: &str, help: &str| {
         let message = format!("`spec.role` {what}, and this node class never gets an instance profile");
         Some(Draft::new(&RULE, Place::value(node), message).help(help))

@@ -1,6 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::iam;
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object, Operation};
@@ -199,7 +200,7 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     let asked = object.at(&["spec", "instanceProfile"]);
     let arn = matches!(iam::Reference::read(used), iam::Reference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
-        Some((_, name)) if name.contains(['$', '<', '{']) => None,
+        Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
             let message = format!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
             let help = "see whether the controller runs and what it logs; the profile is copied within seconds";

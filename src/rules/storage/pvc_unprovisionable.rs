@@ -1,5 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::karpenter::storage::{Claim, ClaimForm, claims_in};
 use crate::manifest::tree::Node;
@@ -118,7 +119,7 @@ fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>>
         let draft = Draft::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
         return Some(draft.help("name a class, or mark one with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
     };
-    if name.contains(['$', '{', '<']) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
+    if is_in_name(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
         return None;
     }
     let known = context.inventory.of(Kind::STORAGE_CLASS).map(Object::name);

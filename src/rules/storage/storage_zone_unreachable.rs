@@ -1,5 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::karpenter::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
 use crate::karpenter::zones::is_zone_id;
@@ -144,7 +145,7 @@ fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
 fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
     let served = context.inventory.served_zones();
     let lost = |zone: &&Node<'d>| {
-        zone.as_str().is_some_and(|name| !name.contains(['$', '{', '<']) && !is_zone_id(name) && !served.serves(name))
+        zone.as_str().is_some_and(|name| !is_in_name(name) && !is_zone_id(name) && !served.serves(name))
     };
     if served.is_known() { zones.iter().filter(lost).copied().collect() } else { Vec::new() }
 }

@@ -7,7 +7,8 @@ use crate::rules::On;
 rule! {
     /// ## What it does
     ///
-    /// Says of each EC2NodeClass that its hash takes in the cluster's CA bundle from 1.12 on.
+    /// Says, once and at the first EC2NodeClass, that the hash of every node class takes in the cluster's CA bundle from 1.12
+    /// on.
     ///
     /// ## Why it is bad
     ///
@@ -50,9 +51,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let message = "the cluster's CA bundle becomes part of the hash of this node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes";
-    let help = "look at the budgets of its NodePools before the upgrade; they decide how many nodes are replaced at a time";
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if context.inventory.of(Kind::NODE_CLASS).next() != Some(object) {
+        return;
+    }
+    let message = "the cluster's CA bundle becomes part of the hash of every node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes";
+    let help = "look at the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time";
     drafts.push(Draft::new(&RULE, Place::value(object.root()), message).help(help));
 }
 
@@ -69,9 +73,11 @@ mod tests {
           4 |   name: a
             |         ^
         info EC2NodeClass/a  [1.12-1.14]
-          the cluster's CA bundle becomes part of the hash of this node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes
-          help: look at the budgets of its NodePools before the upgrade; they decide how many nodes are replaced at a time
+          the cluster's CA bundle becomes part of the hash of every node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes
+          help: look at the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
         ");
+        let two = format!("{CLASS}---\n{}", CLASS.replace("name: a", "name: b"));
+        assert_eq!(begins(&super::RULE, "1.11", "1.12", &two).matches("help:").count(), 1);
         begins_nothing(&super::RULE, "1.8", "1.11", CLASS);
         begins_nothing(&super::RULE, "1.12", "1.14", CLASS);
         begins_nothing(&super::RULE, "1.14", "1.8", CLASS);

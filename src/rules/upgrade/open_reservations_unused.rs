@@ -15,7 +15,7 @@ rule! {
     /// The gate is on by default from 1.6 on. Karpenter then launches instances with the reservation preference `none`
     /// unless the node class selects reservations. On-demand capacity reservations that are `open`, which instances used
     /// without a word, are no longer used, and are paid for all the same. Whoever owns none can leave the classes as they
-    /// are: the manifests do not tell.
+    /// are: the manifests do not tell. It is said once, at the first class that selects none.
     ///
     /// ## Example
     ///
@@ -47,7 +47,7 @@ rule! {
     UPGRADE {
         name: "open-reservations-unused",
         family: Family::Nodeclass,
-        severity: Severity::Warning,
+        severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(6),
         summary: "open capacity reservations are used no more, as the node class selects none",
@@ -57,13 +57,13 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let selects = object.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty());
-    // Where the gate is set already, the release does not change it.
-    if selects || context.inventory.feature_gates().get("ReservedCapacity").is_some() {
+    // Where the gate is set already, the release does not change it. One word is enough for all classes.
+    let is_first = context.inventory.without_reservations() == Some(object);
+    if !is_first || context.inventory.feature_gates().get("ReservedCapacity").is_some() {
         return;
     }
     let place = Place::missing(object.root(), "spec.capacityReservationSelectorTerms");
-    let message = "instances are launched outside of open capacity reservations, which stay paid for and unused: this node class selects none";
+    let message = "instances are launched outside of open capacity reservations, which stay paid for and unused, as by this node class, which selects none";
     let help = "where the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; where it has none, nothing changes";
     drafts.push(Draft::new(&RULE, place, message).help(help));
 }
@@ -80,13 +80,21 @@ mod tests {
         from 1.6 on
           4 |   name: a
             |         ^
-        warning EC2NodeClass/a spec.capacityReservationSelectorTerms [1.6-1.14]
-          instances are launched outside of open capacity reservations, which stay paid for and unused: this node class selects none
+        info EC2NodeClass/a spec.capacityReservationSelectorTerms [1.6-1.14]
+          instances are launched outside of open capacity reservations, which stay paid for and unused, as by this node class, which selects none
           help: where the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; where it has none, nothing changes
         ");
         begins_nothing(&super::RULE, "1.0", "1.5", CLASS);
         begins_nothing(&super::RULE, "1.6.0", "1.14", CLASS);
         begins_nothing(&super::RULE, "1.14", "1.0", CLASS);
+    }
+
+    #[test]
+    fn it_is_said_once() {
+        let selects = CLASS.replace("role: a", "capacityReservationSelectorTerms: [{id: cr-1}]").replace("name: a", "name: b");
+        let other = CLASS.replace("name: a", "name: c");
+        let said = begins(&super::RULE, "1.5", "1.6", &format!("{selects}---\n{CLASS}---\n{other}"));
+        assert!(said.contains("EC2NodeClass/a") && said.matches("help:").count() == 1, "{said}");
     }
 
     #[test]

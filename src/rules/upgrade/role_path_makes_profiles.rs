@@ -1,6 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::iam::Reference;
+use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::On;
@@ -57,7 +58,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(node) = object.at(&["spec", "role"]) else { return };
-    let Some(role) = node.as_str().filter(|role| role.contains('/') && !role.contains(['$', '{', '<'])) else {
+    let Some(role) = node.as_str().filter(|role| role.contains('/') && !is_in_name(role)) else {
         return;
     };
     let name = match Reference::read(role) {

@@ -15,9 +15,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "double-nodeclaim",
     severity: crate::finding::Severity::Error,
-    summary: "two NodeClaims are made for the same pods",
+    summary: "Two NodeClaims are made for the same pods",
     says: "two NodeClaims were made for the same pods",
-    remedy: "compare the zones of the two nodes, and see whether more than one controller is active",
+    remedy: "Compare the zones of the two nodes, and see whether more than one controller is active.",
     cause: "\
 The provisioner makes a NodeClaim and counts on its node from then on. It makes a second one for the same pods only if
 they no longer fit the first:
@@ -30,7 +30,7 @@ they no longer fit the first:
 
 It is no double where the pods are others, or where the first NodeClaim failed or was deleted before.
 
-Certain: more pods were given new NodeClaims than had come in since the last batch, which had given all of its pods a node; and the
+Certain: some batches within minutes gave more places on new nodes than they had pods, none of their NodeClaims failed, and the
 cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone it is likely where a pod was
 nominated to two NodeClaims and its volume is told to be in the way.",
     rules: &["storageclass-immediate", "taint-should-be-startup-taint", "two-controllers"],
@@ -48,6 +48,8 @@ nominated to two NodeClaims and its volume is told to be in the way.",
 const IN_FLIGHT: i64 = 15 * 60_000;
 /// A node that has just been initialised may not have been given its pods yet.
 const JUST_NOW: i64 = 30_000;
+/// How many batches are compared for a pod.
+const REMEMBERED: usize = 4;
 /// A controller gathers pods for at least a second before it decides.
 /// Source: `BATCH_IDLE_DURATION`, pkg/operator/options/options.go at v1.0.0 and v1.14.0.
 const ONE_BATCH: i64 = 900;
@@ -94,70 +96,73 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 /// Compares each batch with those before it that named the same pods.
 fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
-    // The last batch that made NodeClaims and named the pod.
-    let mut last: BTreeMap<&str, &Batch> = BTreeMap::new();
+    // The last batches that made NodeClaims and named the pod, the latest first.
+    let mut last: BTreeMap<&str, Vec<&Batch>> = BTreeMap::new();
     for batch in history.batches.in_time() {
         if batch.claims.is_empty() {
             continue;
         }
-        let mut before: Vec<&Batch> = batch.pods.iter().filter_map(|pod| last.get(&**pod).copied()).collect();
-        before.sort_by_key(|batch| std::cmp::Reverse(batch.time()));
+        let mut before: Vec<&Batch> =
+            batch.pods.iter().filter_map(|pod| last.get(&**pod)).flatten().copied().collect();
+        before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Said::key)));
         before.dedup_by(|one, other| std::ptr::eq(*one, *other));
-        if let Some(earlier) = before.first() {
-            doubles.extend(compare(history, earlier, batch));
-        }
+        // With more batches there are more pods, and it may show only in the few or only in the many.
+        let found = (1..=before.len()).find_map(|count| compare(history, before.get(..count)?, batch));
+        doubles.extend(found);
         for pod in &batch.pods {
-            last.insert(pod, batch);
+            let batches = last.entry(pod).or_default();
+            batches.insert(0, batch);
+            batches.truncate(REMEMBERED);
         }
     }
     doubles
 }
 
-/// Whether a batch gave pods a NodeClaim that an earlier one had given a node.
-fn compare<'h>(history: &'h History, earlier: &'h Batch, batch: &'h Batch) -> Option<Double<'h>> {
-    let apart = batch.time()?.0 - earlier.time()?.0;
-    if !(0..=IN_FLIGHT).contains(&apart) || earlier.failed {
-        return None;
-    }
+/// Whether some batches, the latest first, and one after them gave more places on new nodes than there were pods.
+fn compare<'h>(history: &'h History, earlier: &[&'h Batch], batch: &'h Batch) -> Option<Double<'h>> {
+    let (when, latest) = (batch.time()?, *earlier.first()?);
+    let apart = |earlier: &Batch| Some(when.0 - earlier.time()?.0);
     let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
-    let when = batch.time()?;
     let ended = |life: &Life| {
         let is_before =
             |said: Option<&Said>| said.is_some_and(|said| said.time.is_none_or(|time| time <= when));
         is_before(life.launch_failed.as_ref()) || is_before(life.end())
     };
+    let counts = |earlier: &Batch| {
+        apart(earlier).is_some_and(|apart| (0..=IN_FLIGHT).contains(&apart)) && !earlier.failed
+    };
     // What failed gave its pods back, and how many that were is not told.
-    if lives(earlier).any(ended) {
+    if !earlier.iter().all(|batch| counts(batch) && !lives(batch).any(ended)) {
         return None;
     }
     let settled = |life: &Life| {
         let time = life.initialised.as_ref().and_then(|said| said.time);
         time.is_some_and(|time| when.0 - time.0 > JUST_NOW)
     };
-    let first = lives(earlier).find(|life| !settled(life))?;
+    let first = earlier.iter().rev().flat_map(|batch| lives(batch)).find(|life| !settled(life))?;
     let second = lives(batch).next()?;
 
-    let same: Vec<_> = batch.pods.iter().filter(|pod| earlier.pods.contains(pod)).collect();
-    // The pods that are new to this batch, at most, and those that the earlier one gave no node.
-    let fresh = batch.total.saturating_sub(same.len() as u64);
-    let counted = batch.on_new.zip(earlier.on_new).map(|(on_new, placed)| {
-        let left = earlier.total.saturating_sub(placed.saturating_add(earlier.on_others));
-        on_new > fresh.saturating_add(left)
-    });
+    let all = || earlier.iter().copied().chain([batch]);
+    let named: BTreeSet<&str> = all().flat_map(|batch| batch.pods.iter().map(|pod| &**pod)).collect();
+    let unnamed: u64 = all().map(|batch| batch.total.saturating_sub(batch.pods.len() as u64)).sum();
+    let places: Option<u64> = all().map(|batch| batch.on_new).sum();
+    let counted = places.map(|places| places > unnamed.saturating_add(named.len() as u64));
     // Without the counts: the very same pods, all of them named.
-    let is_same = || batch.total == earlier.total && same.len() as u64 == batch.total;
+    let pod = batch.pods.iter().find(|pod| latest.pods.contains(pod))?;
+    let is_same = || {
+        unnamed == 0 && latest.pods.iter().all(|pod| batch.pods.contains(pod)) && latest.total == batch.total
+    };
     if !counted.unwrap_or_else(is_same) {
         return None;
     }
-    let is_proven = counted.is_some() && first.launched.is_some() && second.launched.is_some();
     Some(Double {
         first,
         second,
-        pods: [earlier.found.as_ref(), batch.found.as_ref()],
-        pod: same.first()?,
+        pods: [earlier.last()?.found.as_ref(), batch.found.as_ref()],
+        pod,
         gap: gap(first.created.as_ref(), second.created.as_ref()),
-        is_proven,
-        why: why(history, first, second, apart, earlier.writer != batch.writer),
+        is_proven: counted.is_some() && first.launched.is_some() && second.launched.is_some(),
+        why: why(history, first, second, apart(latest)?, latest.writer != batch.writer),
     })
 }
 
@@ -241,10 +246,10 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     );
     let pod = shown.pod;
     let help = match shown.why {
-        Why::Controllers => "two controllers are active at once: keep one release of Karpenter in one namespace, with leader election".to_owned(),
-        Why::Zones => format!("the volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
-        Why::Node => format!("the first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for"),
-        Why::Unknown => format!("see in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers"),
+        Why::Controllers => "Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.".to_owned(),
+        Why::Zones => format!("The volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound."),
+        Why::Node => format!("The first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for."),
+        Why::Unknown => format!("See in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers."),
     };
     // By what the cause is recognised in a manifest.
     let details: Vec<&str> = match shown.why {
@@ -311,9 +316,9 @@ mod tests {
     fn zones_that_differ_point_to_storage() {
         insta::assert_snapshot!(found(&CORRELATION, &storage()), @"
         error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
-          details: eu-west-1a, eu-west-1b
+          details: volumeBindingMode
           lines: 1, 3, 4, 5, 7, 8
         ");
         let class = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: ebs.csi.aws.com\n---\n";
@@ -333,9 +338,9 @@ mod tests {
         ];
         insta::assert_snapshot!(found(&CORRELATION, &log.concat()), @"
         error likely x1: two NodeClaims were made for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
-          help: the first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for
+          help: The first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for.
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
-          details: eu-west-1a
+          details: taints
           lines: 1, 3, 4, 5, 6, 8, 9
         ");
     }
@@ -351,9 +356,9 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x1: two NodeClaims were made for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: two controllers are active at once: keep one release of Karpenter in one namespace, with leader election
+          help: Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
-          details: eu-west-1a, eu-west-1b
+          details: controller
           lines: 1, 3, 4, 6, 7, 8
         ");
         let of = |line: &str| {
@@ -385,6 +390,19 @@ mod tests {
     }
 
     #[test]
+    fn a_third_batch_shows_it_too() {
+        // The second gives its place to the second pod, the third to one of the two again.
+        let log = [
+            batch("r1", "0:01", "db/db-0", "a-1"),
+            batch("r2", "0:11", "db/db-0, db/db-1", "a-2"),
+            batch("r3", "0:21", "db/db-0, db/db-1", "a-3"),
+            launched("0:24", "a-1", "eu-west-1a"),
+            launched("0:24", "a-3", "eu-west-1b"),
+        ];
+        assert_eq!(verdict(&CORRELATION, &log.concat()), "error likely");
+    }
+
+    #[test]
     fn a_retry_is_no_double() {
         for (time, line) in [
             (
@@ -413,8 +431,9 @@ mod tests {
         let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
         error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
-          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
+          details: volumeBindingMode
           lines: 1, 3, 2, 4, 5
         ");
         let failed = "0:05 event NodeClaim/a-1 InsufficientCapacityError: NodeClaim a-1 event: insufficient capacity\n";

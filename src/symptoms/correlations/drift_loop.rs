@@ -16,9 +16,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "drift-loop",
     severity: crate::finding::Severity::Error,
-    summary: "the nodes of a NodePool drift as soon as they are replaced",
+    summary: "The nodes of a NodePool drift as soon as they are replaced",
     says: "the nodes of a NodePool drift as soon as they are replaced",
-    remedy: "see the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims",
+    remedy: "See the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims.",
     cause: "\
 A node drifts when it is no longer what its NodePool and node class ask for, and is replaced once. Where the replacement drifts
 too, something differs between what is asked for and what is made, or what is asked for changes all the time.
@@ -47,32 +47,32 @@ const AT_ONCE: i64 = 15 * 60_000;
 fn usual(reason: &str) -> &'static str {
     match reason {
         "SecurityGroupDrift" => {
-            "something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance"
+            "Something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance."
         }
         "SubnetDrift" => {
-            "the instances are in subnets that the selector does not find any more: compare `status.subnets` of the node class with the subnet of an instance, and see whether the tags of the subnets change"
+            "The instances are in subnets that the selector does not find any more: compare `status.subnets` of the node class with the subnet of an instance, and see whether the tags of the subnets change."
         }
         "AMIDrift" => {
-            "the selector finds another AMI than the one that nodes start with: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and see whether a pipeline publishes images all the time; pin the version of the alias"
+            "The selector finds another AMI than the one that nodes start with: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and see whether a pipeline publishes images all the time; pin the version of the alias."
         }
         "NodeClassDrift" => {
-            "two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get ec2nodeclass -o yaml --show-managed-fields`"
+            "Two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get ec2nodeclass -o yaml --show-managed-fields`."
         }
         "NodePoolDrifted" => {
-            "two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get nodepool -o yaml --show-managed-fields`"
+            "Two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get nodepool -o yaml --show-managed-fields`."
         }
         "RequirementsDrifted" => {
-            "the nodes carry labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`"
+            "The nodes carry labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`."
         }
         "InstanceTypeNotFound" => {
-            "the instance type is not among those that the provider offers: see whether its list of instance types changes, and name the types in the requirements"
+            "The instance type is not among those that the provider offers: see whether its list of instance types changes, and name the types in the requirements."
         }
         "CapacityReservationDrift" => {
-            "the nodes are not in the reservations that the node class selects: compare `status.capacityReservations` with the reservation of an instance"
+            "The nodes are not in the reservations that the node class selects: compare `status.capacityReservations` with the reservation of an instance."
         }
-        "PlacementGroupDrift" => "the nodes are not in the placement group that the node class selects",
+        "PlacementGroupDrift" => "The nodes are not in the placement group that the node class selects.",
         _ => {
-            "the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims"
+            "The reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims."
         }
     }
 }
@@ -157,7 +157,7 @@ fn judge(
     });
     let lives = || again.iter().map(|mark| &*mark.life.name);
     let help = match reason {
-        "" => format!("{}; replaced were {}", usual(reason), names(lives())),
+        "" => format!("{} Replaced were {}.", usual(reason), names(lives())),
         _ => usual(reason).to_owned(),
     };
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
@@ -196,9 +196,8 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x2: the nodes of the NodePool `default` drift as soon as they are replaced (`SecurityGroupDrift`): 3 generations one after the other, the youngest 2 minutes after it was made
-          help: something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance
+          help: Something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance.
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
-          details: default, SecurityGroupDrift
           lines: 2, 3, 4, 5, 6
         ");
         let two = [life("aaaaa", 0, 2, "SubnetDrift"), life("bbbbb", 3, 5, "SubnetDrift")].concat();
@@ -235,9 +234,8 @@ mod tests {
         let log = [turn("aaaaa", "bbbbb", 1), turn("bbbbb", "ccccc", 4), turn("ccccc", "ddddd", 7)].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error likely x2: the nodes of the NodePool `default` drift as soon as they are replaced: 3 generations one after the other, the youngest 2 minutes after it was made
-          help: the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims; replaced were `default-bbbbb`, `default-ccccc`
+          help: The reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims. Replaced were `default-bbbbb`, `default-ccccc`.
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
-          details: default
           lines: 1, 2, 3, 4, 5
         ");
         let since_1_9 = log.replace(

@@ -4,6 +4,7 @@ pub mod double_nodeclaim;
 mod draft;
 pub mod drift_loop;
 pub mod foreign_collection;
+pub mod instance_profile_blocks_nodepool;
 pub mod node_never_joined;
 pub mod nodeclaim_refused_label;
 pub mod pod_ignored;
@@ -29,6 +30,7 @@ pub const ALL: &[&Correlation] = &[
     &nodeclaim_refused_label::CORRELATION,
     &registration_taint_absent::CORRELATION,
     &node_never_joined::CORRELATION,
+    &instance_profile_blocks_nodepool::CORRELATION,
     &double_nodeclaim::CORRELATION,
     &drift_loop::CORRELATION,
     &pod_ignored::CORRELATION,

@@ -14,9 +14,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "node-never-joined",
     severity: Severity::Error,
-    summary: "an instance is launched and never becomes a node",
+    summary: "An instance is launched and never becomes a node",
     says: "an instance was launched and never became a node",
-    remedy: "see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data",
+    remedy: "See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.",
     cause: "\
 Karpenter waits fifteen minutes for the Node of a NodeClaim, then removes the NodeClaim and its instance, and the pods get
 another one that meets the same. No Node appears where the kubelet does not reach the API server or is not let in: the
@@ -50,7 +50,7 @@ const REMOVED: i64 = 25 * 60_000;
 /// Nodes join within two minutes; from here on it is worth a look.
 const LATE: i64 = 5 * 60_000;
 
-const SETTLES: &str = "; at the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) settles it";
+const SETTLES: &str = " At the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) settles it.";
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let judged = history.lives.all().filter_map(|life| Some((judge(history, life)?, life)));
@@ -84,7 +84,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let mut help = SYMPTOM.remedy.to_owned();
     if joined > 0 {
         help = format!(
-            "{joined} others of the same NodePool joined: look for what this instance does not share, such as its subnet or instance type; {help}"
+            "{joined} others of the same NodePool joined: look for what this instance does not share, such as its subnet or instance type. {help}"
         );
     }
     if confidence != Confidence::Certain && !history.has_debug && history.has_log {
@@ -187,9 +187,8 @@ mod tests {
         );
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x1: the instance of `default-abcde` was launched and never became a node: no Node appeared until the NodeClaim was removed after 15 minutes
-          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
+          help: See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.
           objects: NodeClaim/default-abcde
-          details: default
           lines: 1, 2, 3, 4
         ");
         let since_1_7 = log
@@ -209,7 +208,7 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, &deleted("1:02")), "");
         assert_eq!(verdict(&CORRELATION, &deleted("40:00")), "");
         let help = found(&CORRELATION, &deleted("15:50"));
-        assert!(help.contains("at the log level `debug` the line `terminating due to timeout`"), "{help}");
+        assert!(help.contains("At the log level `debug` the line `terminating due to timeout`"), "{help}");
     }
 
     #[test]
@@ -259,9 +258,8 @@ mod tests {
         let pool = "0:00 condition NodePool/default NodeRegistrationHealthy=False RegistrationFailed: Failed to register node";
         insta::assert_snapshot!(found(&CORRELATION, pool), @"
         error likely x1: the nodes of the NodePool `default` do not register
-          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
+          help: See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.
           objects: NodePool/default
-          details: default
           lines: 1
         ");
     }

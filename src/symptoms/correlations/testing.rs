@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde_json::value::{RawValue, to_raw_value};
-
 use super::Correlation;
 use crate::manifest::limits::Limits;
 use crate::manifest::{Document, File};
@@ -104,8 +102,8 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
     entry
 }
 
-fn raw<'a>(value: &serde_json::Value) -> Cow<'a, RawValue> {
-    Cow::Owned(to_raw_value(value).unwrap())
+fn raw<'a>(value: &serde_json::Value) -> Cow<'a, str> {
+    Cow::Owned(value.to_string())
 }
 
 /// `Kind/name` or `Kind/namespace/name`.

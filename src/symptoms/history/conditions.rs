@@ -9,27 +9,20 @@ use crate::symptoms::entry::Entry;
 /// How many nominations are kept of one pod.
 const MOST_NOMINATIONS: usize = 8;
 
-/// A condition, from a status or from the event of its transition.
-struct Told<'a> {
-    kind: &'a str,
-    status: &'a str,
-    reason: &'a str,
-}
-
 impl History {
     pub(super) fn observe_condition(&mut self, entry: &Entry<'_>) {
-        let told =
-            Told { kind: &entry.condition.kind, status: &entry.condition.status, reason: &entry.reason };
-        self.told(entry, &told);
+        match (&*entry.object.kind, &*entry.condition.kind) {
+            ("NodeClaim", _) => self.condition_of_claim(entry),
+            ("NodePool", "NodeRegistrationHealthy") if entry.reason == "RegistrationFailed" => {
+                put_few(&mut self.unhealthy_pools, &entry.object.name, || Said::of(entry));
+            }
+            _ => {}
+        }
     }
 
     /// Sources: pkg/events and pkg/controllers/*/events.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0, the
-    /// provider's pkg/controllers/interruption/events at v1.8.0, and status/controller.go of awslabs/operatorpkg.
+    /// provider's pkg/controllers/interruption/events at v1.8.0. An event that a condition changed is handed on as a condition too.
     pub(super) fn observe_event(&mut self, entry: &Entry<'_>) {
-        if let Some(told) = transition(&entry.message) {
-            self.told(entry, &told);
-            return;
-        }
         match (&*entry.object.kind, &*entry.reason) {
             ("Pod", "Nominated") => self.nominated(entry),
             ("Pod", "FailedScheduling") => self.unscheduled(entry),
@@ -48,7 +41,8 @@ impl History {
             "InsufficientCapacityError" | "NodeClassNotReady" => {
                 Said::keep_first(&mut life.launch_failed, entry);
             }
-            "InstanceTerminating" | "InstanceStopping" => Said::keep_first(&mut life.lost, entry),
+            // `InstanceTerminating` is also said of instances that this controller ends itself; this is not.
+            "TerminatingOnInterruption" => Said::keep_first(&mut life.lost, entry),
             "SpotInterrupted" | "InstanceUnhealthy" => keep_cause(life, Cause::Interrupted, entry),
             "DisruptionTerminating" => {
                 let reason = entry.message.rsplit_once(": ").map_or("", |(_, reason)| reason);
@@ -63,6 +57,7 @@ impl History {
         let claim = claim.split([',', ' ']).next().unwrap_or_default();
         let pod = qualified(&entry.object.namespace, &entry.object.name);
         self.ignored.take(&pod, entry.time);
+        self.lives.of(claim);
         if self.nominations.len() >= super::FEW * 20 && !self.nominations.contains_key(&*pod) {
             return;
         }
@@ -88,43 +83,23 @@ impl History {
         }
     }
 
-    fn told(&mut self, entry: &Entry<'_>, told: &Told<'_>) {
-        match (&*entry.object.kind, told.kind) {
-            ("NodeClaim", _) => self.told_of_claim(entry, told),
-            ("NodePool", "NodeRegistrationHealthy") if told.reason == "RegistrationFailed" => {
-                put_few(&mut self.unhealthy_pools, &entry.object.name, || Said::of(entry));
-            }
-            _ => {}
-        }
-    }
-
-    fn told_of_claim(&mut self, entry: &Entry<'_>, told: &Told<'_>) {
-        if told.kind == "Registered" && told.reason == "UnregisteredTaintNotFound" {
+    fn condition_of_claim(&mut self, entry: &Entry<'_>) {
+        if entry.condition.kind == "Registered" && entry.reason == "UnregisteredTaintNotFound" {
             self.taint_missing(entry, true);
         }
         let life = self.lives.of(&entry.object.name);
-        match (told.kind, told.status) {
+        match (&*entry.condition.kind, &*entry.condition.status) {
             ("Launched", "True") => {
                 life.set_born(entry.time);
                 Said::keep_first(&mut life.launched, entry);
             }
             ("Registered", "True") => Said::keep_first(&mut life.registered, entry),
-            ("Registered", "Unknown") if told.reason == "NodeNotFound" => {
+            ("Registered", "Unknown") if entry.reason == "NodeNotFound" => {
                 Said::keep_first(&mut life.node_not_found, entry);
             }
             ("Initialized", "True") => Said::keep_first(&mut life.initialised, entry),
-            ("Drifted", "True") => drift(life, told.reason, Said::of(entry)),
+            ("Drifted", "True") => drift(life, &entry.reason, Said::of(entry)),
             _ => {}
         }
     }
-}
-
-/// Reads `Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: R, Message: M`.
-fn transition(message: &str) -> Option<Told<'_>> {
-    let rest = message.strip_prefix("Status condition transitioned, Type: ")?;
-    let (kind, rest) = rest.split_once(", Status: ")?;
-    let (_, rest) = rest.split_once(" -> ")?;
-    let (status, rest) = rest.split_once(", Reason: ")?;
-    let reason = rest.split_once(", Message: ").map_or(rest, |(reason, _)| reason);
-    Some(Told { kind, status, reason })
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::life::{Cause, Maker};
 use super::said::Said;
-use super::{Collected, Drift, History, Refusal, put_few};
+use super::{Collected, Drift, History, Refusal, Told, put_few};
 use crate::symptoms::entry::{Entry, Fields};
 
 /// How many reasons of drift are kept of one NodeClaim.
@@ -36,6 +36,7 @@ impl History {
             "node claim registration error" => self.taint_missing(entry, false),
             "terminating due to registration ttl" | "terminating due to timeout" => self.timed_out(entry),
             "Reconciler error" => self.failed(entry),
+            "ignoring nodepool, not ready" => self.unready(entry),
             "marking drifted" => self.drifted(entry),
             "disrupting node(s)" => self.disrupted(entry),
             "garbage collected cloudprovider instance" => self.collected(entry),
@@ -193,6 +194,10 @@ impl History {
         if error.contains("missing required startup taint") {
             self.taint_missing(entry, true);
         }
+        // `NodeClass` up to 1.6, `nodeclass` from 1.7 on: pkg/cloudprovider/cloudprovider.go of the provider.
+        if error.contains("is in Ready=Unknown, ValidationSucceeded=Unknown") {
+            Said::keep_first(&mut self.undecided, entry);
+        }
         if error.contains("launching nodeclaim") {
             self.with_claim(entry, |life, entry| Said::keep_first(&mut life.launch_failed, entry));
         }
@@ -205,6 +210,24 @@ impl History {
             }
             for label in refused_labels(error) {
                 self.refuse(&label, entry, &id);
+            }
+        }
+    }
+
+    fn unready(&mut self, entry: &Entry<'_>) {
+        let Some(pool) = entry.fields.name("NodePool") else { return };
+        let said = Said::of(entry);
+        put_few(&mut self.unready_pools, &pool, || Told {
+            count: 0,
+            first: said.clone(),
+            last: said.clone(),
+        });
+        if let Some(told) = self.unready_pools.get_mut(&*pool) {
+            told.count += entry.count;
+            if said.key() < told.first.key() {
+                told.first = said;
+            } else if said.key() > told.last.key() {
+                told.last = said;
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What objects tell beyond their conditions.
 
 use super::said::Said;
-use super::{FEW, History, Labelled, NodeObject, put_few};
+use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
+use crate::karpenter::iam;
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::storage::{self, Binding, Reach};
 use crate::manifest::tree::Node;
@@ -19,6 +20,7 @@ impl History {
                 let class = object.str_at(&["spec", "template", "spec", "nodeClassRef", "name"]);
                 self.set_class(object.name(), class.unwrap_or_default());
             }
+            "EC2NodeClass" if object.group() == "karpenter.k8s.aws" => self.class_object(object, at),
             "Node" if object.group().is_empty() => self.node_object(object, at),
             "StorageClass" => {
                 let at_once = matches!(Binding::of(object), Binding::Immediate(_) | Binding::Default);
@@ -54,6 +56,15 @@ impl History {
         let node = object.str_at(&["status", "nodeName"]).unwrap_or_default();
         self.lives.set_node(object.name(), node);
         self.set_class(&pool, object.str_at(&["spec", "nodeClassRef", "name"]).unwrap_or_default());
+    }
+
+    fn class_object(&mut self, object: Object<'_>, at: At) {
+        let value = object.str_at(&["spec", "instanceProfile"]).unwrap_or_default();
+        if matches!(iam::Reference::read(value), iam::Reference::Arn { .. }) {
+            let text = format!("EC2NodeClass {} with the instance profile {value}", object.name());
+            let profile = || Profile { value: value.into(), said: Said::new(None, at, &text) };
+            put_few(&mut self.profiles, object.name(), profile);
+        }
     }
 
     fn set_class(&mut self, pool: &str, class: &str) {

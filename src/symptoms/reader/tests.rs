@@ -261,7 +261,7 @@ Events:
   Warning  FailedScheduling  2m (x3 over 5m)    default-scheduler  0/1 nodes are available: 1 node(s) had volume node affinity conflict.
 ";
     assert_snapshot!(said(text), @"
-    17: Condition Info of default-x7k2p reason NodeNotFound Registered=Unknown: Node not registered with cluster
+    17: Condition Info of default-x7k2p reason NodeNotFound at 2026-04-23T18:00:10Z Registered=Unknown: Node not registered with cluster
     22: Event Info by karpenter of default-x7k2p reason Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
     22: Condition Info of default-x7k2p reason Launched Launched=True: 
     23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3

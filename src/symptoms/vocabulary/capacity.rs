@@ -13,7 +13,7 @@ name: "capacity-unavailable",
 severity: Severity::Warning,
 summary: "EC2 has no capacity for what NodeClaims ask for",
 says: "EC2 has no capacity for the instance types, zones and capacity type that NodeClaims ask for",
-remedy: "Allow more instance families, sizes and zones in `spec.template.spec.requirements` of the NodePool, and `on-demand` beside `spot`; for a type that has to be this one, reserve capacity.",
+remedy: "allow more instance families, sizes and zones in `spec.template.spec.requirements` of the NodePool, and `on-demand` beside `spot`; for a type that has to be this one, reserve capacity",
 cause: "
 A launch asks EC2 for one of up to sixty types in several zones at once. It fails if none of them can be had, and
 Karpenter deletes the NodeClaim, takes these offerings out for three minutes and tries others. Now and then this is
@@ -81,9 +81,9 @@ references: &["aws/karpenter-provider-aws#5578; kubernetes-sigs/karpenter#2470",
 Symptom {
 name: "spot-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not have more spot instances",
+summary: "the account may not have more spot instances",
 says: "the quota of the account for spot instances is used up",
-remedy: "Ask for a higher quota of \"All … Spot Instance Requests\" in Service Quotas, allow `on-demand`, or allow families that count against another quota.",
+remedy: "ask for a higher quota of \"All … Spot Instance Requests\" in Service Quotas, allow `on-demand`, or allow families that count against another quota",
 cause: "
 EC2 counts the vCPUs of spot instances against quotas of the account and region, one for each group of families.
 Karpenter takes the refusal for a lack of capacity and goes on trying.
@@ -119,9 +119,9 @@ references: &["aws/karpenter-provider-aws#5789", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "vcpu-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not have more vCPUs",
+summary: "the account may not have more vCPUs",
 says: "the quota of the account for vCPUs is used up",
-remedy: "Ask for a higher quota of \"Running On-Demand … instances\" in Service Quotas, or allow families that count against another quota.",
+remedy: "ask for a higher quota of \"Running On-Demand … instances\" in Service Quotas, or allow families that count against another quota",
 cause: "
 EC2 counts the vCPUs of running instances against quotas of the account and region, one for each group of families.
 Karpenter takes the refusal for a lack of capacity and goes on trying.
@@ -157,9 +157,9 @@ references: &["aws/karpenter-provider-aws#5789", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "fleet-quota-exceeded",
 severity: Severity::Error,
-summary: "The account may not make more fleets",
+summary: "the account may not make more fleets",
 says: "the quota of the account for fleets is used up",
-remedy: "Ask for a higher quota of fleets, and look for who else makes fleets in the account.",
+remedy: "ask for a higher quota of fleets, and look for who else makes fleets in the account",
 cause: "
 Each launch is a fleet of type instant, which counts while it is made. Many launches at once, or other software that
 keeps fleets, use the quota up.
@@ -195,9 +195,9 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "subnet-out-of-addresses",
 severity: Severity::Error,
-summary: "A subnet has no addresses left",
+summary: "a subnet has no addresses left",
 says: "the subnets of the node class have too few free addresses for an instance",
-remedy: "Add subnets with free addresses to what `subnetSelectorTerms` of the node class selects, or give the pods addresses of another range (prefix delegation, custom networking).",
+remedy: "add subnets with free addresses to what `subnetSelectorTerms` of the node class selects, or give the pods addresses of another range (prefix delegation, custom networking)",
 cause: "
 An instance takes an address at its start, and the VPC plug-in takes more for pods. Karpenter prefers the subnet with
 the most free addresses in a zone, but asks the others too only if they are selected.

@@ -1,6 +1,7 @@
 //! Finds the messages that an entry says, fast enough for a log of gigabytes: what is said in fixed words is looked up;
 //! texts within errors are searched for all at once, by four bytes of each that are seldom met elsewhere.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -171,20 +172,16 @@ impl Index {
 
     /// The last resort: the words of any error or event, wherever they stand.
     fn find_words(&self, entry: &Entry<'_>, found: &mut Vec<usize>) {
-        let unescaped;
-        let text = if !is_bare(entry) {
-            if entry.error.is_empty() { entry.message.as_ref() } else { entry.error.as_ref() }
-        } else if entry.text.contains("\\\"") {
-            unescaped = entry.text.replace("\\\"", "\"");
-            unescaped.as_str()
+        let text = if entry.text.contains("\\\"") {
+            Cow::Owned(entry.text.replace("\\\"", "\""))
         } else {
-            entry.text.as_ref()
+            Cow::Borrowed(entry.text.as_ref())
         };
         let mut candidates = Vec::new();
-        self.pieces.scan(text, &mut candidates);
+        self.pieces.scan(&text, &mut candidates);
         found.extend(candidates.into_iter().filter(|at| {
             let words = self.known.get(*at).and_then(|known| known.message.seen.words());
-            words.is_some_and(|words| words.fits(text))
+            words.is_some_and(|words| words.fits(&text))
         }));
     }
 }

@@ -11,9 +11,9 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "instance-profile-not-found",
 severity: Severity::Error,
-summary: "The instance profile of a node class does not exist",
+summary: "the instance profile of a node class does not exist",
 says: "EC2 knows no instance profile of the name {in the node class}",
-remedy: "Write the bare name of a profile that exists into `spec.instanceProfile`, not its ARN and not the name of a role; `aws iam list-instance-profiles` lists them. Or name a role in `spec.role` and let Karpenter make the profile.",
+remedy: "write the bare name of a profile that exists into `spec.instanceProfile`, not its ARN and not the name of a role; `aws iam list-instance-profiles` lists them; or name a role in `spec.role` and let Karpenter make the profile",
 cause: "
 `spec.instanceProfile` is copied into the status without being looked up, and `InstanceProfileReady` is `True`
 whatever it says. EC2 refuses it when an instance is launched. From 1.3.1 on the trial launch meets it first; it is
@@ -66,9 +66,9 @@ references: &["aws/karpenter-provider-aws#8072, #8312, #8538, #9390", "pkg/error
 Symptom {
 name: "networks-do-not-match",
 severity: Severity::Error,
-summary: "Security groups and subnets of a node class are in different VPCs",
+summary: "security groups and subnets of a node class are in different VPCs",
 says: "a security group and a subnet of the node class are in different VPCs",
-remedy: "Narrow `securityGroupSelectorTerms` and `subnetSelectorTerms` to what is of this cluster: a tag with the cluster's name in its value, or ids.",
+remedy: "narrow `securityGroupSelectorTerms` and `subnetSelectorTerms` to what is of this cluster: a tag with the cluster's name in its value, or ids",
 cause: "
 Selectors find everything in the account and region that carries a tag. Where two clusters share a tag, groups of one
 VPC are put together with subnets of another, which EC2 refuses.
@@ -104,9 +104,9 @@ references: &["aws/karpenter-provider-aws#3390, #3007", "pkg/errors/errors.go of
 Symptom {
 name: "launch-template-deleted",
 severity: Severity::Warning,
-summary: "Launch templates disappear before they are used",
+summary: "launch templates disappear before they are used",
 says: "launch templates that the controller made are gone when it uses them",
-remedy: "Give every cluster a `settings.clusterName` of its own and look for another controller that runs under the same name in the account; CloudTrail (`DeleteLaunchTemplate`) names who deletes them.",
+remedy: "give every cluster a `settings.clusterName` of its own and look for another controller that runs under the same name in the account; CloudTrail (`DeleteLaunchTemplate`) names who deletes them",
 cause: "
 A controller finds launch templates by the tag of its cluster name, and deletes those that it does not use. Two
 controllers under one name delete the templates of each other. Once in a while a template is also missed because it
@@ -150,9 +150,9 @@ references: &["pkg/providers/launchtemplate/launchtemplate.go of aws/karpenter-p
 Symptom {
 name: "volume-key-unusable",
 severity: Severity::Error,
-summary: "The key that encrypts the volumes of nodes cannot be used",
+summary: "the key that encrypts the volumes of nodes cannot be used",
 says: "EC2 may not use the key that encrypts the volumes of nodes, and instances die as they start",
-remedy: "Let the key policy allow the role of the controller and `AWSServiceRoleForEC2Spot` to use the key and to make grants on it, and check that the key is enabled and in the same region.",
+remedy: "let the key policy allow the role of the controller and `AWSServiceRoleForEC2Spot` to use the key and to make grants on it, and check that the key is enabled and in the same region",
 cause: "
 The volume of an instance is encrypted with the key of `blockDeviceMappings`, or of the account. The launch itself
 succeeds; the instance ends within seconds if the key cannot be used, and the NodeClaim disappears as if somebody had
@@ -189,9 +189,9 @@ references: &["aws/karpenter-provider-aws#1407, #3767"],
 Symptom {
 name: "nodeclass-never-decided",
 severity: Severity::Error,
-summary: "The readiness of a node class is never decided",
+summary: "the readiness of a node class is never decided",
 says: "the readiness of the node class stays `Unknown`, and no node is launched from it",
-remedy: "Look at the conditions of the EC2NodeClass: the one that the message names has not been decided. If it is `ValidationSucceeded` and says `AwaitingReconciliation`, check `spec.instanceProfile` first: a bare name of a profile that exists.",
+remedy: "look at the conditions of the EC2NodeClass: the one that the message names has not been decided; if it is `ValidationSucceeded` and says `AwaitingReconciliation`, check `spec.instanceProfile` first: a bare name of a profile that exists",
 cause: "
 A node class is Ready when all its parts are. A part stays `Unknown` while its calls to AWS are repeated without a
 word: on throttling, on errors of the service, and from 1.3.1 on for an instance profile that EC2 does not know, as it
@@ -237,7 +237,7 @@ name: "nodeclass-not-ready",
 severity: Severity::Error,
 summary: "NodeClaims are given up because their node class is not ready",
 says: "NodeClaims are given up because their node class is not ready: {its conditions say why}",
-remedy: "Look at the conditions of the EC2NodeClass (`kubectl describe ec2nodeclass`): the one that is `False` names what is missing.",
+remedy: "look at the conditions of the EC2NodeClass (`kubectl describe ec2nodeclass`): the one that is `False` names what is missing",
 cause: "
 A node class is Ready when it has subnets, security groups, images and an instance profile, and from 1.2 on passes a
 validation. A NodeClaim that meets one which is not is deleted, and made again for the next pods. After a change of
@@ -267,9 +267,9 @@ references: &["pkg/cloudprovider/types.go of kubernetes-sigs/karpenter at v1.14.
 Symptom {
 name: "nodeclass-missing",
 severity: Severity::Error,
-summary: "A NodePool refers to a node class that does not exist",
+summary: "a NodePool refers to a node class that does not exist",
 says: "the node class {named} in `nodeClassRef` does not exist",
-remedy: "Make the EC2NodeClass, or correct `group`, `kind` and `name` in `spec.template.spec.nodeClassRef` of the NodePool.",
+remedy: "make the EC2NodeClass, or correct `group`, `kind` and `name` in `spec.template.spec.nodeClassRef` of the NodePool",
 cause: "
 A NodePool refers to its node class by group, kind and name. Without it there is nothing to launch: the NodePool is
 not Ready, and NodeClaims that exist already are given up as if there was no capacity.
@@ -319,9 +319,9 @@ references: &["aws-samples/eks-workshop-v2#1859", "pkg/controllers/nodepool/read
 Symptom {
 name: "ami-unusable",
 severity: Severity::Error,
-summary: "The image of a node class cannot be used for a launch",
+summary: "the image of a node class cannot be used for a launch",
 says: "the image that the node class selects does not exist in the region or may not be used",
-remedy: "Check the ids in `amiSelectorTerms`: an image of this region that is shared with the account, and whose snapshot and key are shared too.",
+remedy: "check the ids in `amiSelectorTerms`: an image of this region that is shared with the account, and whose snapshot and key are shared too",
 cause: "
 An image belongs to one region and one account. It can be listed and still not be launched: if it was deregistered
 since, if it is shared without its encrypted snapshot, or if the controller's policy does not name it.
@@ -371,9 +371,9 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "ami-fits-no-type",
 severity: Severity::Error,
-summary: "The images of a node class fit none of the instance types",
+summary: "the images of a node class fit none of the instance types",
 says: "none of the images {of the node class} fits the architecture or accelerators of the types that are to be launched",
-remedy: "Add an image for the architecture to `amiSelectorTerms` (or use an alias, which has all), or restrict `kubernetes.io/arch` of the NodePool to that of the image.",
+remedy: "add an image for the architecture to `amiSelectorTerms` (or use an alias, which has all), or restrict `kubernetes.io/arch` of the NodePool to that of the image",
 cause: "
 An image serves one architecture, and those with drivers for accelerators serve types that have them. If a NodePool
 allows `arm64` and the node class knows `amd64` only, what is left is nothing.
@@ -395,9 +395,9 @@ references: &["aws/karpenter-provider-aws#7211, #6168", "pkg/providers/amifamily
 Symptom {
 name: "user-data-refused",
 severity: Severity::Error,
-summary: "The user data of nodes is refused",
+summary: "the user data of nodes is refused",
 says: "EC2 refuses the user data of nodes, or Karpenter cannot read it",
-remedy: "Shorten `spec.userData` to less than 16 KiB with what Karpenter adds, or correct its format for the `amiFamily`: MIME parts, a NodeConfig, TOML for Bottlerocket.",
+remedy: "shorten `spec.userData` to less than 16 KiB with what Karpenter adds, or correct its format for the `amiFamily`: MIME parts, a NodeConfig, TOML for Bottlerocket",
 cause: "
 What Karpenter adds to start a node is put together with `spec.userData`. This needs a format that it can read, and
 EC2 takes 16 KiB at most, before base64. From 1.14.1 on a node class whose user data is too long is not Ready, and a
@@ -462,9 +462,9 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1", "
 Symptom {
 name: "fallback-too-narrow",
 severity: Severity::Warning,
-summary: "Too few instance types to fall back to on-demand",
+summary: "too few instance types to fall back to on-demand",
 says: "a NodePool that allows spot and on-demand has fewer than five instance types to fall back to",
-remedy: "Allow at least five instance types in the NodePool, better many families and sizes.",
+remedy: "allow at least five instance types in the NodePool, better many families and sizes",
 cause: "
 When spot capacity is missing, an on-demand instance takes its place, from what the NodePool allows. With a handful of
 types the fallback meets the same shortage.
@@ -488,7 +488,7 @@ name: "aws-calls-throttled",
 severity: Severity::Warning,
 summary: "AWS throttles the calls of the controller",
 says: "AWS throttles the calls of the controller",
-remedy: "Look for who else calls EC2 in the account and region, spread churn over time (`consolidateAfter`, budgets), and ask AWS for a higher rate.",
+remedy: "look for who else calls EC2 in the account and region, spread churn over time (`consolidateAfter`, budgets), and ask AWS for a higher rate",
 cause: "
 EC2 limits calls for an account and region, whoever makes them. The controller batches its calls and repeats what is
 refused; a few refusals are normal in a wave of launches.
@@ -526,7 +526,7 @@ name: "aws-internal-errors",
 severity: Severity::Warning,
 summary: "EC2 answers with errors of its own",
 says: "EC2 answers launches with errors of its own",
-remedy: "Look at the AWS Health Dashboard for the region; if it goes on for one image or volume only, look at the encryption of the volume.",
+remedy: "look at the AWS Health Dashboard for the region; if it goes on for one image or volume only, look at the encryption of the volume",
 cause: "
 The controller repeats the call. In most cases this ends by itself; an instance whose volume cannot be decrypted says
 the same.
@@ -555,9 +555,9 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "account-restricted",
 severity: Severity::Error,
-summary: "The account may not launch the instance yet",
+summary: "the account may not launch the instance yet",
 says: "the account may not launch instances of this kind in this region yet",
-remedy: "For a new account wait until EC2 has verified it for the region, or write to AWS; for one on the Free Tier allow only types that belong to it.",
+remedy: "for a new account wait until EC2 has verified it for the region, or write to AWS; for one on the Free Tier allow only types that belong to it",
 cause: "
 EC2 verifies an account when it first launches in a region, which takes from minutes to hours, and refuses launches
 meanwhile. An account of the Free Tier plan may launch a few types only.
@@ -600,9 +600,9 @@ references: &["pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
 Symptom {
 name: "launch-failed",
 severity: Severity::Error,
-summary: "A NodeClaim cannot be launched",
+summary: "a NodeClaim cannot be launched",
 says: "a NodeClaim cannot be launched, and its status does not say why",
-remedy: "Look in the log of the controller for `Reconciler error` of `nodeclaim.lifecycle` with the name of the NodeClaim: its field `error` holds the answer of EC2.",
+remedy: "look in the log of the controller for `Reconciler error` of `nodeclaim.lifecycle` with the name of the NodeClaim: its field `error` holds the answer of EC2",
 cause: "
 EC2 refused the launch with a reason that Karpenter does not classify. From 1.7 on the NodeClaim is given up after
 five minutes.

@@ -1,14 +1,21 @@
 //! What the controller, the scheduler and the API say, and what each of it means: data, a file for each part of a node's life.
 
+mod api;
 mod capacity;
 pub mod commits;
+mod disruption;
 pub mod index;
+mod interruption;
 mod launch;
+mod nodeclass;
 mod normal;
 mod permissions;
 mod pods;
 mod pools;
 mod registration;
+mod startup;
+mod storage;
+mod termination;
 #[cfg(test)]
 mod tests;
 
@@ -187,12 +194,19 @@ pub fn symptoms() -> impl Iterator<Item = &'static Symptom> {
 
 /// Every part of the vocabulary.
 const ALL: &[&[Symptom]] = &[
+    startup::SYMPTOMS,
+    nodeclass::SYMPTOMS,
     pods::SYMPTOMS,
     pools::SYMPTOMS,
     permissions::SYMPTOMS,
     launch::SYMPTOMS,
     capacity::SYMPTOMS,
     registration::SYMPTOMS,
+    disruption::SYMPTOMS,
+    termination::SYMPTOMS,
+    interruption::SYMPTOMS,
+    storage::SYMPTOMS,
+    api::SYMPTOMS,
 ];
 
 /// What correlations look at, under the name of the correlation that gives the diagnosis.
@@ -200,6 +214,9 @@ pub const CORRELATED: &[(&str, &[Message])] = &[
     ("pod-ignored", pods::IGNORED_PODS),
     ("registration-taint-absent", registration::TAINT_ABSENT),
     ("node-never-joined", registration::NEVER_JOINED),
+    ("nodeclaim-refused-label", api::REFUSED_LABEL),
+    ("foreign-collection", interruption::COLLECTED),
+    ("drift-loop", disruption::DRIFT),
 ];
 
 /// What is part of normal work: understood, and no symptom.

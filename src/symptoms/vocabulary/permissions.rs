@@ -11,9 +11,9 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "controller-unauthorized",
 severity: Severity::Error,
-summary: "The controller lacks a permission in AWS",
+summary: "the controller lacks a permission in AWS",
 says: "the controller is not allowed to call {an action} that it needs",
-remedy: "Allow the action to the role of the controller: compare its policy with that of the getting-started guide for the release, the cluster name in its tag conditions with `settings.clusterName`, and the role in `iam:PassRole` with `spec.role`.",
+remedy: "allow the action to the role of the controller: compare its policy with that of the getting-started guide for the release, the cluster name in its tag conditions with `settings.clusterName`, and the role in `iam:PassRole` with `spec.role`",
 cause: "
 The policy of the controller allows each call only for resources with tags of the cluster, and handing over only the
 role of the nodes. A policy of an older release lacks actions, one of another cluster has its name in the conditions.
@@ -102,9 +102,9 @@ references: &["aws/karpenter-provider-aws#6036, #1488, #7370; kubernetes-sigs/ka
 Symptom {
 name: "denied-by-organization",
 severity: Severity::Error,
-summary: "A service control policy or a boundary denies the controller a call",
+summary: "a service control policy or a boundary denies the controller a call",
 says: "a service control policy or a permissions boundary denies the controller {a call}",
-remedy: "Have the policy of the organisation or the boundary allow what the NodePool may launch (types, regions, volumes without or with encryption), or narrow the NodePool to what it allows.",
+remedy: "have the policy of the organisation or the boundary allow what the NodePool may launch (types, regions, volumes without or with encryption), or narrow the NodePool to what it allows",
 cause: "
 A deny that is written down wins over everything the role allows. Organisations restrict instance types, regions,
 public images and volumes that are not encrypted. The trial launch of a node class takes one type of the NodePool, so
@@ -141,9 +141,9 @@ references: &["aws/karpenter-provider-aws#7927", "pkg/errors/errors.go of aws/ka
 Symptom {
 name: "spot-role-missing",
 severity: Severity::Error,
-summary: "The account has no service-linked role for spot instances",
+summary: "the account has no service-linked role for spot instances",
 says: "the account has no service-linked role for spot instances, and the controller may not make it",
-remedy: "Make it once for the account: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`.",
+remedy: "make it once for the account: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`",
 cause: "
 The first launch of a spot instance in an account makes the role `AWSServiceRoleForEC2Spot`, if the caller is allowed
 to. The controller is not.

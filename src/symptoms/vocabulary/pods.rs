@@ -11,9 +11,9 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "label-unknown-to-every-pool",
 severity: Severity::Error,
-summary: "Pods ask for a label that no NodePool has",
+summary: "pods ask for a label that no NodePool has",
 says: "pods ask for {a label} that no NodePool has, and get no node",
-remedy: "Give a NodePool the label under `spec.template.metadata.labels`, or take it out of the pod's `nodeSelector` and `nodeAffinity`; if the message names a label it takes for the right one, correct the key.",
+remedy: "give a NodePool the label under `spec.template.metadata.labels`, or take it out of the pod's `nodeSelector` and `nodeAffinity`; if the message names a label it takes for the right one, correct the key",
 cause: "
 Karpenter makes a node for a pod only if it can tell beforehand that the node will carry every label that the pod asks
 for. A label is known if it is one of Karpenter's own, or if a NodePool writes it into `labels` or `requirements`.
@@ -54,9 +54,9 @@ references: &["kubernetes-sigs/karpenter#1162, #2123; aws/karpenter-provider-aws
 Symptom {
 name: "taint-not-tolerated",
 severity: Severity::Error,
-summary: "Pods do not tolerate the taint of a NodePool",
+summary: "pods do not tolerate the taint of a NodePool",
 says: "pods do not tolerate {the taint} of a NodePool that could serve them",
-remedy: "Give the pods a toleration for the taint, or take the taint out of `spec.template.spec.taints` of the NodePool; a taint that an agent removes belongs under `startupTaints`.",
+remedy: "give the pods a toleration for the taint, or take the taint out of `spec.template.spec.taints` of the NodePool; a taint that an agent removes belongs under `startupTaints`",
 cause: "
 A pod gets a node of a NodePool only if it tolerates the taints of that NodePool. Where a message names several
 NodePools, each of them says why it cannot serve the pod: a taint is right on a NodePool that is meant for others, and
@@ -103,9 +103,9 @@ references: &["aws/karpenter-provider-aws#5101, #5293; kubernetes-sigs/karpenter
 Symptom {
 name: "requirements-do-not-meet",
 severity: Severity::Error,
-summary: "Pods ask for values that no NodePool allows",
+summary: "pods ask for values that no NodePool allows",
 says: "pods ask for values of {a label} that no NodePool allows",
-remedy: "Compare the values of the key in the pod's `nodeSelector` and `nodeAffinity`, or the zone of its volume, with `spec.template.spec.requirements` of the NodePool, and widen one of them.",
+remedy: "compare the values of the key in the pod's `nodeSelector` and `nodeAffinity`, or the zone of its volume, with `spec.template.spec.requirements` of the NodePool, and widen one of them",
 cause: "
 The pod and the NodePool name the same label, but no value is in both lists: a zone, an architecture, an instance
 type, a capacity type. The values may come from a volume too, whose zone becomes a requirement of its pod.
@@ -141,9 +141,9 @@ references: &["aws/karpenter-provider-aws#3075, #5101", "pkg/scheduling/requirem
 Symptom {
 name: "requests-exceed-every-type",
 severity: Severity::Error,
-summary: "No instance type that a NodePool allows is large enough for a pod",
+summary: "no instance type that a NodePool allows is large enough for a pod",
 says: "pods ask for more than any allowed instance type has",
-remedy: "Compare what the pod and the DaemonSets of the node ask for with the largest type that the NodePool allows; look for a unit that is wrong (`m` and `M`), for a resource that no type has, and for ephemeral storage beyond `blockDeviceMappings` of the node class.",
+remedy: "compare what the pod and the DaemonSets of the node ask for with the largest type that the NodePool allows; look for a unit that is wrong (`m` and `M`), for a resource that no type has, and for ephemeral storage beyond `blockDeviceMappings` of the node class",
 cause: "
 What a pod asks for and what every DaemonSet adds must fit into what is left of one instance after what kubelet and
 system reserve. Where the message speaks of a CPU request of a million and more, `M` was written for `m`.
@@ -203,9 +203,9 @@ references: &["aws/karpenter-provider-aws#5588, #5169, #4533; kubernetes-sigs/ka
 Symptom {
 name: "no-type-meets-requirements",
 severity: Severity::Error,
-summary: "No allowed instance type meets what pods require",
+summary: "no allowed instance type meets what pods require",
 says: "no instance type that the NodePool allows meets the requirements and the size of pods at once",
-remedy: "Look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's.",
+remedy: "look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's",
 cause: "
 Requirements of the pod and the NodePool contradict one another, or leave only types that are too small; or all types
 that fit are taken out for a while: a type that EC2 could not deliver is not asked for again for three minutes, and a
@@ -277,9 +277,9 @@ references: &["kubernetes-sigs/karpenter#1212; aws/karpenter-provider-aws#5676, 
 Symptom {
 name: "no-offering-left",
 severity: Severity::Error,
-summary: "The instance types that fit are not offered where and how they are asked for",
+summary: "the instance types that fit are not offered where and how they are asked for",
 says: "instance types that fit pods are not offered in the zone and capacity type that are asked for",
-remedy: "Look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's. A single zone or a single type leaves nothing to fall back on.",
+remedy: "look at the five minutes of log before it for `failed launching nodeclaim` and `removing offering from offerings` (DEBUG): if they are there, EC2 had no capacity; if not, widen the requirements of the NodePool (families, sizes, zones) or the pod's; a single zone or a single type leaves nothing to fall back on",
 cause: "
 An offering is an instance type in one zone under one capacity type. Either none exists, as the type is not sold in
 the zone or the node class has no subnet there, or those that exist were taken out for three minutes because EC2 had
@@ -337,9 +337,9 @@ references: &["kubernetes-sigs/karpenter#2470; aws/karpenter-provider-aws#5676",
 Symptom {
 name: "topology-constraint-unsatisfiable",
 severity: Severity::Error,
-summary: "A spread or affinity of pods cannot be met",
+summary: "a spread or affinity of pods cannot be met",
 says: "a topology spread or an affinity over {a label} cannot be met by any node that could be made",
-remedy: "Let the NodePools cover as many zones as the constraint needs, take `minDomains` or the required affinity back, or make `whenUnsatisfiable` `ScheduleAnyway`; check that a pod which others want to be near runs somewhere.",
+remedy: "let the NodePools cover as many zones as the constraint needs, take `minDomains` or the required affinity back, or make `whenUnsatisfiable` `ScheduleAnyway`; check that a pod which others want to be near runs somewhere",
 cause: "
 The counts in the message are the domains that Karpenter knows, with the pods in each. Nodes that others made count as
 domains too: a zone in which only they live has a count of 0 that no new node can raise. An affinity to pods of which

@@ -11,9 +11,9 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "pool-limit-reached",
 severity: Severity::Error,
-summary: "A NodePool has reached its limits",
+summary: "a NodePool has reached its limits",
 says: "the NodePool {here} has reached `spec.limits`, and makes no more nodes",
-remedy: "Raise `spec.limits` of the NodePool, or look for what fills it; memory is a quantity such as `1000Gi`, and CPU counts cores.",
+remedy: "raise `spec.limits` of the NodePool, or look for what fills it; memory is a quantity such as `1000Gi`, and CPU counts cores",
 cause: "
 Before a node is made, what the nodes of the pool have is added to the smallest type that could serve, and compared
 with `spec.limits`. A limit in a wrong unit (`1000` for memory is a thousand bytes) is reached at once.
@@ -100,9 +100,9 @@ references: &["aws/karpenter-provider-aws#5101, #5975; kubernetes-sigs/karpenter
 Symptom {
 name: "min-values-not-met",
 severity: Severity::Error,
-summary: "A NodePool asks for more values of a label than there are",
+summary: "a NodePool asks for more values of a label than there are",
 says: "what is left of the instance types has fewer values of {a label} than `minValues` asks for",
-remedy: "Lower `minValues` in the requirement, or allow more values of the key; from 1.6 on `settings.minValuesPolicy: BestEffort` lets it pass.",
+remedy: "lower `minValues` in the requirement, or allow more values of the key; from 1.6 on `settings.minValuesPolicy: BestEffort` lets it pass",
 cause: "
 With `minValues` a NodePool asks that a node can be chosen from so many different values of a label. Types that are
 too small for the pods, over a limit or without capacity at the moment are taken out first; the rest has to have that
@@ -153,9 +153,9 @@ references: &["kubernetes-sigs/karpenter#963", "pkg/cloudprovider/types.go of ku
 Symptom {
 name: "pool-filters-out-every-type",
 severity: Severity::Error,
-summary: "The requirements of a NodePool leave no instance type",
+summary: "the requirements of a NodePool leave no instance type",
 says: "the requirements of the NodePool {here} leave no instance type to choose from",
-remedy: "Read `spec.template.spec.requirements` of the NodePool together: look for two that exclude one another, for a value that no type has, for a zone in which the node class has no subnet, and for `Gt` and `Lt` in the wrong unit (memory counts MiB).",
+remedy: "read `spec.template.spec.requirements` of the NodePool together: look for two that exclude one another, for a value that no type has, for a zone in which the node class has no subnet, and for `Gt` and `Lt` in the wrong unit (memory counts MiB)",
 cause: "
 Each requirement takes out types; all of them together took out every one. The NodePool is Ready all the same, as only
 the provisioner puts them together. While EC2 has no capacity for any of the types, or while a node class has just
@@ -199,9 +199,9 @@ references: &["kubernetes-sigs/karpenter#2414", "pkg/controllers/provisioning/sc
 Symptom {
 name: "no-nodepool",
 severity: Severity::Error,
-summary: "There is no NodePool that nodes could be made from",
+summary: "there is no NodePool that nodes could be made from",
 says: "there is no NodePool that is ready, and pods wait",
-remedy: "Make a NodePool, or look at the conditions of those that exist: `kubectl get nodepools` shows which are not ready.",
+remedy: "make a NodePool, or look at the conditions of those that exist: `kubectl get nodepools` shows which are not ready",
 cause: "
 Only NodePools that are Ready count. It is said after a list of those that were ignored, if there are any; without
 such a list there is none at all. From 1.9 on NodePools with `spec.replicas` do not count either, as they make no
@@ -231,9 +231,9 @@ references: &["aws/karpenter-provider-aws#7436", "pkg/controllers/provisioning/p
 Symptom {
 name: "nodepool-not-ready",
 severity: Severity::Error,
-summary: "A NodePool is not ready and is passed over",
+summary: "a NodePool is not ready and is passed over",
 says: "the NodePool {here} is not ready, and no nodes are made from it",
-remedy: "Look at the conditions of its node class (`kubectl describe ec2nodeclass`): the one that is not `True` names what is missing. Then look at `ValidationSucceeded` of the NodePool itself.",
+remedy: "look at the conditions of its node class (`kubectl describe ec2nodeclass`): the one that is not `True` names what is missing; then look at `ValidationSucceeded` of the NodePool itself",
 cause: "
 A NodePool is Ready when its own validation succeeded and the node class it refers to exists and is Ready. Most often
 it is the node class: a selector that matches nothing, a role or profile that cannot be used, a permission that the
@@ -293,9 +293,9 @@ references: &["aws/karpenter-provider-aws#8072, #7436", "pkg/controllers/nodepoo
 Symptom {
 name: "nodepool-invalid",
 severity: Severity::Error,
-summary: "The controller refuses a NodePool that the API server took",
+summary: "the controller refuses a NodePool that the API server took",
 says: "the controller refuses the NodePool {here}",
-remedy: "Correct what the message of the condition `ValidationSucceeded` names: a label, a taint or a requirement under `spec.template`.",
+remedy: "correct what the message of the condition `ValidationSucceeded` names: a label, a taint or a requirement under `spec.template`",
 cause: "
 The API server takes a NodePool whose labels and taints the controller then checks more strictly. It sets
 `ValidationSucceeded` to `False`, says nothing in its log, and passes the NodePool over until it is changed. Tools
@@ -318,9 +318,9 @@ references: &["aws/karpenter-provider-aws#6495, #6618", "pkg/controllers/nodepoo
 Symptom {
 name: "pool-value-invalid",
 severity: Severity::Warning,
-summary: "A NodePool names a value that its label cannot have",
+summary: "a NodePool names a value that its label cannot have",
 says: "a requirement on {a label} names values that the label cannot have, and goes on without them",
-remedy: "Correct or remove the values that the field `invalid-values` lists; `valid-values` lists those that there are.",
+remedy: "correct or remove the values that the field `invalid-values` lists; `valid-values` lists those that there are",
 cause: "
 From 1.5 on the values of some labels, such as `karpenter.sh/capacity-type`, are compared with those that there are.
 If some are right the wrong ones are passed over; if none is, the NodePool is not ready.
@@ -342,9 +342,9 @@ references: &["pkg/apis/v1/nodeclaim_validation.go of kubernetes-sigs/karpenter 
 Symptom {
 name: "instance-types-unresolved",
 severity: Severity::Error,
-summary: "The instance types of a NodePool cannot be determined",
+summary: "the instance types of a NodePool cannot be determined",
 says: "the instance types of the NodePool {here} cannot be determined",
-remedy: "Read the error beside it: correct `nodeClassRef` of the NodePool, the subnet selector of the node class, or the permissions `ec2:DescribeInstanceTypes`, `ec2:DescribeInstanceTypeOfferings` and `ec2:DescribeSubnets` of the controller.",
+remedy: "read the error beside it: correct `nodeClassRef` of the NodePool, the subnet selector of the node class, or the permissions `ec2:DescribeInstanceTypes`, `ec2:DescribeInstanceTypeOfferings` and `ec2:DescribeSubnets` of the controller",
 cause: "
 What can be launched is worked out from the node class, its subnets and what EC2 offers in their zones. If the node
 class is missing, has no subnets yet or EC2 does not answer, the NodePool is passed over. Right after a start it
@@ -376,7 +376,7 @@ name: "overlays-not-applied",
 severity: Severity::Warning,
 summary: "NodeOverlays are not applied to a NodePool",
 says: "NodeOverlays are not applied, and the NodePool is left out of disruption until they are",
-remedy: "Look at the condition `ValidationSucceeded` of the NodeOverlays, and at whether their CRD is installed.",
+remedy: "look at the condition `ValidationSucceeded` of the NodeOverlays, and at whether their CRD is installed",
 cause: "
 With the gate `NodeOverlay` a NodePool is used only after overlays were evaluated for it. This is a matter of seconds
 after a start; if it lasts, an overlay or its CRD is in the way.
@@ -405,9 +405,9 @@ references: &["pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpente
 Symptom {
 name: "resource-claims-skipped",
 severity: Severity::Warning,
-summary: "Pods with resource claims are passed over",
+summary: "pods with resource claims are passed over",
 says: "pods that use ResourceClaims are passed over",
-remedy: "Give these pods nodes that Karpenter does not make, or, from 1.14 on, set `settings.ignoreDRARequests` to `false`.",
+remedy: "give these pods nodes that Karpenter does not make, or, from 1.14 on, set `settings.ignoreDRARequests` to `false`",
 cause: "
 Karpenter does not know what devices a node will have for a ResourceClaim before it exists. From 1.7 on it leaves such
 pods alone instead of making nodes that may not serve them; a setting decides from 1.8 on.
@@ -436,9 +436,9 @@ references: &["pkg/controllers/provisioning/scheduling/scheduler.go of kubernete
 Symptom {
 name: "scheduling-times-out",
 severity: Severity::Warning,
-summary: "Working out where pods go takes too long",
+summary: "working out where pods go takes too long",
 says: "working out where pods go takes longer than its time, again and again",
-remedy: "Give the controller more CPU (`controller.resources`), and look for soft constraints on very many pods: from 1.4 on `settings.preferencePolicy: Ignore` leaves them out.",
+remedy: "give the controller more CPU (`controller.resources`), and look for soft constraints on very many pods: from 1.4 on `settings.preferencePolicy: Ignore` leaves them out",
 cause: "
 A simulation gets a minute; what has not found its place by then waits for the next one. Many pods with affinities and
 spreads, many NodePools and few CPU shares make it slow.
@@ -460,9 +460,9 @@ references: &["pkg/controllers/provisioning/scheduling/scheduler.go of kubernete
 Symptom {
 name: "cluster-state-not-synced",
 severity: Severity::Error,
-summary: "The controller waits for its picture of the cluster to become complete",
+summary: "the controller waits for its picture of the cluster to become complete",
 says: "the controller has waited for minutes for its picture of the cluster, and makes no nodes meanwhile",
-remedy: "Look for NodeClaims that have no `status.providerID` (`kubectl get nodeclaims -o wide`), for what keeps them from launching, and for errors of the API server in the log.",
+remedy: "look for NodeClaims that have no `status.providerID` (`kubectl get nodeclaims -o wide`), for what keeps them from launching, and for errors of the API server in the log",
 cause: "
 Nodes are planned only when every NodeClaim and Node of the API server is known to the controller and every NodeClaim
 has been launched. One NodeClaim that cannot be launched and is not given up holds up everything, as does an API

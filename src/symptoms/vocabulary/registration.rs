@@ -11,9 +11,9 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
 Symptom {
 name: "several-nodes-for-one-claim",
 severity: Severity::Error,
-summary: "Several nodes claim the same instance",
+summary: "several nodes claim the same instance",
 says: "several Node objects name the instance of one NodeClaim",
-remedy: "Delete the Node objects that no longer exist, and look for images or scripts that change the host name between starts of kubelet.",
+remedy: "delete the Node objects that no longer exist, and look for images or scripts that change the host name between starts of kubelet",
 cause: "
 A NodeClaim and its Node are matched by provider id. If kubelet registers anew under another name, the first Node
 object stays, and Karpenter does not choose between the two.
@@ -35,9 +35,9 @@ references: &["pkg/controllers/nodeclaim/lifecycle/registration.go of kubernetes
 Symptom {
 name: "startup-taint-stays",
 severity: Severity::Error,
-summary: "A startup taint is never removed",
+summary: "a startup taint is never removed",
 says: "the startup taint {of the NodePool} stays on nodes, and they are not initialised",
-remedy: "Find who should remove the taint (a network agent, a CSI driver) and let it run on the node: its pods have to tolerate the taint, and its release has to be set up to remove it. A taint that nobody removes belongs under `taints`.",
+remedy: "find who should remove the taint (a network agent, a CSI driver) and let it run on the node: its pods have to tolerate the taint, and its release has to be set up to remove it; a taint that nobody removes belongs under `taints`",
 cause: "
 Karpenter puts startup taints on a node and waits until somebody takes them off; it never does so itself. Until then
 the node is not initialised: pods do not come, and consolidation leaves it alone. For a minute or so after a node has
@@ -60,9 +60,9 @@ references: &["kubernetes-sigs/karpenter#1479", "pkg/controllers/nodeclaim/lifec
 Symptom {
 name: "node-taint-stays",
 severity: Severity::Warning,
-summary: "A taint of the starting node is not removed",
+summary: "a taint of the starting node is not removed",
 says: "the taint {of a starting node} stays on nodes, and they are not initialised",
-remedy: "Look at why the node is not ready (`kubectl describe node`): the network plug-in for `not-ready`, the cloud controller for `uninitialized`.",
+remedy: "look at why the node is not ready (`kubectl describe node`): the network plug-in for `not-ready`, the cloud controller for `uninitialized`",
 cause: "
 Kubernetes marks a starting node with taints of its own and takes them off when the network is up and the cloud
 controller knows the node. Until then Karpenter does not count it as initialised.
@@ -84,9 +84,9 @@ references: &["pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernet
 Symptom {
 name: "node-not-ready",
 severity: Severity::Error,
-summary: "A node joined and is not ready",
+summary: "a node joined and is not ready",
 says: "a node joined the cluster and does not become ready",
-remedy: "Look at the conditions of the Node (`kubectl describe node`) and at the pods of the network plug-in on it; the log of kubelet on the instance says the rest.",
+remedy: "look at the conditions of the Node (`kubectl describe node`) and at the pods of the network plug-in on it; the log of kubelet on the instance says the rest",
 cause: "
 The node has registered, so identity and network to the API server are right. Most often the network plug-in does not
 start, because it is not allowed on the node or cannot get addresses. For a minute after a node has joined it is
@@ -109,9 +109,9 @@ references: &["pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernet
 Symptom {
 name: "resource-not-registered",
 severity: Severity::Error,
-summary: "A node does not offer a resource that it was made for",
+summary: "a node does not offer a resource that it was made for",
 says: "nodes do not offer {the resource} that they were made for, and are not initialised",
-remedy: "Run the device plug-in on these nodes: its DaemonSet has to select and tolerate them, and the image has to hold the driver.",
+remedy: "run the device plug-in on these nodes: its DaemonSet has to select and tolerate them, and the image has to hold the driver",
 cause: "
 An extended resource, such as a GPU, is offered by a node only once its device plug-in has started there. Karpenter
 waits for it, as pods cannot start before; the node costs meanwhile. Some minutes are normal for drivers that are
@@ -148,9 +148,9 @@ references: &["aws/karpenter-provider-aws#3794", "pkg/controllers/nodeclaim/life
 Symptom {
 name: "node-smaller-than-expected",
 severity: Severity::Warning,
-summary: "Nodes have less than was expected of their type",
+summary: "nodes have less than was expected of their type",
 says: "nodes have less {of a resource} than was expected of their instance type",
-remedy: "Compare kubelet's reservations on the node with `spec.kubelet` of the node class, raise `settings.vmMemoryOverheadPercent`, and look for what takes memory away in the image (huge pages, crash kernels).",
+remedy: "compare kubelet's reservations on the node with `spec.kubelet` of the node class, raise `settings.vmMemoryOverheadPercent`, and look for what takes memory away in the image (huge pages, crash kernels)",
 cause: "
 Pods are packed onto what a type is expected to offer. If the real node has less, some of them do not fit, and another
 node is made for them. Settings that reach kubelet through user data alone are not known to Karpenter.
@@ -200,9 +200,9 @@ references: &["aws/karpenter-provider-aws#6177", "pkg/controllers/nodeclaim/cons
 Symptom {
 name: "kubelet-refused",
 severity: Severity::Error,
-summary: "The API server refuses kubelet",
+summary: "the API server refuses kubelet",
 says: "the API server refuses kubelet, so that nodes never join",
-remedy: "Give the role of the nodes an access entry of type `EC2_LINUX` (or `EC2_WINDOWS`), or an entry in `aws-auth` with the user name `system:node:{{EC2PrivateDNSName}}` and the groups `system:bootstrappers` and `system:nodes`.",
+remedy: "give the role of the nodes an access entry of type `EC2_LINUX` (or `EC2_WINDOWS`), or an entry in `aws-auth` with the user name `system:node:{{EC2PrivateDNSName}}` and the groups `system:bootstrappers` and `system:nodes`",
 cause: "
 Kubelet signs in with the role of its instance, which the cluster has to know. Without a mapping it is unauthorised;
 with a user name or groups that are wrong it may sign in, but not register the node.
@@ -233,7 +233,7 @@ name: "nodeadm-failed",
 severity: Severity::Error,
 summary: "nodeadm cannot start the node",
 says: "nodeadm cannot set up the node, so that it never joins",
-remedy: "Read `journalctl -u nodeadm-config` on the instance: correct the NodeConfig in `spec.userData`, its MIME parts, or use an image that holds nodeadm.",
+remedy: "read `journalctl -u nodeadm-config` on the instance: correct the NodeConfig in `spec.userData`, its MIME parts, or use an image that holds nodeadm",
 cause: "
 Images of AL2023 are set up by nodeadm from a NodeConfig in the user data. If it cannot be parsed, lacks name,
 endpoint, certificate or CIDR of the cluster, or does not arrive, kubelet does not start.

@@ -1,8 +1,18 @@
-//! Values that somebody or something has yet to fill in: they are not judged.
+//! Values that somebody or something has yet to fill in: what will stand there cannot be judged.
+
+/// Whether a text holds `${X}`, which Flux, envsubst, Terraform and CloudFormation replace before anything is sent.
+pub fn is_filled_in_later(text: &str) -> bool {
+    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+/// Whether what should be a name holds a mark that templates have and names never do.
+pub fn is_in_name(text: &str) -> bool {
+    text.contains(['$', '{', '}', '<', '>', '%'])
+}
 
 /// Whether a value holds what is still to be filled in: `${X}`, `$(X)`, `$X`, `{{ x }}`, `<x>`, `%{x}`, `#{x}`, `@@x@@`,
 /// `__X__`, or the `a | b` of reference manuals.
-pub(super) fn is_unresolved(text: &str) -> bool {
+pub fn is_unresolved(text: &str) -> bool {
     const MARKS: [&str; 6] = ["{{", "%{", "#{", "@@", "%%", " | "];
     let dollar = || {
         let mut after = text.split('$').skip(1);
@@ -15,7 +25,7 @@ pub(super) fn is_unresolved(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_unresolved;
+    use super::{is_filled_in_later, is_in_name, is_unresolved};
 
     #[test]
     fn marks_of_the_usual_templates_are_known() {
@@ -33,6 +43,13 @@ mod tests {
         ] {
             assert!(is_unresolved(text), "{text}");
         }
+        assert!(is_filled_in_later("arn:${AWS::Partition}:iam") && is_filled_in_later("${cluster_name}-x"));
+        assert!(
+            !is_filled_in_later("$CLUSTER_NAME")
+                && !is_filled_in_later("<name>")
+                && !is_filled_in_later("${")
+        );
+        assert!(is_in_name("<name>") && is_in_name("$NAME") && !is_in_name("prod-eu-1"));
         for text in ["", "m5.large", "0 9 * * mon-fri", "100%", "a < b", "5$", "#1", "a__b"] {
             assert!(!is_unresolved(text), "{text}");
         }

@@ -1,0 +1,133 @@
+//! `make bench`: reading a controller's log beside counting its lines by a JSON parser.
+//!
+//! Both are measured in one run, in turns, so that a busy machine is busy for both; what counts is the ratio. Nothing fails on
+//! a number: the table says what is over its budget.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use karpwarden::manifest::Role;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::settings::Settings;
+use karpwarden::symptoms::Reading;
+use serde::de::IgnoredAny;
+
+/// At least half the speed.
+const BUDGET: f64 = 2.0;
+
+/// Lives of NodeClaims in the log: 64 MB.
+const LIVES: usize = 25_000;
+
+const ROUNDS: usize = 9;
+
+/// What is read at once, as on the command line.
+const PIECE: usize = 1 << 18;
+
+fn main() {
+    let log = log();
+    let lines = log.bytes().filter(|byte| *byte == b'\n').count();
+    let (mut parsing, mut diagnosing) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        parsing.push(time(|| assert_eq!(black_box(parse(&log)), lines)));
+        diagnosing.push(time(|| {
+            black_box(diagnose(&log));
+        }));
+    }
+    let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
+    let (parsing, diagnosing) = (best(&parsing), best(&diagnosing));
+    #[expect(clippy::cast_precision_loss, reason = "a size to show")]
+    let speed = |time: Duration| log.len() as f64 / 1e6 / time.as_secs_f64();
+    let ratio = diagnosing.as_secs_f64() / parsing.as_secs_f64();
+    let verdict = if ratio <= BUDGET { "" } else { "  OVER" };
+    println!("                        diagnose   count by JSON      budget");
+    println!("{:<18}{:>9.0} MB/s{:>11.0} MB/s", "speed, best", speed(diagnosing), speed(parsing));
+    println!("{:<18}{ratio:>14.2}{:>16}{BUDGET:>12}{verdict}", "ratio of times", "1.00");
+    println!("\n{ROUNDS} rounds, a log of {lines} lines and {} MB\n", log.len() / 1_000_000);
+}
+
+/// The time that this thread was running, where the system tells it: on a busy machine the longer of two runs waits more
+/// often for its turn.
+fn time(run: impl FnOnce()) -> Duration {
+    let start = (Instant::now(), running());
+    run();
+    match (start.1, running()) {
+        (Some(before), Some(after)) => after.saturating_sub(before),
+        _ => start.0.elapsed(),
+    }
+}
+
+/// <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>: the first number is nanoseconds on a processor.
+fn running() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// The lines that are JSON.
+fn parse(log: &str) -> usize {
+    log.lines().filter(|line| serde_json::from_str::<IgnoredAny>(line).is_ok()).count()
+}
+
+/// Everything that `karpwarden diagnose` does but reading the file and printing the report.
+fn diagnose(log: &str) -> usize {
+    let mut reading = Reading::new(Settings::default(), Limits::DEFAULT);
+    reading.file("controller.log", Role::Unknown);
+    for piece in log.as_bytes().chunks(PIECE) {
+        reading.feed(piece);
+    }
+    reading.finish().report.findings.len()
+}
+
+/// A log of a cluster that grows, as the controller writes it at INFO.
+fn log() -> String {
+    let mut log = String::new();
+    for life in 0..LIVES {
+        let time = format!(
+            "2026-04-{:02}T{:02}:{:02}:{:02}.550Z",
+            1 + life / 3600 % 28,
+            life / 60 % 24,
+            life % 60,
+            life * 7 % 60
+        );
+        let start = |message: &str, controller: &str| {
+            format!(
+                r#"{{"level":"INFO","time":"{time}","logger":"controller","message":"{message}","commit":"1072d3b","controller":"{controller}""#
+            )
+        };
+        let batch =
+            format!(r#","namespace":"","name":"","reconcileID":"8f1c7a0e-0000-4000-8000-{life:012x}""#);
+        let claim = format!("default-{life:05x}");
+        let about = format!(
+            r#","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{{"name":"{claim}"}},"namespace":"","name":"{claim}","reconcileID":"9f1c7a0e-0000-4000-8000-{life:012x}","provider-id":"aws:///eu-west-1a/i-{life:017x}""#
+        );
+        let node = format!(
+            r#","Node":{{"name":"ip-10-0-{}-{}.eu-west-1.compute.internal"}}"#,
+            life % 256,
+            life % 251
+        );
+        let resources = r#","allocatable":{"cpu":"1930m","ephemeral-storage":"17Gi","hugepages-1Gi":"0","memory":"3114Mi","pods":"29"}"#;
+        for line in [
+            format!(
+                "{}{batch},\"Pods\":\"shop/web-{life}, shop/cart-{life}\",\"duration\":\"6.204ms\"",
+                start("found provisionable pod(s)", "provisioner")
+            ),
+            format!(
+                "{}{batch},\"nodeclaims\":1,\"pods\":2",
+                start("computed new nodeclaim(s) to fit pod(s)", "provisioner")
+            ),
+            format!(
+                r#"{}{batch},"NodePool":{{"name":"default"}},"NodeClaim":{{"name":"{claim}"}},"requests":{{"cpu":"1150m","memory":"1130Mi","pods":"7"}},"instance-types":"c6a.2xlarge, c6a.large, c6a.xlarge, c6i.2xlarge, c6i.large and 55 other(s)""#,
+                start("created nodeclaim", "provisioner")
+            ),
+            format!(
+                r#"{}{about},"instance-type":"c6a.large","zone":"eu-west-1a","capacity-type":"spot"{resources}"#,
+                start("launched nodeclaim", "nodeclaim.lifecycle")
+            ),
+            format!("{}{about}{node}", start("registered nodeclaim", "nodeclaim.lifecycle")),
+            format!("{}{about}{node}{resources}", start("initialized nodeclaim", "nodeclaim.lifecycle")),
+        ] {
+            let _ = writeln!(log, "{line}}}");
+        }
+    }
+    log
+}
