@@ -208,6 +208,7 @@ playground-engine: targets-quietly ## Build the engine for browsers and Node, wi
 	$(call build-web,karpwarden-playground,$(page)/build/engine)
 	@$(assemble) pack $(page)/build/engine/karpwarden_bg.wasm $(page)/build/engine.lzma
 	@$(assemble) rules $(page)/build/rules.json
+	@$(assemble) pack $(page)/build/rules.json $(page)/build/rules.lzma $(page)/build/engine/karpwarden_bg.wasm
 
 .PHONY: playground-symptoms
 playground-symptoms: playground-engine

@@ -1,7 +1,7 @@
 // Builds the page into dist/: one call of the bundler, names that change with their content, and nothing copied by hand.
 //
-// The engine's glue (build/engine), the rules' texts (build/rules.json) and the modules, packed (build/*.lzma), have been
-// made before; see `make playground-dist`.
+// The glue of the modules, the rules' texts and what is packed (build/*.lzma) have been made before; see `make
+// playground-dist`.
 
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -52,8 +52,7 @@ const [first] = (manifests.find(({ name }) => name === 'nodeclass-bad.yaml') ?? 
 const engine = put('engine.lzma', read(here, 'build/engine.lzma'));
 const reader = put('symptoms.lzma', read(here, 'build/symptoms.lzma'));
 const policy = put('policy.lzma', read(here, 'build/policy.lzma'));
-const rules = put('rules.json', read(here, 'build/rules.json'));
-const symptoms = put('symptoms.json', read(here, 'build/symptoms.json'));
+const rules = put('rules.lzma', read(here, 'build/rules.lzma'));
 const menu = put('examples.json', JSON.stringify(examples));
 const style = put('style.css', read(here, 'page/style.css'));
 const icon = put('icon.svg', read(here, 'page/icon.svg'));
@@ -79,7 +78,7 @@ const named = (result, entry) => {
 const workers = await build({
   ...shared,
   entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('admission-worker.ts')],
-  define: { ENGINE: fromAsset(engine), SYMPTOMS: fromAsset(reader), POLICY: fromAsset(policy) },
+  define: { ENGINE: fromAsset(engine), RULES: fromAsset(rules), SYMPTOMS: fromAsset(reader), POLICY: fromAsset(policy) },
 });
 const engineWorker = named(workers, 'engine-worker.ts');
 const page = await build({
@@ -90,8 +89,6 @@ const page = await build({
     ENGINE_WORKER: JSON.stringify(engineWorker),
     SYMPTOMS_WORKER: JSON.stringify(named(workers, 'symptoms-worker.ts')),
     ADMISSION_WORKER: JSON.stringify(named(workers, 'admission-worker.ts')),
-    RULES_JSON: JSON.stringify(rules),
-    SYMPTOMS_JSON: JSON.stringify(symptoms),
     EXAMPLES_JSON: JSON.stringify(menu),
     FIRST_EXAMPLE: JSON.stringify(first),
   },
@@ -134,13 +131,13 @@ for (const [name, text] of Object.entries(texts)) {
   );
 }
 
-const shell = ['./', style, icon, engine, engineWorker, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
+const shell = ['./', style, icon, engine, engineWorker, rules, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
 await build({
   ...shared,
   entryPoints: [source('sw.ts')],
   outdir: dist,
   entryNames: '[name]',
-  define: { BUILD: JSON.stringify(hash(html + shell.join() + reader + policy + rules + symptoms + menu)), SHELL: JSON.stringify(shell) },
+  define: { BUILD: JSON.stringify(hash(html + shell.join() + reader + policy + rules + menu)), SHELL: JSON.stringify(shell) },
 });
 // GitHub Pages would leave out what begins with an underscore, and looks at every file for templates.
 writeFileSync(join(dist, '.nojekyll'), '');

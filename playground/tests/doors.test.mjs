@@ -74,8 +74,10 @@ before(async () => {
   visited = await visit();
   folder = mkdtempSync(join(tmpdir(), 'karpwarden-doors-'));
   // The workers of the page itself, asked directly.
-  const urls = Object.fromEntries(['engine', 'admission'].map((name) => [name, visited.sent.find((url) => url.includes(`${name}-worker`))]));
-  urls.admission ??= urls.engine.replace(/engine-worker-\w+/, readdirSync(join(root, 'playground/dist/assets')).find((name) => name.startsWith('admission-worker')).replace('.js', ''));
+  const assets = readdirSync(join(root, 'playground/dist/assets'));
+  const urls = Object.fromEntries(
+    ['engine', 'symptoms', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
+  );
   await visited.page.evaluate((urls) => {
     globalThis.ask = {};
     for (const [name, url] of Object.entries(urls)) {
@@ -126,10 +128,9 @@ test('the JSON and the SARIF of the page have the bytes of the command line', as
   });
   console.log(`${sets.length} runs, ${findings} findings, the same bytes`);
 
-  const documentation = JSON.parse(readFileSync(join(root, 'playground/build/rules.json'), 'utf8'));
   const logs = await visited.page.evaluate(
-    ([sets, documentation]) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}, documentation))),
-    [[...all.map((file) => [file]), all], documentation],
+    (sets) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}))),
+    [...all.map((file) => [file]), all],
   );
   [...all.map((file) => [file]), all].forEach((files, index) => {
     assert.equal(`${logs[index]}\n`, native(files, [], 'sarif'), files.map((file) => file.name).join());
@@ -150,7 +151,7 @@ test('the diagnoses of the page have the bytes of the command line', async () =>
   const noise = { name: 'noise.log', text: '\u0000\ufffd{"level":"INFO"\r\n'.repeat(50) };
   const sets = [...folders, [noise], ...folders.map((files) => [...files, noise])];
   const given = await visited.page.evaluate(
-    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.engine('diagnose', files, {})).json)),
+    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', files, {})).json)),
     sets,
   );
   let diagnoses = 0;

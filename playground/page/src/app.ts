@@ -14,7 +14,7 @@ declare const ADMISSION_WORKER: string;
 
 /** How long a check may take, and how long it may take when somebody asks for more. */
 export const LIMIT = 10_000;
-const PATIENT = 60_000;
+export const PATIENT = 60_000;
 
 export interface LargeFile {
   name: string;

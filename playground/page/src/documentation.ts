@@ -1,34 +1,19 @@
 // A rule's page in the panel, from the same comment that the terminal and the reference print.
 
-import type { App } from './app.ts';
+import { type App, PATIENT } from './app.ts';
 import { h, icon } from './dom.ts';
 import { inline, markdown } from './markdown.ts';
 
-declare const RULES_JSON: string;
-
-declare const SYMPTOMS_JSON: string;
-
-const texts = new Map<string, Promise<Record<string, string>>>();
-
-function fetchTexts(name: string): Promise<Record<string, string>> {
-  let all = texts.get(name);
-  all ??= fetch(new URL(name, document.baseURI))
-    .then((answer) => {
-      if (!answer.ok) throw new Error(String(answer.status));
-      return answer.json() as Promise<Record<string, string>>;
-    })
-    .catch((error: unknown) => {
-      texts.delete(name);
-      throw error;
-    });
-  texts.set(name, all);
-  return all;
-}
+let texts: Promise<Record<string, string>> | undefined;
 
 /** The documentation of the rules. */
-export const documentation = () => fetchTexts(RULES_JSON);
-/** The pages of the symptoms. */
-export const symptomPages = () => fetchTexts(SYMPTOMS_JSON);
+export function documentation(app: App): Promise<Record<string, string>> {
+  texts ??= app.engine.call('documentation', [], PATIENT).catch((error: unknown) => {
+    texts = undefined;
+    throw error;
+  });
+  return texts;
+}
 
 const CAUGHT_BY: Record<string, string> = {
   'api-server': 'the API server refuses it',
@@ -58,8 +43,8 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
   title.focus({ preventScroll: true });
   try {
     // The page of a symptom has its title and facts in it.
-    const text = rule ? (await documentation())[name] : (await symptomPages())[name]?.replace(/^# .*\n/, '');
-    if (text === undefined) throw new Error('unknown');
+    const text = rule ? (await documentation(app))[name] : (await app.reader.call('page', [name], PATIENT)).replace(/^# .*\n/, '');
+    if (!text) throw new Error('unknown');
     page.append(
       ...markdown(text, (code, language) => {
         const block = h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Example' }, h('pre', {}, code));

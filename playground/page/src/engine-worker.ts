@@ -6,8 +6,24 @@ import { fetchModule } from './unpack.ts';
 import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
 
 declare const ENGINE: string;
+declare const RULES: string;
 
-const ready = fetchModule(ENGINE).then((bytes) => init({ module_or_path: bytes }));
+const module = fetchModule(ENGINE);
+const ready = module.then((bytes) => init({ module_or_path: bytes }));
+
+let texts: Promise<string> | undefined;
+
+/** The rules' documentation, as JSON: packed against the module, which has many of its words. */
+function documentation(): Promise<string> {
+  texts ??= module
+    .then((before) => fetchModule(RULES, before))
+    .then((bytes) => new TextDecoder().decode(bytes))
+    .catch(() => {
+      texts = undefined;
+      throw 'the documentation could not be fetched';
+    });
+  return texts;
+}
 
 /** The engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
@@ -22,8 +38,9 @@ const methods: Handlers<EngineMethods> = {
     const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
     return { json, ms: performance.now() - before };
   },
-  sarif: (files, settings, documentation) =>
-    engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), JSON.stringify(documentation)),
+  documentation: async () => JSON.parse(await documentation()) as Record<string, string>,
+  sarif: async (files, settings) =>
+    engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), await documentation()),
   fix: (files, settings) =>
     JSON.parse(engine.fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
   documents: (files, whole) => JSON.parse(engine.documents(JSON.stringify(files), whole)) as KubeObject[],

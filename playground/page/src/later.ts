@@ -6,5 +6,5 @@ export { SymptomsView } from './symptoms.ts';
 export { settingsDialog } from './settings.ts';
 export { downloadSarif } from './sarif.ts';
 export { shareDialog } from './share-dialog.ts';
-export { documentation, symptomPages } from './documentation.ts';
+export { documentation } from './documentation.ts';
 export { fetchExamples } from './examples.ts';

@@ -1,6 +1,6 @@
 // The page: what is on it, what it opens with, and which keys it knows.
 
-import { App } from './app.ts';
+import { App, PATIENT } from './app.ts';
 import { byId, h } from './dom.ts';
 import { documentationView } from './documentation.ts';
 import { examplesMenu } from './examples.ts';
@@ -314,8 +314,7 @@ started.then(
 /** Shows the page of a rule or a symptom that the address names. */
 async function explainAsked(name: string): Promise<void> {
   if (app.rules.some((rule) => rule.name === name)) return explain(name);
-  const { symptomPages } = await import('./later.ts');
-  if (!Object.hasOwn(await symptomPages(), name)) return;
+  if (!(await app.reader.call('page', [name], PATIENT))) return;
   app.show('symptoms');
   explain(name);
 }
@@ -333,7 +332,7 @@ async function settle(): Promise<void> {
   }
   try {
     const { documentation, fetchExamples } = await import('./later.ts');
-    await Promise.all([app.admission.call('load', [], 120_000), documentation(), fetchExamples()]);
+    await Promise.all([app.admission.call('load', [], 120_000), documentation(app), fetchExamples()]);
     byId('offline').hidden = !serviceWorker?.controller;
   } catch {
     // Each is fetched again when it is asked for, and says so if it cannot be.

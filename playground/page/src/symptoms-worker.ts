@@ -1,6 +1,6 @@
 // What reads logs, events and status: in a worker of its own, so that a manifest is checked while a gigabyte is read.
 
-import init, { Reading } from '../../build/symptoms/karpwarden.js';
+import init, { Reading, page } from '../../build/symptoms/karpwarden.js';
 import { type Handlers, answer } from './answer.ts';
 import { fetchModule } from './unpack.ts';
 import type { SymptomMethods } from './types.ts';
@@ -60,6 +60,7 @@ const methods: Handlers<SymptomMethods> = {
     }
     return { first, lines: text.split('\n').map((one) => one.slice(0, 2000)) };
   },
+  page: (name) => page(name) ?? '',
 };
 
 answer(ready, methods);

@@ -1,7 +1,6 @@
 // What logs, events and status tell: the diagnoses, the lines they rest on, and how much of the input was understood.
 
-import { type App, LIMIT } from './app.ts';
-import { symptomPages } from './documentation.ts';
+import { type App, PATIENT } from './app.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './markdown.ts';
@@ -27,10 +26,7 @@ export class SymptomsView {
   constructor(
     private readonly app: App,
     private readonly explain: (rule: string) => void,
-  ) {
-    // Kept for when there is no connection; each is fetched again when it is asked for.
-    void symptomPages().catch(() => undefined);
-  }
+  ) {}
 
   async render(view: HTMLElement): Promise<void> {
     this.#view = view;
@@ -65,7 +61,7 @@ export class SymptomsView {
     );
     const late = setTimeout(() => this.#view?.prepend(box), 200);
     try {
-      const { json, ms } = await app.reader.call('diagnose', [files, app.state.settings], LIMIT, (done) => {
+      const { json, ms } = await app.reader.call('diagnose', [files, app.state.settings], PATIENT, (done) => {
         bar.value = Math.min(done, all);
         said.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
       });
@@ -79,7 +75,7 @@ export class SymptomsView {
         why === 'cancelled'
           ? 'The reading was cancelled.'
           : why === 'time'
-            ? `Nothing moved for ${LIMIT / 1000} s, and the reading was ended.`
+            ? `Nothing moved for ${PATIENT / 1000} s, and the reading was ended.`
             : `The reading stopped: ${(error as Error).message}.`;
       app.diagnosed(undefined, 0);
     } finally {
@@ -252,7 +248,7 @@ export class SymptomsView {
     }
     const place = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Looking it up');
     item?.append(place);
-    app.reader.call('excerpt', [large.file, line, AROUND], LIMIT).then(
+    app.reader.call('excerpt', [large.file, line, AROUND], PATIENT).then(
       ({ first, lines }) =>
         place.replaceChildren(
           ...lines.map((text, index) =>

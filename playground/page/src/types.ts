@@ -188,7 +188,8 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
-  sarif: { args: [files: SourceFile[], settings: Settings, documentation: Record<string, string>]; result: string };
+  documentation: { args: []; result: Record<string, string> };
+  sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
     result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
@@ -201,6 +202,8 @@ export interface EngineMethods {
 /** What the worker that reads logs can be asked for. */
 export interface SymptomMethods {
   diagnose: { args: [files: SymptomFile[], settings: Settings]; result: { json: string; ms: number } };
+  /** The page of a symptom as Markdown; empty where there is none of this name. */
+  page: { args: [name: string]; result: string };
   /** The lines around one of a large file. */
   excerpt: { args: [file: File, line: number, around: number]; result: { first: number; lines: string[] } };
 }

@@ -7,6 +7,7 @@
 
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File, Role};
+use karpwarden::report::docs::page_of_symptom;
 use karpwarden::settings::{Date, Settings};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -40,6 +41,12 @@ impl Reading {
     pub fn finish(self) -> String {
         self.0.finish().report.to_json()
     }
+}
+
+/// The page of a symptom as Markdown; nothing where there is none of this name.
+#[wasm_bindgen]
+pub fn page(name: &str) -> Option<String> {
+    symptoms::find(name).map(page_of_symptom)
 }
 
 /// The settings, or everything that is wrong with them.
