@@ -114,7 +114,7 @@ fn a_pod_that_found_its_node_waits_no_more() {
 
 #[test]
 fn causes_in_one_line_each_count_and_weigh_less() {
-    let both = r#"did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)"#;
+    let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";
     let diagnoses = tally(&[unschedulable("00:10", both)]).diagnoses(0);
     let names: Vec<_> =
         diagnoses.iter().map(|one| (one.symptom.name, one.severity, one.confidence)).collect();
