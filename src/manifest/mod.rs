@@ -2,6 +2,7 @@
 //!
 //! A text is cut at its `---` lines and every piece is read on its own, so that a mistake in one document costs no other.
 
+pub(crate) mod float;
 pub mod json;
 pub mod limits;
 pub mod scalar;
@@ -310,6 +311,7 @@ fn pieces(text: &str) -> Vec<Span> {
 mod tests {
     use std::fmt::Write as _;
 
+    use super::tree::Node;
     use super::*;
     use insta::assert_snapshot;
     use proptest::prelude::*;
@@ -427,6 +429,41 @@ mod tests {
     }
 
     #[test]
+    fn a_document_in_a_string_stands_below_it() {
+        let values = |text: &str| {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { return "unread".to_owned() };
+            let string = tree.root().at_path(&["spec", "source", "helm", "values"]).unwrap();
+            let inner = string.embedded().map(|inner| inner.to_json().to_string());
+            let places = string
+                .embedded()
+                .into_iter()
+                .flat_map(Node::members)
+                .map(|(key, node)| format!(" {key}={}", file.source.slice(node.span())));
+            inner.unwrap_or_default() + &places.collect::<String>()
+        };
+        let text = |values: &str| {
+            format!("spec:\n  source:\n    helm:\n      values: {values}\n  after: &a {{b: c}}\n")
+        };
+        assert_snapshot!(values(&text("|\n        a: &x 1 # one\n        b: *x")), @r#"{"a":1,"b":1} a=1 b=*x"#);
+        assert_snapshot!(values(&text("|2-\n\n          a: é\n")), @r#"{"a":"é"} a=é"#);
+        assert_snapshot!(values(&text("\"a: 1\\nb: [x]\"")), @r#"{"a":1,"b":["x"]} a="a: 1\nb: [x]" b="a: 1\nb: [x]""#);
+        // What is no document of its own, or holds another, is text.
+        for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
+            assert_eq!(values(&text(plain)), "", "{plain}");
+        }
+        let twice = text("|\n        source:\n          helm:\n            values: |\n              a: b");
+        assert_snapshot!(values(&twice), @r#"
+        {"source":{"helm":{"values":"a: b\n"}}} source=helm:
+                    values: |
+                      a: b
+        "#);
+        let tight = Limits { nodes: 8, ..Limits::DEFAULT };
+        let file = File::read("-", text("|\n        [1, 2, 3, 4, 5, 6, 7, 8]"), &tight);
+        assert!(matches!(file.documents.first(), Some(Document::Read(_))));
+    }
+
+    #[test]
     fn deep_nesting_and_alias_bombs_end_with_a_message() {
         for text in ["[".repeat(10_000), "- ".repeat(10_000), "{a: ".repeat(10_000), "{\"a\":".repeat(10_000)]
         {
@@ -463,6 +500,9 @@ mod tests {
         fn never_panics(text in any::<String>(), lines in "([ a:\\-|>&*<{}\\[\\]'\"#!%\n\t\\\\]|---\n){0,60}") {
             read("-", &text);
             read("-", &lines);
+            let block = lines.replace('\n', "\n      ");
+            read("-", &format!("source:\n  helm:\n    values: |\n      {block}\n"));
+            read("-", &format!("source: {{helm: {{values: {}}}}}\n", serde_json::Value::String(lines)));
         }
     }
 }

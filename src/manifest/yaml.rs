@@ -214,7 +214,9 @@ impl Loader {
             Event::MappingEnd | Event::SequenceEnd => self.end(span),
             Event::Alias(anchor) => self.alias(anchor, span),
             Event::Comment(text, _) => {
-                self.tree.comment(&text, span);
+                if self.around.is_none_or(|around| around.whole.is_none()) {
+                    self.tree.comment(&text, span);
+                }
                 Ok(())
             }
             Event::DocumentEnd => {

@@ -86,9 +86,13 @@ fn resembled(word: &str) -> Option<&'static str> {
 impl Bootstrap {
     /// Reads the call; `None` where the program is another.
     pub fn read(invocation: &Invocation<'_>) -> Option<Self> {
-        (invocation.name() == "bootstrap.sh" && !invocation.program.is_dynamic_name()).then(|| {
-            Self { program: invocation.program.span, ..Self::default() }.with_arguments(invocation.arguments)
-        })
+        let is_it = invocation.name() == "bootstrap.sh" && !invocation.program.is_dynamic_name();
+        is_it.then(|| Self::of(invocation))
+    }
+
+    /// Reads the call of a program that is known to be bootstrap.sh, whatever it is called by.
+    pub fn of(invocation: &Invocation<'_>) -> Self {
+        Self { program: invocation.program.span, ..Self::default() }.with_arguments(invocation.arguments)
     }
 
     fn with_arguments(mut self, arguments: &[Word]) -> Self {

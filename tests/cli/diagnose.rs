@@ -114,7 +114,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
     14 |   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
        |
 
-    read: 14 lines of 1 file: 0 understood, 3 unknown
+    read: 14 lines of 1 file: 3 understood
     1 error in 3 entries and 1 document; checked against Karpenter 1.8
     "#);
 }

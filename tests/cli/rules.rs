@@ -79,6 +79,7 @@ fn help_and_version_are_answers_and_no_errors() {
 
     Commands:
       check        Check manifests: files, folders or standard input
+      diagnose     Read logs, events and status, and name the cause
       upgrade      Tell what manifests lose or break on the way to another release
       explain      Print the documentation of a rule or a symptom
       rules        List the rules and symptoms
@@ -104,7 +105,7 @@ fn help_and_version_are_answers_and_no_errors() {
       [PATH|-]...  Files and folders; `-` is standard input
 
     Options:
-          --cluster <DIR>         A folder with the manifests of one cluster; give it several times for
+          --cluster <DIR>         A folder with what belongs to one cluster; give it several times for
                                   several clusters
           --helm-values <FILE|->  A file with values of Karpenter's Helm chart, whatever its name and
                                   its keys; may be given several times

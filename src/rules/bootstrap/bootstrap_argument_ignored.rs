@@ -1,4 +1,4 @@
-use super::user_data::UserData;
+use super::user_data::{UserData, calls};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::fix::{Change, Fix};
@@ -27,6 +27,8 @@ rule! {
     /// The same happens to arguments without quotes: of `--kubelet-extra-args --node-labels=a=b --max-pods=20` the kubelet
     /// gets the first word alone. Of an option given twice only the last counts, and blanks after the backslash at the end
     /// of a line end the command there.
+    ///
+    /// The call is found in a script, also by a variable that holds its path, and among the commands of a cloud-config.
     ///
     /// It is the equals sign, not the quotes: double quotes inside the value are harmless, and *inside* it
     /// `--register-with-taints=…` and `--register-with-taints …` are the same. Karpenter's own example of a custom AMI
@@ -91,11 +93,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if !matches!(data.family, Image::Custom | Image::Al2) {
         return;
     }
-    for shell in data.scripts() {
-        for command in &shell.commands {
-            let Some(call) = command.invocation().and_then(|invocation| Bootstrap::read(&invocation)) else {
-                continue;
-            };
+    for shell in data.scripts().iter().chain(&data.cloud_commands()) {
+        for (command, call) in calls(shell) {
             if !data.is_eks(&call) {
                 continue;
             }
@@ -318,6 +317,28 @@ mod tests {
     use super::super::examples::{class, script};
     use crate::rules::testing::{findings, fixed, report, silent};
     use crate::settings::Settings;
+
+    #[test]
+    fn the_call_is_found_in_a_cloud_config_and_behind_a_variable() {
+        let class = |text: &str| {
+            format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: Custom\n  userData: |\n    {}\n", text.replace('\n', "\n    "))
+        };
+        let cloud = class("#cloud-config\npackages: [jq]\nruncmd:\n  - sysctl -w vm.max_map_count=262144\n  - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\n  - [/etc/eks/bootstrap.sh, meadow]");
+        insta::assert_snapshot!(findings(&super::RULE, &cloud), @r#"
+         11 |       - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'
+            |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
+          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+        "#);
+        assert!(fixed(&super::RULE, &cloud).contains("meadow --kubelet-extra-args '--max-pods=20'\n"));
+        let variable = class("#!/bin/bash\nB=/etc/eks/bootstrap.sh\n\"$B\" meadow --kubelet-extra-args='--max-pods=20'");
+        assert!(findings(&super::RULE, &variable).contains("--kubelet-extra-args"));
+        for other in ["B=/opt/join.sh", "B=/etc/eks/bootstrap.sh\nB=/opt/join.sh", "C=/etc/eks/bootstrap.sh # bootstrap.sh"] {
+            silent(&super::RULE, &class(&format!("#!/bin/bash\n{other}\n$B meadow --kubelet-extra-args='--max-pods=20'")));
+        }
+    }
 
     fn call(arguments: &str) -> String {
         script(&format!("/etc/eks/bootstrap.sh {arguments}"))

@@ -1,11 +1,10 @@
-use super::user_data::{UserData};
+use super::user_data::{UserData, calls};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::userdata::Span;
-use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kind::Family as Image;
 use crate::userdata::shell::{ProblemKind, Script};
 
@@ -87,8 +86,7 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
         drafts.push(Draft::new(&RULE, data.place(span), message).help(help));
     };
     let mut joins = Vec::new();
-    for command in &shell.commands {
-        let Some(call) = command.invocation().and_then(|invocation| Bootstrap::read(&invocation)) else { continue };
+    for (command, call) in calls(shell) {
         joins.push(command.span);
         let Some(args) = call.kubelet_extra_args().filter(|_| data.is_eks(&call)) else { continue };
         if let Some(span) = nested(args.span, data.text) {

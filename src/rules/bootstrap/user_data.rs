@@ -10,9 +10,12 @@ use crate::userdata::Span;
 use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kind::{Family, Kind};
 use crate::userdata::mime::{Archive, Part};
-use crate::userdata::node_config;
+use crate::userdata::node_config::{self, Yaml};
 use crate::userdata::registration::Registration;
-use crate::userdata::shell::Script;
+use crate::userdata::shell::{Command, Script};
+
+/// Where the EKS images have the script.
+const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
 
 /// The taint that Karpenter looks for on a node that has just joined (kubernetes-sigs/karpenter pkg/apis/v1/taints.go
 /// `UnregisteredTaintKey`).
@@ -103,7 +106,39 @@ impl<'d> UserData<'d> {
     /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
     /// somebody's own.
     pub(super) fn is_eks(self, call: &Bootstrap) -> bool {
-        call.program.text(self.text).trim_matches(['"', '\'']) == "/etc/eks/bootstrap.sh"
+        let program = call.program.text(self.text).trim_matches(['"', '\'']);
+        program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
+    }
+
+    /// The commands that cloud-init runs for a cloud-config, each a script: the strings of `bootcmd` and `runcmd` that stand
+    /// letter by letter in the text.
+    pub(super) fn cloud_commands(self) -> Vec<Script> {
+        let spans = match Kind::of(self.text) {
+            Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
+            Kind::Mime => {
+                let parts = Archive::read(self.text).parts;
+                let plain = parts.iter().filter(|part| {
+                    part.media_type() == "text/cloud-config"
+                        && part.header("Content-Transfer-Encoding").is_none()
+                });
+                plain.map(|part| part.body).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut scripts = Vec::new();
+        for span in spans {
+            let yaml = Yaml::read(span.text(self.text));
+            let lists = yaml.roots().flat_map(|root| [root.get("bootcmd"), root.get("runcmd")]).flatten();
+            let plain = |item: &Node<'_>| {
+                let folded = item.style() == Style::Plain && item.spelling().contains('\n');
+                item.as_str().is_some() && matches!(item.style(), Style::Plain | Style::Literal) && !folded
+            };
+            scripts.extend(lists.flat_map(Node::items).filter(plain).map(|item| {
+                let at = item.span();
+                Script::read(self.text, Span::new(span.start + at.start, span.start + at.end))
+            }));
+        }
+        scripts
     }
 
     /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
@@ -132,6 +167,30 @@ impl<'d> UserData<'d> {
             || (unnamed && part.body.text(self.text).starts_with("#!"));
         (shell && !encoded).then_some(part.body)
     }
+}
+
+/// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
+pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
+    let words = script.commands.iter().flat_map(|command| command.assignments.iter().chain(&command.words));
+    let assigned = |name: &str| {
+        let values = words.clone().filter_map(|word| word.value.strip_prefix(name)?.strip_prefix('='));
+        let (mut own, mut any) = (true, false);
+        for value in values {
+            (own, any) = (own && value == BOOTSTRAP, true);
+        }
+        own && any
+    };
+    let call = |command| {
+        let invocation = Command::invocation(command)?;
+        let program = invocation.program.value.strip_prefix('$');
+        let name = program.map(|name| name.trim_matches(['{', '}'])).filter(|name| !name.is_empty());
+        let call = match name {
+            Some(name) if assigned(name) => Some(Bootstrap::of(&invocation)),
+            _ => Bootstrap::read(&invocation),
+        };
+        Some((command, call?))
+    };
+    script.commands.iter().filter_map(call).collect()
 }
 
 /// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws

@@ -24,6 +24,10 @@ rule! {
     /// included, that fails with `Exec format error. Missing #! in script?`, and nothing of the script runs. For `Custom`
     /// cloud-init does not even take the text for a script.
     ///
+    /// A text without `#!` is a warning: with AL2 and AL2023 Karpenter's own part joins the node all the same, and what is lost
+    /// is the script, as in the example of Karpenter's own reference (`echo "Hello world"`). Where `#!` is there and something
+    /// keeps it from its work, the author wanted the script to run, and it is an error, but for `Custom`, whose image decides.
+    ///
     /// `userData: >` folds the lines of a script into one. What follows `#!/bin/bash` is then a comment: the node boots,
     /// nothing runs, nothing is logged. Write `|`.
     ///
@@ -69,6 +73,7 @@ rule! {
     ///
     /// - canonical/cloud-init `cloudinit/handlers/shell_script.py` (`dos2unix`), `cloudinit/handlers/__init__.py`
     ///   (`type_from_starts_with`), cloudinit/subp.py
+    /// - aws/karpenter-provider-aws website/content/en/docs/concepts/nodeclasses.md at v1.14.1 (the example)
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/eksbootstrap.go and mime/mime.go at v1.14.1
     RULE {
         name: "userdata-script-header",
@@ -130,7 +135,7 @@ fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
     Draft::new(&RULE, data.place(line), "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
         .help("write `#!/bin/bash` as the first line")
-        .severity(severity(data))
+        .severity(Severity::Warning)
 }
 
 /// Blanks or empty lines before `#!`.
@@ -222,11 +227,11 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", "set -e\nyum install -y jq\n")), @"
           7 |     set -e
             |     ^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
           the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
           help: write `#!/bin/bash` as the first line
         ");
-        assert_eq!(severities(&class("AL2023", "set -e\nyum install -y jq\n")), ["error"]);
+        assert_eq!(severities(&class("AL2023", "set -e\nyum install -y jq\n")), ["warning"]);
         assert_eq!(severities(&custom("/etc/eks/bootstrap.sh demo\n")), ["warning"]);
     }
 
@@ -265,7 +270,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"
          13 |     echo hi
             |     ^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [1.0-1.14]
           the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
           help: write `#!/bin/bash` as the first line
         ");

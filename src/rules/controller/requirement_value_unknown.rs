@@ -5,7 +5,9 @@ use crate::karpenter::known_values::{self, Known, NoZone};
 use crate::karpenter::labels;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use crate::karpenter::operator::Operator;
+use crate::object::{Kind, Object, Operation};
+use crate::scheduling::pod::{Expression, Origin, Pod};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::requirements::{self, Requirement};
 use crate::rules::{Fixes, On};
@@ -22,6 +24,9 @@ rule! {
     /// nothing is launched from the NodePool. Karpenter itself tells that of capacity types since 1.5 and of tenancies since
     /// 1.9: it sets `ValidationSucceeded=False`, also where fewer values are right than `minValues` asks for. Of the others it
     /// never tells, and every pod fails with `no instance type satisfied resources … and requirements …`.
+    ///
+    /// A pod that asks for a capacity type or a tenancy which no node has, such as `SPOT`, waits for ever. Where the input has
+    /// NodePools, `pod-no-matching-pool` says so.
     ///
     /// `reserved` is a capacity type since 1.3, and until 1.5 only with the feature gate `ReservedCapacity`.
     ///
@@ -74,7 +79,7 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a requirement asks for a value that no instance has",
-        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY)],
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
         inventory: &[],
         check: check,
     }
@@ -85,7 +90,14 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if let Some(pod) = Pod::of(object) {
+        // Where pools are known, `pod-no-matching-pool` holds the pod against them.
+        if context.inventory.pools().is_empty() {
+            drafts.extend(pod.expressions().flat_map(|expression| asked(object, expression)));
+        }
+        return;
+    }
     // Clusters of other clouds have zones and architectures of their own.
     let group = object.str_at(&["spec", "template", "spec", "nodeClassRef", "group"]).unwrap_or_default();
     if !OF_AWS.contains(&group) && !is_unresolved(group) {
@@ -99,6 +111,32 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             zones(requirement, drafts);
         }
     }
+}
+
+/// The values that a pod asks for of a label which nodes of Karpenter alone have, where none of them is one.
+fn asked<'d>(object: Object<'d>, expression: Expression<'d>) -> Vec<Draft<'d>> {
+    let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
+    let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return Vec::new() };
+    let values: Vec<_> = expression.values().filter_map(|node| Some((node.as_str()?, node))).collect();
+    if values.iter().any(|(value, _)| known.values.contains(value) || is_unresolved(value)) {
+        return Vec::new();
+    }
+    let selector = expression.origin == Origin::NodeSelector;
+    let severity = if selector { Severity::Error } else { Severity::Warning };
+    let draft = |(value, node): (&'d str, Node<'d>)| {
+        let others = if values.len() > 1 { ", and neither is another value here" } else { "" };
+        let message = format!("`{value}` is no {} of any node{others}: no node fits the pod", known.what);
+        let draft = Draft::new(&RULE, Place::value(node), message).severity(severity).caught_by(CaughtBy::Controller);
+        let Some(meant) = known.meant(value) else {
+            return draft.help(format!("the values of `{}` are {}", expression.key, known.listed()));
+        };
+        let draft = draft.help(format!("write `{meant}`"));
+        if values.len() > 1 || object.operation() == Operation::Update {
+            return draft;
+        }
+        draft.fix(Fix::safe(format!("write `{meant}`"), vec![Change::Set(node, meant.to_owned())]))
+    };
+    values.iter().copied().map(draft).collect()
 }
 
 /// What comes of a list of which these values are no good.
@@ -251,6 +289,26 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use crate::settings::{Settings, Target};
+
+    #[test]
+    fn a_pod_asks_for_a_value_in_another_case() {
+        let pod = |asks: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {asks}\n");
+        let text = pod("nodeSelector: {karpenter.sh/capacity-type: SPOT}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          6 |   nodeSelector: {karpenter.sh/capacity-type: SPOT}
+            |                                              ^^^^
+        error Pod/a spec.nodeSelector.karpenter.sh/capacity-type [1.0-1.14]
+          `SPOT` is no capacity type of any node: no node fits the pod
+          help: write `spot`
+          fix: write `spot`: "spot"
+        "#);
+        assert_eq!(fixed(&super::RULE, &text), text.replace("SPOT", "spot"));
+        let affinity = |values: &str| pod(&format!("affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"));
+        assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("warning Pod/a"));
+        for silence in [affinity("spot, SPOT"), affinity("'${TYPE}'"), pod("nodeSelector: {kubernetes.io/arch: s390x}"), pod("nodeSelector: {karpenter.sh/capacity-type: spot}")] {
+            silent(&super::RULE, &silence);
+        }
+    }
 
     fn pool(requirement: &str) -> String {
         format!(

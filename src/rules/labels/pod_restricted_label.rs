@@ -3,10 +3,10 @@ use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::Fix;
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
-use crate::object::Object;
+use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::scheduling::elsewhere::is_control_plane;
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use crate::scheduling::pod::{Expression, Origin, Pod, expressions_of};
 
 rule! {
     /// ## What it does
@@ -36,6 +36,8 @@ rule! {
     /// `node.kubernetes.io`, `node-restriction.kubernetes.io` and `kops.k8s.io`), `karpenter.sh` and `karpenter.k8s.aws`
     /// beyond the release's list always. That covers labels which every node of Karpenter carries:
     /// `karpenter.sh/registered`, `karpenter.sh/initialized` and `karpenter.k8s.aws/ec2nodeclass`.
+    ///
+    /// The node affinity of a PersistentVolume is asked of the nodes for its pods, and is held against the same keys.
     ///
     /// ## What is not reported
     ///
@@ -120,13 +122,44 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a pod selects nodes by a label that Karpenter refuses, and gets no node or breaks one",
-        on: &[On::Workload],
+        on: &[On::Workload, On::Kind(PERSISTENT_VOLUME)],
         inventory: &[],
         check: check,
     }
 }
 
+const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
+
+/// The node affinity of a volume is asked of the nodes for its pods: by its first term, and from 1.12.1 on by any of them.
+///
+/// Source: `getPersistentVolumeRequirements` in pkg/controllers/provisioning/scheduling/volumetopology.go of
+/// kubernetes-sigs/karpenter at v1.0.0, v1.9.1 and v1.14.0.
+fn volume<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(terms) = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]) else { return };
+    let counts = if terms.len() == 1 { Releases::ALL } else { Releases::until(11) };
+    let first = terms.items().next().into_iter();
+    for expression in first.flat_map(|term| expressions_of(term, Origin::Required { term: 0 })) {
+        let key = expression.key;
+        let (unknown, refused) = consequences(expression);
+        let negative = expression.operator.is_negative();
+        let releases = counts.and(if negative { refused } else { unknown });
+        let severity = severity(expression).filter(|_| key != labels::HOSTNAME && !releases.is_empty());
+        let Some(severity) = severity.map(|severity| if negative { Severity::Error } else { severity }) else { continue };
+        let what = if negative {
+            "the NodeClaim that Karpenter makes for pods with this volume is refused by the API server"
+        } else {
+            "Karpenter makes no node for pods with this volume"
+        };
+        let message = format!("{what}: `{key}` is restricted ({releases})");
+        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        drafts.push(draft.help(help(expression)));
+    }
+}
+
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if object.is(PERSISTENT_VOLUME) {
+        volume(object, drafts);
+    }
     let Some(pod) = Pod::of(object) else { return };
     if pod.is_daemon() {
         drafts.extend(pod.expressions().filter_map(overhead));
@@ -273,6 +306,30 @@ fn match_fields<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use crate::settings::{Settings, Target};
+
+    #[test]
+    fn the_affinity_of_a_volume_is_asked_of_its_pods_nodes() {
+        let volume = |terms: &str| format!("apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: a}}\nspec:\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{terms}]}}}}\n");
+        let term = |key: &str, operator: &str| format!("{{matchExpressions: [{{key: {key}, operator: {operator}, values: [a]}}]}}");
+        insta::assert_snapshot!(findings(&super::RULE, &volume(&term("karpenter.sh/team", "In"))), @"
+          5 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/team, operator: In, values: [a]}]}]}}
+            |                                                                           ^^^^^^^^^^^^^^^^^
+        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
+          Karpenter makes no node for pods with this volume: `karpenter.sh/team` is restricted (1.0-1.14)
+          help: use a label in a domain of your own, such as `example.com/team`, and set it on the NodePool
+        ");
+        let at_1_8 = Settings { karpenter: Target::parse("1.8").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, &volume(&term("kubernetes.io/role", "NotIn")), &at_1_8), @"
+          5 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/role, operator: NotIn, values: [a]}]}]}}
+            |                                                                           ^^^^^^^^^^^^^^^^^^
+        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.8]
+          the NodeClaim that Karpenter makes for pods with this volume is refused by the API server: `kubernetes.io/role` is restricted (1.0-1.8)
+          help: use a label in a domain of your own, such as `example.com/role`; 1.9 and later accept the key as it is
+        ");
+        silent(&super::RULE, &volume(&term("topology.kubernetes.io/zone", "In")));
+        silent(&super::RULE, &volume(&term("kubernetes.io/hostname", "In")));
+        silent(&super::RULE, &volume(&format!("{}, {}", term("karpenter.sh/team", "In"), term("topology.kubernetes.io/zone", "In"))));
+    }
 
     fn at(release: &str, text: &str) -> String {
         let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
