@@ -170,7 +170,6 @@ NPM  ?= npm
 PORT ?= 8080
 
 page        := playground
-engine_wasm := target/wasm32-unknown-unknown/web/karpwarden_playground.wasm
 assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
 
 # $(call debian,COMMAND,PACKAGES): installs Debian's packages where a command is missing and that is allowed; else says how.
@@ -192,21 +191,33 @@ $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@touch $@
 
 # Cargo knows better than make whether it is up to date. The paths of dependencies are remapped as for the policy.
-.PHONY: playground-engine
-playground-engine: targets-quietly ## Build the engine for browsers and Node, with its glue and the rules' texts
-	@printf '%s\n' '==> engine: release build for wasm32-unknown-unknown'
+# $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
+define build-web
+	@printf '%s\n' '==> $(1): release build for wasm32-unknown-unknown'
 	@home="$${CARGO_HOME:-$$HOME/.cargo}" && $(CARGO) fetch --quiet --locked --target wasm32-unknown-unknown && flags= && \
 		for source in "$$home"/registry/src/*; do \
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package karpwarden-playground \
+		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package $(1) \
 			--lib --crate-type cdylib
-	@$(assemble) bindgen $(engine_wasm) $(page)/build/engine
+	@$(assemble) bindgen target/wasm32-unknown-unknown/web/$(subst -,_,$(1)).wasm $(2)
+endef
+
+.PHONY: playground-engine
+playground-engine: targets-quietly ## Build the engine for browsers and Node, with its glue and the rules' texts
+	$(call build-web,karpwarden-playground,$(page)/build/engine)
 	@$(assemble) pack $(page)/build/engine/karpwarden_bg.wasm $(page)/build/engine.lzma
 	@$(assemble) rules $(page)/build/rules.json
+	@$(assemble) pack $(page)/build/rules.json $(page)/build/rules.lzma $(page)/build/engine/karpwarden_bg.wasm
+
+.PHONY: playground-symptoms
+playground-symptoms: playground-engine
+	$(call build-web,karpwarden-playground-symptoms,$(page)/build/symptoms)
+	@$(assemble) pack $(page)/build/symptoms/karpwarden_bg.wasm $(page)/build/symptoms.lzma $(page)/build/engine/karpwarden_bg.wasm
+	@$(assemble) symptoms $(page)/build/symptoms.json
 
 .PHONY: playground-dist
-playground-dist: annotated-policy.wasm playground-engine $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+playground-dist: annotated-policy.wasm playground-engine playground-symptoms $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
 	@$(assemble) pack $(annotated) $(page)/build/policy.lzma $(page)/build/engine/karpwarden_bg.wasm
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 

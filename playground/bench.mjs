@@ -34,6 +34,12 @@ const { page, sent } = visited;
 await page.waitForFunction(() => performance.getEntriesByType('resource').some((entry) => entry.name.includes('examples')), null, { timeout: 60_000 });
 await page.waitForTimeout(1500);
 const inAll = weigh(sent);
+// What comes only where its tab is opened.
+const before = new Set(sent);
+await page.locator('#tab-symptoms').click();
+await page.getByText('No log, event or status yet').waitFor();
+await page.waitForTimeout(500);
+const onDemand = weigh(sent.filter((url) => !before.has(url)));
 const heaviest = [...new Set(sent)].map((url) => [gzip(url), new URL(url).pathname]).sort(([one], [other]) => other - one);
 
 // A thousand lines: from a key to the mark under it, in frames as a person sees them.
@@ -58,6 +64,7 @@ spec:
   securityGroupSelectorTerms: [{tags: {a: b}}]
 ---
 `;
+await page.locator('#tab-findings').click();
 await paste(page, nodeClass + Array.from({ length: 110 }, (_, index) => pool(index)).join(''));
 await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
 await page.keyboard.press('End');
@@ -82,7 +89,8 @@ const times = await page.evaluate(async () => {
 await visited.close();
 
 console.log('the playground, gzip -9');
-for (const [bytes, path] of heaviest.slice(0, 5)) console.log(`  ${(bytes / KIB).toFixed(1).padStart(7)} KiB  ${path}`);
+for (const [bytes, path] of heaviest.slice(0, 16)) console.log(`  ${(bytes / KIB).toFixed(1).padStart(7)} KiB  ${path}`);
 say('over the wire until a finding shows', (untilFinding / KIB).toFixed(1), 400, 'KiB');
+console.log(`${'with the tab of symptoms opened, more'.padEnd(52)} ${(onDemand / KIB).toFixed(1).padStart(8)} KiB`);
 say('over the wire in all', (inAll / KIB).toFixed(1), 700, 'KiB');
 say('1,000 lines, keystroke to squiggle, median', times[7].toFixed(1), 50, 'ms ');

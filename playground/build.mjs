@@ -1,7 +1,7 @@
 // Builds the page into dist/: one call of the bundler, names that change with their content, and nothing copied by hand.
 //
-// The engine's glue (build/engine), the rules' texts (build/rules.json) and the modules, packed (build/*.lzma), have been
-// made before; see `make playground-dist`.
+// The glue of the modules, the rules' texts and what is packed (build/*.lzma) have been made before; see `make
+// playground-dist`.
 
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -29,21 +29,30 @@ function put(name, bytes) {
   return `assets/${hashed}`;
 }
 
-const examples = readdirSync(join(root, 'examples'))
-  .filter((name) => /\.ya?ml$/.test(name))
-  .sort()
-  .map((name) => {
-    const text = read(root, 'examples', name).toString();
-    // The first sentence of the comment it begins with.
+const firstSentence = (text) => /^.*?\.(?= |$)|^.*/.exec(text.split('\n\n')[0].replaceAll('\n', ' ').replaceAll('`', ''))[0];
+const folder = (...path) =>
+  readdirSync(join(root, ...path), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => ({ name, text: read(root, ...path, name).toString() }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+const manifests = folder('examples')
+  .filter(({ name }) => /\.ya?ml$/.test(name))
+  .map(({ name, text }) => {
     const comment = /^(?:# .*\n)*/.exec(text)[0].replace(/^# /gm, '').replaceAll('\n', ' ').trim();
-    const title = /^.*?\.(?= |$)|^.*/.exec(comment)[0];
-    return { name, title, text };
+    return { name, title: firstSentence(comment), tab: 'findings', files: [{ name, text }] };
   });
-const first = examples.find((example) => example.name === 'nodeclass-bad.yaml') ?? examples[0];
+// A folder each, by the name of the diagnosis, which says what it is about.
+const texts = { ...JSON.parse(read(here, 'build/rules.json')), ...JSON.parse(read(here, 'build/symptoms.json')) };
+const told = readdirSync(join(root, 'examples/symptoms'))
+  .sort()
+  .map((name) => ({ name, title: firstSentence(texts[name].replace(/^#.*\n\n/, '')), tab: 'symptoms', files: folder('examples/symptoms', name) }));
+const examples = [...manifests, ...told];
+const [first] = (manifests.find(({ name }) => name === 'nodeclass-bad.yaml') ?? manifests[0]).files;
 
 const engine = put('engine.lzma', read(here, 'build/engine.lzma'));
+const reader = put('symptoms.lzma', read(here, 'build/symptoms.lzma'));
 const policy = put('policy.lzma', read(here, 'build/policy.lzma'));
-const rules = put('rules.json', read(here, 'build/rules.json'));
+const rules = put('rules.lzma', read(here, 'build/rules.lzma'));
 const menu = put('examples.json', JSON.stringify(examples));
 const style = put('style.css', read(here, 'page/style.css'));
 const icon = put('icon.svg', read(here, 'page/icon.svg'));
@@ -68,8 +77,8 @@ const named = (result, entry) => {
 };
 const workers = await build({
   ...shared,
-  entryPoints: [source('engine-worker.ts'), source('admission-worker.ts')],
-  define: { ENGINE: fromAsset(engine), POLICY: fromAsset(policy) },
+  entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('admission-worker.ts')],
+  define: { ENGINE: fromAsset(engine), RULES: fromAsset(rules), SYMPTOMS: fromAsset(reader), POLICY: fromAsset(policy) },
 });
 const engineWorker = named(workers, 'engine-worker.ts');
 const page = await build({
@@ -78,10 +87,10 @@ const page = await build({
   splitting: true,
   define: {
     ENGINE_WORKER: JSON.stringify(engineWorker),
+    SYMPTOMS_WORKER: JSON.stringify(named(workers, 'symptoms-worker.ts')),
     ADMISSION_WORKER: JSON.stringify(named(workers, 'admission-worker.ts')),
-    RULES_JSON: JSON.stringify(rules),
     EXAMPLES_JSON: JSON.stringify(menu),
-    FIRST_EXAMPLE: JSON.stringify({ name: first.name, text: first.text }),
+    FIRST_EXAMPLE: JSON.stringify(first),
   },
 });
 const main = named(page, 'main.ts');
@@ -95,11 +104,11 @@ const fill = { CSP, STYLE: style, EARLY, MAIN: main, ENGINE: engine, ICON: icon 
 for (const [name, value] of Object.entries(fill)) html = html.replaceAll(`%${name}%`, value);
 writeFileSync(join(dist, 'index.html'), html);
 
-// The address that every finding names: a page for each rule, which leads to its documentation.
+// The address that every finding names: a page for each rule and symptom, which leads to its documentation.
 const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 mkdirSync(join(dist, 'rules'));
-for (const [name, text] of Object.entries(JSON.parse(read(here, 'build/rules.json')))) {
-  const does = /## What it does\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '';
+for (const [name, text] of Object.entries(texts)) {
+  const does = /(?:## What it does|^# .*)\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '';
   writeFileSync(
     join(dist, 'rules', `${name}.html`),
     `<!doctype html>
@@ -122,13 +131,13 @@ for (const [name, text] of Object.entries(JSON.parse(read(here, 'build/rules.jso
   );
 }
 
-const shell = ['./', style, icon, engine, engineWorker, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
+const shell = ['./', style, icon, engine, engineWorker, rules, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];
 await build({
   ...shared,
   entryPoints: [source('sw.ts')],
   outdir: dist,
   entryNames: '[name]',
-  define: { BUILD: JSON.stringify(hash(html + shell.join() + policy + rules + menu)), SHELL: JSON.stringify(shell) },
+  define: { BUILD: JSON.stringify(hash(html + shell.join() + reader + policy + rules + menu)), SHELL: JSON.stringify(shell) },
 });
 // GitHub Pages would leave out what begins with an underscore, and looks at every file for templates.
 writeFileSync(join(dist, '.nojekyll'), '');

@@ -210,12 +210,12 @@ pub fn shown<'d>(
         if accepted || settings.exceptions.iter().any(covers) {
             *suppressed += 1;
         } else {
-            shown.push(Draft { severity, ..draft });
+            shown.push(draft.severity(severity));
         }
     }
     for draft in suppressions.iter().flat_map(Suppression::findings) {
         if let Some(severity) = settings.severity(draft.rule, draft.severity) {
-            shown.push(Draft { severity, ..draft });
+            shown.push(draft.severity(severity));
         }
     }
     if settings.select.is_empty() {

@@ -1,6 +1,7 @@
 //! Findings: what a rule says of an object, and where.
 
 use core::fmt::{self, Write as _};
+use core::ops::{Deref, DerefMut};
 
 use serde::Serialize;
 
@@ -289,9 +290,13 @@ pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {
     path
 }
 
-/// A finding as a rule makes it.
+/// A finding as a rule makes it: one pointer, for rules hand it from one of the functions below to the next.
 #[derive(Debug)]
-pub struct Draft<'d> {
+pub struct Draft<'d>(Box<Said<'d>>);
+
+/// What a finding says.
+#[derive(Debug)]
+pub struct Said<'d> {
     pub(crate) rule: &'static Rule,
     pub(crate) place: Place<'d>,
     pub(crate) message: String,
@@ -307,17 +312,23 @@ impl<'d> Draft<'d> {
     /// A finding of a rule: what is wrong, in one sentence without a full stop. Severity, releases and who else tells
     /// are the rule's own until said otherwise.
     pub fn new(rule: &'static Rule, place: Place<'d>, message: impl Into<String>) -> Self {
-        Self {
+        Self::of(rule, place, message.into())
+    }
+
+    // Called from every rule, as those below: one copy of them keeps the policy module small.
+    #[inline(never)]
+    fn of(rule: &'static Rule, place: Place<'d>, message: String) -> Self {
+        Self(Box::new(Said {
             rule,
             place,
-            message: message.into(),
+            message,
             help: String::new(),
             severity: rule.severity,
             caught_by: rule.caught_by,
             releases: rule.releases,
             related: Vec::new(),
             fix: None,
-        }
+        }))
     }
 
     /// The rule that found it.
@@ -352,8 +363,13 @@ impl<'d> Draft<'d> {
 
     /// What to do, in one sentence or two.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = help.into();
+        self.set_help(help.into());
         self
+    }
+
+    #[inline(never)]
+    fn set_help(&mut self, help: String) {
+        self.help = help;
     }
 
     /// Another severity than the rule's own.
@@ -376,14 +392,38 @@ impl<'d> Draft<'d> {
 
     /// Another place that has to do with it.
     pub fn related(mut self, place: Place<'d>, message: impl Into<String>) -> Self {
-        self.related.push((place, message.into()));
+        self.relate(place, message.into());
         self
+    }
+
+    #[inline(never)]
+    fn relate(&mut self, place: Place<'d>, message: String) {
+        self.related.push((place, message));
     }
 
     /// An edit that mends it.
     pub fn fix(mut self, fix: Fix<'d>) -> Self {
-        self.fix = Some(fix);
+        self.set_fix(fix);
         self
+    }
+
+    #[inline(never)]
+    fn set_fix(&mut self, fix: Fix<'d>) {
+        self.fix = Some(fix);
+    }
+}
+
+impl<'d> Deref for Draft<'d> {
+    type Target = Said<'d>;
+
+    fn deref(&self) -> &Said<'d> {
+        &self.0
+    }
+}
+
+impl<'d> DerefMut for Draft<'d> {
+    fn deref_mut(&mut self) -> &mut Said<'d> {
+        &mut self.0
     }
 }
 

@@ -1,13 +1,15 @@
 //! Fixes: edits of the user's own text, and the same edits of an object that has no text.
 
 mod append;
+mod rewrite;
 
-use crate::order::sort_by_key;
-use serde_json::Value as Json;
+pub use rewrite::rewrite;
 
+use crate::manifest::json::quote;
 use crate::manifest::scalar::{Scalar, resolve};
 use crate::manifest::source::{Source, Span};
 use crate::manifest::tree::{Node, Style};
+use crate::order::sort_by_key;
 
 /// An edit that mends a finding.
 #[derive(Clone, Debug)]
@@ -103,67 +105,6 @@ impl<'d> Change<'d> {
             Self::Append(_, key, items) => append::edit(node, source, key, items),
         }
     }
-
-    /// Makes the change in an object that came without a text.
-    pub fn apply(&self, root: Node<'d>, object: &mut Json) {
-        let node = self.node();
-        let copies: Vec<Json> = match self {
-            Self::Append(_, _, items) => {
-                items.iter().filter_map(|item| find(*item, root, object).cloned()).collect()
-            }
-            _ => Vec::new(),
-        };
-        let Some(target) = find(node, root, object) else { return };
-        match self {
-            Self::Set(_, value) => *target = Json::String(value.clone()),
-            Self::Replace(_, range, text) => {
-                if let Json::String(value) = target
-                    && value.get(range.start..range.end).is_some()
-                {
-                    value.replace_range(range.start..range.end, text);
-                }
-            }
-            Self::Add(_, key, value) => {
-                if let Json::Object(members) = target {
-                    members.insert(key.clone(), Json::String(value.clone()));
-                }
-            }
-            Self::Append(_, key, _) => {
-                if let Json::Object(members) = target {
-                    let list = members.entry(*key).or_insert_with(|| Json::Array(Vec::new()));
-                    if let Json::Array(list) = list {
-                        list.extend(copies);
-                    }
-                }
-            }
-            Self::Rename(_, key) => {
-                if let Some(Json::Object(members)) =
-                    node.parent().and_then(|parent| find(parent, root, object))
-                    && let Some(value) = members.remove(node.key())
-                {
-                    members.insert(key.clone(), value);
-                }
-            }
-            Self::Remove(_) => match node.parent().and_then(|parent| find(parent, root, object)) {
-                Some(Json::Object(members)) => drop(members.remove(node.key())),
-                Some(Json::Array(items)) if node.index() < items.len() => drop(items.remove(node.index())),
-                _ => {}
-            },
-        }
-    }
-}
-
-/// The JSON value of a node within the object that has the given root.
-fn find<'j>(node: Node<'_>, root: Node<'_>, object: &'j mut Json) -> Option<&'j mut Json> {
-    if node == root {
-        return Some(object);
-    }
-    let parent = node.parent()?;
-    match find(parent, root, object)? {
-        Json::Object(members) => members.get_mut(node.key()),
-        Json::Array(items) => items.get_mut(node.index()),
-        _ => None,
-    }
 }
 
 /// A string spelled in a style; in quotes where YAML would read it as something else.
@@ -184,7 +125,8 @@ fn is_plain(value: &str) -> bool {
 }
 
 fn escaped(text: &str) -> String {
-    let quoted = Json::String(text.to_owned()).to_string();
+    let mut quoted = String::new();
+    quote(text, &mut quoted);
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 

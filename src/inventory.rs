@@ -58,10 +58,9 @@ impl<'d> Inventory<'d> {
     }
 
     /// The objects of a kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = Object<'d>> + Clone {
-        let objects =
-            self.indices(kind.group, kind.name).iter().filter_map(|index| self.objects.get(*index).copied());
-        objects.filter(move |object| object.version() == kind.version)
+    pub fn of(&self, kind: Kind) -> OfKind<'_, 'd> {
+        let indices = self.indices(kind.group, kind.name).iter();
+        OfKind { objects: &self.objects, indices, version: kind.version }
     }
 
     fn indices(&self, group: &str, kind: &str) -> &[usize] {
@@ -154,4 +153,27 @@ impl<'d> Inventory<'d> {
 
 fn selects_reservations(class: Object<'_>) -> bool {
     class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+}
+
+/// What [`Inventory::of`] goes through.
+#[derive(Clone, Debug)]
+pub struct OfKind<'i, 'd> {
+    objects: &'i [Object<'d>],
+    indices: core::slice::Iter<'i, usize>,
+    version: &'static str,
+}
+
+impl<'d> Iterator for OfKind<'_, 'd> {
+    type Item = Object<'d>;
+
+    // Called from many rules: one copy of it keeps the policy module small.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Object<'d>> {
+        loop {
+            let object = self.objects.get(*self.indices.next()?)?;
+            if object.version() == self.version {
+                return Some(*object);
+            }
+        }
+    }
 }

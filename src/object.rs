@@ -3,7 +3,7 @@
 //! Karpenter's Helm chart.
 
 use crate::manifest::source::Span;
-use crate::manifest::tree::{Node, Tree};
+use crate::manifest::tree::{Children, Members, Node, Tree};
 
 /// A kind of the API, in the version whose shape the rules read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,6 +235,16 @@ impl<'d> Object<'d> {
         self.root.str_at(keys)
     }
 
+    /// The items of the list below a path of keys; none where there is no list.
+    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
+        self.root.items_at(keys)
+    }
+
+    /// The members of the object below a path of keys; none where there is no object.
+    pub fn members_at(self, keys: &[&str]) -> Members<'d> {
+        self.root.members_at(keys)
+    }
+
     /// An annotation of the object.
     pub fn annotation(self, key: &str) -> Option<Node<'d>> {
         self.at(&["metadata", "annotations", key])
@@ -292,7 +302,7 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if is_iam_policy(root) {
         return vec![of(root, Form::IamPolicy)];
     }
-    let resources = root.get("Resources").into_iter().flat_map(Node::members).map(|(_, node)| node);
+    let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
     let policies = resources.filter(|resource| holds_iam_policy(*resource));
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
     if !policies.is_empty() {

@@ -21,11 +21,31 @@ pub(crate) fn sort_by_key<T, K: Ord>(items: &mut Vec<T>, key: impl Fn(&T) -> K) 
     sort_by(items, |one, two| key(one).cmp(&key(two)));
 }
 
-/// The positions of a list in the order that a comparison of positions gives.
+/// The positions of a list in the order that a comparison of positions gives: runs that are in order are merged into runs
+/// of twice the length.
 #[inline(never)]
 fn sorted(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
-    order.sort_by(|one, two| compare(*one, *two));
+    let mut run = 1;
+    while run < len {
+        let mut merged = Vec::with_capacity(len);
+        for both in order.chunks(2 * run) {
+            let (mut one, mut other) = both.split_at_checked(run).unwrap_or((both, &[]));
+            while let ([first, rest @ ..], [second, others @ ..]) = (one, other) {
+                if compare(*first, *second).is_le() {
+                    merged.push(*first);
+                    one = rest;
+                } else {
+                    merged.push(*second);
+                    other = others;
+                }
+            }
+            merged.extend_from_slice(one);
+            merged.extend_from_slice(other);
+        }
+        order = merged;
+        run *= 2;
+    }
     order
 }
 

@@ -110,6 +110,17 @@ export async function paste(page, text) {
   await settled(page);
 }
 
+/** Drops files on the page; the content of a large one is a text so many times. */
+export async function drop(page, files) {
+  await page.evaluate((files) => {
+    const data = new DataTransfer();
+    for (const { name, text, times = 1 } of files) data.items.add(new File(Array(times).fill(text), name, { type: 'text/plain' }));
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      document.getElementById('editor').dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }
+  }, files);
+}
+
 /** What the share link holds: the files as they are in the editor, to the letter, and the settings. */
 export async function shared(page) {
   await page.locator('#share').click();

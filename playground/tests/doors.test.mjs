@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
@@ -55,12 +55,29 @@ const odd = [
 
 let visited;
 let folder;
+let target;
+
+/** What the command line prints for these files. */
+function native(files, flags = [], format = 'json', command = 'check') {
+  for (const { name, text } of files) writeFileSync(join(folder, name), text);
+  try {
+    const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
+    return execFileSync(join(target, 'debug/karpwarden'), [command, '--format', format, ...flags, ...files.map((file) => file.name)], options);
+  } catch (error) {
+    return error.stdout;
+  }
+}
+
 before(async () => {
+  cargo('build', '--quiet', '--locked', '--package', 'karpwarden');
+  target = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1')).target_directory;
   visited = await visit();
   folder = mkdtempSync(join(tmpdir(), 'karpwarden-doors-'));
   // The workers of the page itself, asked directly.
-  const urls = Object.fromEntries(['engine', 'admission'].map((name) => [name, visited.sent.find((url) => url.includes(`${name}-worker`))]));
-  urls.admission ??= urls.engine.replace(/engine-worker-\w+/, readdirSync(join(root, 'playground/dist/assets')).find((name) => name.startsWith('admission-worker')).replace('.js', ''));
+  const assets = readdirSync(join(root, 'playground/dist/assets'));
+  const urls = Object.fromEntries(
+    ['engine', 'symptoms', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
+  );
   await visited.page.evaluate((urls) => {
     globalThis.ask = {};
     for (const [name, url] of Object.entries(urls)) {
@@ -86,18 +103,6 @@ after(async () => {
 });
 
 test('the JSON and the SARIF of the page have the bytes of the command line', async () => {
-  cargo('build', '--quiet', '--locked', '--package', 'karpwarden');
-  const { target_directory: target } = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1'));
-  const binary = join(target, 'debug/karpwarden');
-  const native = (files, flags = [], format = 'json') => {
-    for (const { name, text } of files) writeFileSync(join(folder, name), text);
-    try {
-      const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
-      return execFileSync(binary, ['check', '--format', format, ...flags, ...files.map((file) => file.name)], options);
-    } catch (error) {
-      return error.stdout;
-    }
-  };
   const inPage = (sets) =>
     visited.page.evaluate(
       (sets) => Promise.all(sets.map(async ([files, settings, range]) => (await globalThis.ask.engine('check', files, settings, range)).json)),
@@ -123,10 +128,9 @@ test('the JSON and the SARIF of the page have the bytes of the command line', as
   });
   console.log(`${sets.length} runs, ${findings} findings, the same bytes`);
 
-  const documentation = JSON.parse(readFileSync(join(root, 'playground/build/rules.json'), 'utf8'));
   const logs = await visited.page.evaluate(
-    ([sets, documentation]) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}, documentation))),
-    [[...all.map((file) => [file]), all], documentation],
+    (sets) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}))),
+    [...all.map((file) => [file]), all],
   );
   [...all.map((file) => [file]), all].forEach((files, index) => {
     assert.equal(`${logs[index]}\n`, native(files, [], 'sarif'), files.map((file) => file.name).join());
@@ -134,9 +138,34 @@ test('the JSON and the SARIF of the page have the bytes of the command line', as
   console.log(`${logs.length} SARIF logs, the same bytes`);
 });
 
+test('the diagnoses of the page have the bytes of the command line', async () => {
+  const folders = [];
+  const walk = (path) => {
+    const inside = readdirSync(path).sort().map((name) => join(path, name));
+    const files = inside.filter((one) => statSync(one).isFile()).map((one) => ({ name: basename(one), text: readFileSync(one, 'utf8') }));
+    for (const file of files) folders.push([file]);
+    if (files.length > 1) folders.push(files);
+    for (const one of inside) if (statSync(one).isDirectory()) walk(one);
+  };
+  for (const path of ['examples/symptoms', 'tests/problems/symptoms']) if (existsSync(join(root, path))) walk(join(root, path));
+  const noise = { name: 'noise.log', text: '\u0000\ufffd{"level":"INFO"\r\n'.repeat(50) };
+  const sets = [...folders, [noise], ...folders.map((files) => [...files, noise])];
+  const given = await visited.page.evaluate(
+    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', files, {})).json)),
+    sets,
+  );
+  let diagnoses = 0;
+  sets.forEach((files, index) => {
+    const expected = native(files, [], 'json', 'diagnose');
+    assert.equal(`${given[index]}\n`, expected, files.map((file) => file.name).join());
+    diagnoses += JSON.parse(expected).findings.filter((one) => one.evidence.length > 0).length;
+  });
+  assert.ok(diagnoses > 0);
+  console.log(`${sets.length} inputs, ${diagnoses} diagnoses, the same bytes`);
+});
+
 test('the policy in the page answers as in policy-server', async () => {
   cargo('build', '--quiet', '--locked', '--package', 'karpwarden-doors', '--bin', 'respond');
-  const { target_directory: target } = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1'));
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { paste, picture, root, settled, visit } from './browser.mjs';
+import { drop, paste, picture, root, settled, visit } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
@@ -65,6 +65,25 @@ const STATES = {
     await paste(page, `${example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'node-role.kubernetes.io/batch: ""')}\n---\n${example('nodeclass-bad.yaml')}`);
     await page.locator('#tab-releases').click();
     await page.locator('.strip').waitFor();
+  },
+  'symptoms-empty': async (page) => {
+    await page.locator('#tab-symptoms').click();
+    await page.getByText('No log, event or status yet').waitFor();
+  },
+  symptoms: async (page) => {
+    await page.locator('#examples').click();
+    await page.locator('.menu button', { hasText: 'double-nodeclaim' }).click();
+    await page.locator('#diagnoses .evidence').first().waitFor();
+  },
+  'symptoms-large': async (page) => {
+    const log = readFileSync(join(root, 'examples/symptoms/foreign-collection/karpenter.log'), 'utf8');
+    await drop(page, [{ name: 'karpenter-a.log', text: log, times: 200 }]);
+    await page.locator('#diagnoses .evidence .link').first().click();
+    await page.locator('.excerpt .here').waitFor();
+  },
+  'symptoms-reading': async (page) => {
+    await drop(page, [{ name: 'karpenter-a.log', text: '{"level":"INFO","message":"nothing"}\n'.repeat(30_000), times: 1000 }]);
+    await page.waitForFunction(() => document.querySelector('#reading progress')?.value > 0);
   },
   settings: async (page) => {
     await page.locator('#settings').click();
@@ -127,10 +146,10 @@ test('a phone: one column, the count always visible, targets of 44 px', async ()
     await page.getByRole('button', { name: 'Leave it' }).tap();
     await page.locator('.finding .jump').tap();
     assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its place');
-    for (const tab of ['admission', 'releases']) {
+    for (const tab of ['admission', 'releases', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
-      await page.locator(tab === 'admission' ? '#verdict' : '.strip').waitFor();
+      await page.locator({ admission: '#verdict', releases: '.strip', symptoms: '.calm' }[tab]).waitFor();
       await picture(page, `phone-${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }

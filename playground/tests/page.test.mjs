@@ -282,6 +282,15 @@ onPage('a link brings files and settings to another page, and leaves what is the
   await page.getByText('Nothing to report').waitFor();
 });
 
+onPage('what is too much for a link is said', async (page) => {
+  const buffer = Buffer.from(`# ${'x'.repeat(100)}\n`.repeat(50_000));
+  await page.locator('#picker').setInputFiles([{ name: 'long.yaml', mimeType: 'text/yaml', buffer }]);
+  await page.waitForFunction(() => document.querySelector('.file [aria-current] .name')?.textContent === 'long.yaml');
+  await page.locator('#share').click();
+  await page.getByText('This is too much for a link').waitFor();
+  assert.equal(await page.locator('#share-copy').isDisabled(), true);
+});
+
 onPage('the state survives a reload, unless it is not to be remembered', async (page) => {
   await paste(page, GOOD.replace('default', 'kept'));
   await page.locator('#release').selectOption('1.4');

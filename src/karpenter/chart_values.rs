@@ -71,7 +71,7 @@ pub fn of(object: Object<'_>) -> Option<Values<'_>> {
         }
         (Form::Api, "argoproj.io", "Application") => {
             let one = object.at(&["spec", "source"]).into_iter();
-            let several = object.at(&["spec", "sources"]).into_iter().flat_map(Node::items);
+            let several = object.items_at(&["spec", "sources"]);
             one.chain(several).find_map(|source| {
                 // Argo CD heeds the text only where there is no object, and parameters before either. Source:
                 // docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.

@@ -89,7 +89,7 @@ impl<'d> Controller<'d> {
 
     /// The items of `env` that set a variable, in order: the last one counts.
     pub fn variables(&self, name: &'static str) -> impl Iterator<Item = Node<'d>> {
-        let env = self.container.get("env").into_iter().flat_map(Node::items);
+        let env = self.container.items_at(&["env"]);
         env.filter(move |item| item.str_at(&["name"]) == Some(name))
     }
 
@@ -133,7 +133,7 @@ impl<'d> Controller<'d> {
         let Some(name) = text.split_once("$(").and_then(|(_, rest)| rest.split_once(')')) else {
             return false;
         };
-        let env = self.container.get("env").into_iter().flat_map(Node::items);
+        let env = self.container.items_at(&["env"]);
         let from = self.container.get("envFrom").is_some();
         from || env.into_iter().any(|item| item.str_at(&["name"]) == Some(name.0))
     }

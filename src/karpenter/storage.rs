@@ -2,7 +2,7 @@
 
 use crate::by_name::ByName;
 
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 
 /// From where a volume can be used.
@@ -85,7 +85,7 @@ pub const ZONE_KEYS: [&str; 3] = [
 
 /// The zones that `allowedTopologies` of a storage class names; empty where it does not restrict them.
 pub fn allowed_zones(class: Object<'_>) -> Vec<Node<'_>> {
-    let terms = class.at(&["allowedTopologies"]).into_iter().flat_map(Node::items);
+    let terms = class.items_at(&["allowedTopologies"]);
     let expressions = terms.filter_map(|term| term.get("matchLabelExpressions")).flat_map(Node::items);
     let of_zones = expressions
         .filter(|expression| expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key)));
@@ -179,10 +179,10 @@ pub fn claims_in(object: Object<'_>) -> Vec<Claim<'_>> {
     if object.is(CLAIM) {
         return vec![Claim { object, node: object.root(), form: ClaimForm::Object }];
     }
-    let templates = object.at(&["spec", "volumeClaimTemplates"]).into_iter().flat_map(Node::items);
+    let templates = object.items_at(&["spec", "volumeClaimTemplates"]);
     let templates = templates.map(|node| Claim { object, node, form: ClaimForm::Template });
     let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
-    let ephemeral = volumes.into_iter().flat_map(Node::items).filter_map(|volume| {
+    let ephemeral = items_of(volumes).filter_map(|volume| {
         let node = volume.at_path(&["ephemeral", "volumeClaimTemplate"])?;
         Some(Claim { object, node, form: ClaimForm::Ephemeral })
     });
@@ -217,7 +217,7 @@ impl<'d> Claims<'d> {
                 }
             }
             let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
-            for volume in volumes.into_iter().flat_map(Node::items) {
+            for volume in items_of(volumes) {
                 let node = volume.at_path(&["persistentVolumeClaim", "claimName"]);
                 if let Some((node, name)) = node.and_then(|node| Some((node, node.as_str()?))) {
                     claims.mounted.change(object.namespace(), |mounted| {

@@ -2,7 +2,7 @@
 
 use crate::by_name::Names;
 use crate::karpenter::storage::ZONE_KEYS;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::Object;
 
 /// The zones that some NodePool can launch nodes in.
@@ -64,11 +64,11 @@ fn zones_of<'d>(pool: Object<'d>) -> (Option<Names<'d>>, Names<'d>) {
         });
     };
     let requirements = pool.at(&["spec", "template", "spec", "requirements"]);
-    for requirement in requirements.into_iter().flat_map(Node::items) {
+    for requirement in items_of(requirements) {
         if !requirement.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key)) {
             continue;
         }
-        let values = requirement.get("values").into_iter().flat_map(Node::items).filter_map(Node::as_str);
+        let values = requirement.items_at(&["values"]).filter_map(Node::as_str);
         match requirement.str_at(&["operator"]) {
             Some("In") => restrict(values.collect()),
             Some("NotIn") => excluded.extend(values),

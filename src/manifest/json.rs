@@ -1,10 +1,14 @@
 //! JSON text → tree, with the place of every value. Numbers mean what they mean to the API server: `1.0` is not `1`.
 
+use core::fmt::Write as _;
 use std::sync::Arc;
 
+use super::float;
 use super::limits::{Exceeded, Limits};
 use super::source::{Source, Span};
-use super::tree::{New, NewValue, Node, Style, Text, Tree, Value};
+use super::tree::{New, NewValue, Style, Text, Tree};
+#[cfg(test)]
+use super::tree::{Node, Value};
 
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +53,31 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
     Ok(Some((tree, reader.at)))
 }
 
+/// Writes a string as JSON does, in quotes.
+pub fn quote(text: &str, into: &mut String) {
+    into.push('"');
+    for char in text.chars() {
+        match char {
+            '"' => into.push_str("\\\""),
+            '\\' => into.push_str("\\\\"),
+            '\n' => into.push_str("\\n"),
+            '\r' => into.push_str("\\r"),
+            '\t' => into.push_str("\\t"),
+            '\u{8}' => into.push_str("\\b"),
+            '\u{c}' => into.push_str("\\f"),
+            '\0'..' ' => {
+                let _ = write!(into, "\\u{:04x}", u32::from(char));
+            }
+            _ => into.push(char),
+        }
+    }
+    into.push('"');
+}
+
+#[cfg(test)]
 impl Node<'_> {
     /// The value as `serde_json` has it: of equal keys the last one, and without positions.
-    pub fn to_json(self) -> serde_json::Value {
+    pub(crate) fn to_json(self) -> serde_json::Value {
         match self.value() {
             Value::Null => serde_json::Value::Null,
             Value::Bool(value) => value.into(),
@@ -234,7 +260,7 @@ impl Reader<'_> {
         }
         let text = self.source.slice(Span::new(start, self.at));
         let int = if whole { text.parse().ok() } else { None };
-        Ok(int.map_or_else(|| NewValue::Float(text.parse().unwrap_or(f64::NAN)), NewValue::Int))
+        Ok(int.map_or_else(|| NewValue::Float(float::parse(text)), NewValue::Int))
     }
 
     fn string(&mut self, tree: &mut Tree) -> Result<Text, JsonError> {
@@ -411,6 +437,15 @@ mod tests {
         fn reads_what_serde_json_writes(value in json()) {
             prop_assert_eq!(read_one(&value.to_string()).unwrap().root().to_json(), value.clone());
             prop_assert_eq!(read_one(&serde_json::to_string_pretty(&value).unwrap()).unwrap().root().to_json(), value);
+        }
+
+        #[test]
+        fn quotes_as_serde_json_does(text in any::<String>(), control in "[\\x00-\\x7f]{0,9}") {
+            for text in [text, control] {
+                let mut quoted = String::new();
+                quote(&text, &mut quoted);
+                prop_assert_eq!(quoted, serde_json::Value::from(text).to_string());
+            }
         }
 
         #[test]

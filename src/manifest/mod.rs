@@ -2,6 +2,7 @@
 //!
 //! A text is cut at its `---` lines and every piece is read on its own, so that a mistake in one document costs no other.
 
+pub(crate) mod float;
 pub mod json;
 pub mod limits;
 pub mod scalar;

@@ -4,6 +4,8 @@
 //! is octal) and then writes JSON, which turns `1.0` into `1`. Source: kubernetes-sigs/yaml v1.6.0 yaml.go,
 //! go-yaml v2 resolve.go.
 
+use super::float;
+
 /// The value of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
@@ -113,7 +115,7 @@ fn decimal(text: &str) -> Option<f64> {
         let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
         !exponent.is_empty() && digits(exponent)
     });
-    (good_mantissa && good_exponent).then(|| text.parse().ok())?.filter(|value: &f64| value.is_finite())
+    (good_mantissa && good_exponent).then(|| float::parse(text)).filter(|value| value.is_finite())
 }
 
 /// A double as it comes out of its JSON spelling: without a fraction and below 10^21 it is written as a whole number.
@@ -139,7 +141,7 @@ pub fn as_key(text: &str) -> Option<String> {
         Scalar::Float(value) if value.is_nan() => ".nan".to_owned(),
         Scalar::Float(value) if value.is_infinite() => if value > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
         #[expect(clippy::cast_possible_truncation, reason = "keys are written with 32 bits of precision")]
-        Scalar::Float(value) => (value as f32).to_string(),
+        Scalar::Float(value) => float::write_single(value as f32),
         Scalar::String => text.to_owned(),
     })
 }

@@ -483,12 +483,12 @@ impl<'d> Node<'d> {
 
     /// The items of a list; nothing for any other value.
     pub fn items(self) -> Children<'d> {
-        Children { next: if self.is_sequence() { self.at(self.data().first) } else { None } }
+        items_of(Some(self))
     }
 
     /// The members of an object that count: where a key is given twice, the last; nothing for any other value.
     pub fn members(self) -> Members<'d> {
-        Members { all: Children { next: if self.is_mapping() { self.at(self.data().first) } else { None } } }
+        members_of(Some(self))
     }
 
     /// Whether the same key stands again later in the object, and wins.
@@ -551,6 +551,16 @@ impl<'d> Node<'d> {
         self.at_path(keys)?.as_str()
     }
 
+    /// The items of the list below a path of keys; none where there is no list.
+    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
+        items_of(self.at_path(keys))
+    }
+
+    /// The members of the object below a path of keys; none where there is no object.
+    pub fn members_at(self, keys: &[&str]) -> Members<'d> {
+        members_of(self.at_path(keys))
+    }
+
     /// The object or list that holds this value.
     pub fn parent(self) -> Option<Self> {
         self.at(self.data().parent)
@@ -590,6 +600,20 @@ impl<'d> Node<'d> {
     }
 }
 
+/// The items of a list that may not be there.
+// Called from every rule, as what follows: one copy of it keeps the policy module small.
+#[inline(never)]
+pub fn items_of(list: Option<Node<'_>>) -> Children<'_> {
+    Children { next: list.filter(|list| list.is_sequence()).and_then(|list| list.at(list.data().first)) }
+}
+
+/// The members of an object that may not be there, as [`Node::members`] gives them.
+#[inline(never)]
+pub fn members_of(object: Option<Node<'_>>) -> Members<'_> {
+    let first = object.filter(|object| object.is_mapping()).and_then(|object| object.at(object.data().first));
+    Members { all: Children { next: first } }
+}
+
 /// What [`Node::children`] and [`Node::items`] go through.
 #[derive(Clone, Debug)]
 pub struct Children<'d> {
@@ -599,7 +623,6 @@ pub struct Children<'d> {
 impl<'d> Iterator for Children<'d> {
     type Item = Node<'d>;
 
-    // Called from every rule: one copy of it keeps the policy module small.
     #[inline(never)]
     fn next(&mut self) -> Option<Node<'d>> {
         let node = self.next?;

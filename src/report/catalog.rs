@@ -44,7 +44,7 @@ impl Entry {
             since,
             until,
             fix: rule.fix.name(),
-            summary: rule.summary,
+            summary: rules::summary(rule),
             url: url(rule.name),
         }
     }

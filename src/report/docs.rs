@@ -12,7 +12,7 @@ use super::catalog::catalog as listed;
 use super::catalog::with_symptoms as listed;
 use crate::finding::{CaughtBy, Family};
 use crate::karpenter::release::Releases;
-use crate::rules::{Fixes, Rule, all, documentation};
+use crate::rules::{Fixes, Rule, all, documentation, summary};
 
 #[cfg(feature = "symptoms")]
 pub use symptoms::page_of_symptom;
@@ -32,7 +32,7 @@ pub fn pages() -> Vec<Page> {
 
 /// The page of a rule: its title, its facts, its documentation.
 pub fn page(rule: &Rule) -> String {
-    format!("# {}\n\n{}.\n\n{}\n{}", rule.name, sentence(rule.summary), facts(rule), documentation(rule))
+    format!("# {}\n\n{}.\n\n{}\n{}", rule.name, sentence(summary(rule)), facts(rule), documentation(rule))
 }
 
 /// The facts of a rule as a list.

@@ -59,7 +59,7 @@ fn descriptor(rule: &Rule, documentation: &str) -> Value {
     json!({
         "id": rule.name,
         "name": rule.name,
-        "shortDescription": {"text": rule.summary},
+        "shortDescription": {"text": rules::summary(rule)},
         "help": {"text": documentation, "markdown": documentation},
         "helpUri": url(rule.name),
         "defaultConfiguration": {"level": level(rule.severity)},

@@ -24,8 +24,6 @@ pub struct Rule {
     pub releases: Releases,
     /// The strongest fix it offers.
     pub fix: Fixes,
-    /// One line: what is wrong.
-    pub summary: &'static str,
     /// The objects it reads.
     pub on: &'static [On],
     /// The kinds it looks up beside the object it checks.
@@ -106,25 +104,44 @@ impl Fixes {
 /// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` in the place of `RULE` declares one that speaks only of
 /// the way from one release to another.
 macro_rules! rule {
-    ($(#[doc = $doc:literal])* RULE { $($field:ident: $value:expr),* $(,)? }) => {
-        $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rules::Rule =
-            $crate::rules::Rule { $($field: $value),*, upgrade_only: false };
-
-        /// The documentation of the rule: its doc comment, with a blank before every line.
-        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
-    };
-    ($(#[doc = $doc:literal])* UPGRADE { $($field:ident: $value:expr),* $(,)? }) => {
+    ($(#[doc = $doc:literal])* RULE {
+        name: $name:expr, family: $family:expr, severity: $severity:expr, caught_by: $caught_by:expr,
+        releases: $releases:expr, fix: $fix:expr, summary: $summary:expr, $($field:ident: $value:expr),* $(,)?
+    }) => {
         $(#[doc = $doc])*
         pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
-            $($field: $value),*,
+            name: $name,
+            family: $family,
+            severity: $severity,
+            caught_by: $caught_by,
+            releases: $releases,
+            fix: $fix,
+            upgrade_only: false,
+            $($field: $value),*
+        };
+
+        pub(super) const DOC: $crate::rules::Doc =
+            $crate::rules::Doc { summary: $summary, text: concat!($($doc, "\n"),*) };
+    };
+    ($(#[doc = $doc:literal])* UPGRADE {
+        name: $name:expr, family: $family:expr, severity: $severity:expr, caught_by: $caught_by:expr,
+        releases: $releases:expr, summary: $summary:expr, $($field:ident: $value:expr),* $(,)?
+    }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
+            name: $name,
+            family: $family,
+            severity: $severity,
+            caught_by: $caught_by,
+            releases: $releases,
             fix: $crate::rules::Fixes::None,
             upgrade_only: true,
             check: $crate::rules::on_the_way(check),
+            $($field: $value),*
         };
 
-        /// The documentation of the rule: its doc comment, with a blank before every line.
-        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+        pub(super) const DOC: $crate::rules::Doc =
+            $crate::rules::Doc { summary: $summary, text: concat!($($doc, "\n"),*) };
     };
 }
 
@@ -137,7 +154,7 @@ macro_rules! family {
         pub(super) const RULES: &[&$crate::rules::Rule] = &[$(&$rule::RULE),*];
 
         /// Their documentation, in the same order.
-        pub(super) const DOCS: &[&str] = &[$($rule::DOC),*];
+        pub(super) const DOCS: &[$crate::rules::Doc] = &[$($rule::DOC),*];
     };
 }
 
@@ -174,7 +191,7 @@ const RULES: [&[&Rule]; 10] = [
 ];
 
 /// Their documentation. Apart from the rules, so that a module which never prints it does not carry it.
-const DOCS: [&[&str]; 10] = [
+const DOCS: [&[Doc]; 10] = [
     api_server::DOCS,
     bootstrap::DOCS,
     controller::DOCS,
@@ -229,11 +246,27 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
+/// What a person reads of a rule.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doc {
+    summary: &'static str,
+    /// The doc comment, with a blank before every line.
+    text: &'static str,
+}
+
+fn doc(rule: &Rule) -> Doc {
+    let docs = DOCS.into_iter().flatten().copied();
+    all().zip(docs).find(|(other, _)| other.name == rule.name).map(|(_, doc)| doc).unwrap_or_default()
+}
+
+/// What a rule tells, in one sentence without a full stop.
+pub fn summary(rule: &Rule) -> &'static str {
+    doc(rule).summary
+}
+
 /// A rule's documentation as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
-    let docs = DOCS.into_iter().flatten().copied();
-    let text = all().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, text)| text);
-    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let lines = doc(rule).text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     markdown.push('\n');
     markdown

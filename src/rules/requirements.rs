@@ -1,7 +1,7 @@
 //! The requirements of NodePools, NodeClaims and NodeOverlays, as far as they can be read.
 
 use crate::karpenter::labels;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 
 /// One requirement. What has another type than the API asks for is left out.
@@ -22,8 +22,11 @@ pub(super) struct Requirement<'d> {
 impl<'d> Requirement<'d> {
     /// The values that are strings.
     pub(super) fn values(self) -> impl Iterator<Item = (&'d str, Node<'d>)> + Clone {
-        let items = self.list.into_iter().flat_map(Node::items);
-        items.filter_map(|item| Some((item.as_str()?, item)))
+        let mut values = Vec::new();
+        for item in items_of(self.list) {
+            values.extend(item.as_str().map(|text| (text, item)));
+        }
+        values.into_iter()
     }
 
     /// The label it is about once Karpenter has replaced the old names of labels.
@@ -39,18 +42,21 @@ pub(super) fn of(object: Object<'_>) -> impl Iterator<Item = Requirement<'_>> + 
     } else {
         object.at(&["spec", "requirements"])
     };
-    list.into_iter().flat_map(Node::items).filter_map(|node| {
-        Some(Requirement {
-            node,
-            key: node.str_at(&["key"])?,
-            operator: node.str_at(&["operator"])?,
-            list: node.get("values").filter(|values| values.is_sequence()),
-            min_values: node.get("minValues").and_then(Node::as_int),
-        })
+    // A list, for a chain of iterators would be compiled anew in every rule that goes through it.
+    items_of(list).filter_map(read).collect::<Vec<_>>().into_iter()
+}
+
+fn read(node: Node<'_>) -> Option<Requirement<'_>> {
+    Some(Requirement {
+        node,
+        key: node.str_at(&["key"])?,
+        operator: node.str_at(&["operator"])?,
+        list: node.get("values").filter(|values| values.is_sequence()),
+        min_values: node.get("minValues").and_then(Node::as_int),
     })
 }
 
 /// The labels that a NodePool writes on its nodes.
 pub(super) fn template_labels(object: Object<'_>) -> impl Iterator<Item = (&str, Node<'_>)> + Clone {
-    object.at(&["spec", "template", "metadata", "labels"]).into_iter().flat_map(Node::members)
+    object.members_at(&["spec", "template", "metadata", "labels"])
 }

@@ -115,7 +115,7 @@ pub fn is_for_karpenter(pod: Pod<'_>) -> bool {
 /// Whether the cluster depends on the pod, so that it is often kept on nodes that Karpenter does not manage.
 pub fn is_critical(pod: Pod<'_>) -> bool {
     let class = pod.spec().str_at(&["priorityClassName"]).unwrap_or_default();
-    let addon = pod.spec().get("tolerations").into_iter().flat_map(Node::items);
+    let addon = pod.spec().items_at(&["tolerations"]);
     let addon =
         addon.filter_map(|toleration| toleration.str_at(&["key"])).any(|key| key == "CriticalAddonsOnly");
     addon || pod.object().namespace() == "kube-system" || class.starts_with("system-")

@@ -9,7 +9,8 @@ use super::pools::{Class, Pools, text};
 use crate::karpenter::labels;
 use crate::karpenter::requirements::{Mismatch, Requirement, Requirements};
 use crate::karpenter::taints::{Taint, Toleration};
-use crate::manifest::tree::Node;
+use crate::manifest::json::quote;
+use crate::manifest::tree::{Node, Value};
 use crate::object::Object;
 
 /// How many pools are named at most.
@@ -85,7 +86,7 @@ fn write(node: Node<'_>, to: &mut String) {
         sort_by_key(&mut members, |(key, _)| *key);
         to.push('{');
         for (key, member) in members {
-            let _ = write!(to, "{key:?}");
+            quote(key, to);
             write(member, to);
         }
         to.push('}');
@@ -96,7 +97,13 @@ fn write(node: Node<'_>, to: &mut String) {
         }
         to.push(']');
     } else {
-        let _ = write!(to, "{:?},", node.value());
+        let _ = match node.value() {
+            Value::String(text) => return quote(text, to),
+            Value::Bool(value) => write!(to, "{value},"),
+            Value::Int(value) => write!(to, "{value},"),
+            Value::Float(value) => write!(to, "{}f,", value.to_bits()),
+            _ => write!(to, "null,"),
+        };
     }
 }
 
@@ -117,7 +124,7 @@ impl<'d> Asked<'d> {
         if alternatives.is_empty() {
             alternatives.push(common);
         }
-        let tolerations = pod.spec().get("tolerations").into_iter().flat_map(Node::items);
+        let tolerations = pod.spec().items_at(&["tolerations"]);
         Self { alternatives, tolerations: tolerations.map(toleration).collect() }
     }
 

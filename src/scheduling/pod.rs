@@ -4,7 +4,7 @@ use crate::finding::Place;
 use crate::fix::Change;
 use crate::karpenter::labels;
 use crate::karpenter::operator::Operator;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Object, Operation};
 
 /// A pod or a pod template within its object.
@@ -71,8 +71,7 @@ impl<'d> Pod<'d> {
 
     fn is_owned_by(self, kinds: &[&str]) -> bool {
         let owners = self.object.at(&["metadata", "ownerReferences"]);
-        let mut kinds_of_owners =
-            owners.into_iter().flat_map(Node::items).filter_map(|owner| owner.str_at(&["kind"]));
+        let mut kinds_of_owners = items_of(owners).filter_map(|owner| owner.str_at(&["kind"]));
         self.object.kind() == "Pod" && kinds_of_owners.any(|kind| kinds.contains(&kind))
     }
 
@@ -99,42 +98,48 @@ impl<'d> Pod<'d> {
 
     /// The required terms of the node affinity.
     pub fn required_terms(self) -> impl Iterator<Item = Node<'d>> + Clone {
-        self.spec.at_path(REQUIRED).into_iter().flat_map(Node::items)
+        self.spec.items_at(REQUIRED)
     }
 
     /// The preferred terms of the node affinity, each with whether it is (one of) the heaviest.
     pub fn preferred_terms(self) -> impl Iterator<Item = (Node<'d>, bool)> + Clone {
-        let terms = self.spec.at_path(PREFERRED).into_iter().flat_map(Node::items);
+        let terms = self.spec.items_at(PREFERRED);
         let weight = |term: Node<'d>| term.get("weight").and_then(Node::as_int).unwrap_or_default();
         let most = terms.clone().map(weight).max().unwrap_or_default();
         terms.filter_map(move |term| Some((term.get("preference")?, weight(term) == most)))
     }
 
     /// Every mention of a label key: the node selector, the required and the preferred terms, in this order.
+    // A list, for a chain of iterators would be compiled anew in every rule that goes through it.
     pub fn expressions(self) -> impl Iterator<Item = Expression<'d>> + Clone {
-        let selector = self.spec.get("nodeSelector").into_iter().flat_map(Node::members);
-        let selector = selector.map(|(key, node)| Expression {
-            origin: Origin::NodeSelector,
-            key,
-            operator: Operator::In,
-            node,
-        });
-        let required = self.required_terms().enumerate();
-        let required = required.flat_map(|(term, node)| expressions_of(node, Origin::Required { term }));
-        let preferred = self.preferred_terms();
-        let preferred =
-            preferred.flat_map(|(node, heaviest)| expressions_of(node, Origin::Preferred { heaviest }));
-        selector.chain(required).chain(preferred)
+        let mut all = Vec::new();
+        for (key, node) in self.spec.members_at(&["nodeSelector"]) {
+            all.push(Expression { origin: Origin::NodeSelector, key, operator: Operator::In, node });
+        }
+        for (term, node) in self.required_terms().enumerate() {
+            add_expressions(node, Origin::Required { term }, &mut all);
+        }
+        for (node, heaviest) in self.preferred_terms() {
+            add_expressions(node, Origin::Preferred { heaviest }, &mut all);
+        }
+        all.into_iter()
     }
 }
 
 /// The expressions of a term that have a key and a known operator.
 pub fn expressions_of(term: Node<'_>, origin: Origin) -> impl Iterator<Item = Expression<'_>> + Clone {
-    let expressions = term.get("matchExpressions").into_iter().flat_map(Node::items);
-    expressions.filter_map(move |node| {
-        let operator = Operator::parse(node.str_at(&["operator"])?)?;
-        Some(Expression { origin, key: node.str_at(&["key"])?, operator, node })
-    })
+    let mut all = Vec::new();
+    add_expressions(term, origin, &mut all);
+    all.into_iter()
+}
+
+fn add_expressions<'d>(term: Node<'d>, origin: Origin, to: &mut Vec<Expression<'d>>) {
+    for node in term.items_at(&["matchExpressions"]) {
+        let operator = node.str_at(&["operator"]).and_then(Operator::parse);
+        if let (Some(operator), Some(key)) = (operator, node.str_at(&["key"])) {
+            to.push(Expression { origin, key, operator, node });
+        }
+    }
 }
 
 impl<'d> Expression<'d> {
@@ -162,8 +167,7 @@ impl<'d> Expression<'d> {
     /// The values it is compared with, as far as they are scalars.
     pub fn values(self) -> impl Iterator<Item = Node<'d>> + Clone {
         let is_selector = self.origin == Origin::NodeSelector;
-        let own = is_selector.then_some(self.node);
-        let listed = self.node.get("values").filter(|_| !is_selector);
-        own.into_iter().chain(listed.into_iter().flat_map(Node::items))
+        let values = if is_selector { vec![self.node] } else { self.node.items_at(&["values"]).collect() };
+        values.into_iter()
     }
 }

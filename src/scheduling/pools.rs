@@ -11,7 +11,7 @@ use crate::karpenter::labels;
 use crate::karpenter::operator::Operator;
 use crate::karpenter::requirements::{Requirement, Requirements};
 use crate::karpenter::taints::Taint;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of, members_of};
 use crate::object::Object;
 use crate::order::{sort_by, sort_by_key};
 
@@ -199,10 +199,10 @@ impl<'d> Class<'d> {
     fn read(object: Object<'d>) -> Self {
         let spec = object.at(&["spec", "template", "spec"]);
         let mut requirements = Requirements::default();
-        for item in spec.and_then(|spec| spec.get("requirements")).into_iter().flat_map(Node::items) {
+        for item in items_of(spec.and_then(|spec| spec.get("requirements"))) {
             let Some(key) = item.str_at(&["key"]) else { continue };
             let operator = item.str_at(&["operator"]).and_then(Operator::parse).unwrap_or(Operator::Exists);
-            let values = item.get("values").into_iter().flat_map(Node::items).map(text);
+            let values = item.items_at(&["values"]).map(text);
             // What cannot be read restricts nothing here.
             let open = || Requirement::new(Operator::Exists, []);
             requirements.extend(
@@ -210,9 +210,9 @@ impl<'d> Class<'d> {
             );
         }
         let labels = object.at(&["spec", "template", "metadata", "labels"]);
-        let labels = labels.into_iter().flat_map(Node::members);
+        let labels = members_of(labels);
         requirements.extend(labels.map(|(key, value)| (key, Requirement::is(text(value)))));
-        let taints = spec.and_then(|spec| spec.get("taints")).into_iter().flat_map(Node::items);
+        let taints = items_of(spec.and_then(|spec| spec.get("taints")));
         let taints = taints.map(|node| (taint(node), node)).filter(|(taint, _)| taint.is_hard()).collect();
         Self { pools: Vec::new(), by_name: ByName::default(), requirements, taints }
     }

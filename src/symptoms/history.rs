@@ -9,7 +9,7 @@ mod log;
 mod objects;
 mod said;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use batch::{Batch, Batches};
 pub use ignored::{Ignored, IgnoredPods};
@@ -163,7 +163,7 @@ impl History {
                 self.has_debug |= entry.level == Level::Debug;
                 self.observe_line(entry);
             }
-            Origin::Text => self.observe_lease(entry),
+            Origin::Text => self.observe_words(entry),
             Origin::Event => self.observe_event(entry),
             Origin::Condition => self.observe_condition(entry),
         }
@@ -191,18 +191,22 @@ impl History {
         classes
     }
 
-    /// Whether two controllers wrote at the same time: one of them before and after the other, within minutes.
-    pub fn writers_interleave(&self, one: usize, other: usize) -> bool {
+    /// The pairs of controllers that wrote at the same time: one of them before and after the other, within minutes.
+    pub fn interleaved(&self) -> BTreeSet<(usize, usize)> {
         const WITHIN: i64 = 10 * 60_000;
         let mut lines: Vec<_> = self.lives.all().flat_map(Life::written).collect();
-        lines.retain(|(_, writer)| *writer == one || *writer == other);
         lines.sort_unstable();
         lines.dedup_by_key(|(_, writer)| *writer);
-        let mut windows = lines.windows(3);
-        windows.any(|window| match window {
-            [(start, _), _, (end, _)] => end.0 - start.0 <= WITHIN,
-            _ => false,
-        })
+        let mut pairs = BTreeSet::new();
+        for window in lines.windows(3) {
+            if let [(start, one), (_, other), (end, again)] = window
+                && one == again
+                && end.0 - start.0 <= WITHIN
+            {
+                pairs.extend([(*one, *other), (*other, *one)]);
+            }
+        }
+        pairs
     }
 }
 

@@ -11,6 +11,7 @@
 //! Both give diagnoses, which are findings of the family `symptoms` with evidence and a confidence.
 
 mod answer;
+mod consequences;
 pub mod correlations;
 pub mod diagnosis;
 pub mod entry;

@@ -4,7 +4,7 @@ use super::entry::{At, Entry, Level, Origin, Time};
 use super::history::History;
 use super::reader::{Account, Read, Reader};
 use super::tally::Tally;
-use super::{answer, correlations};
+use super::{answer, consequences, correlations};
 use crate::check::{Cluster, MAX_FINDINGS};
 use crate::karpenter::release::{Release, Releases};
 use crate::manifest::limits::Limits;
@@ -159,6 +159,7 @@ impl Reading {
         }
         let diagnoses: Vec<_> =
             diagnoses.into_iter().enumerate().map(|(index, one)| (one, index < correlated)).collect();
+        let diagnoses = consequences::settle(diagnoses);
         for (told, history) in told.iter_mut().zip(histories) {
             told.history = history;
         }

@@ -1,5 +1,8 @@
 //! What was said how often: the messages of the vocabulary, counted by cause.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -370,11 +373,14 @@ fn diagnosis(
     quotes.truncate(MAX_QUOTES);
     quotes.sort_by_key(|(_, at, _)| *at);
     let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
-    let sure = causes().any(|cause| cause.recognised) && causes().any(|cause| cause.alone);
+    let alone = causes().any(|cause| cause.alone);
+    let sure = alone && causes().any(|cause| cause.recognised);
+    let own = symptom.severity.min(Severity::Warning);
     Diagnosis {
         symptom,
         cluster,
-        severity: symptom.severity.min(Severity::Warning),
+        // What is only said beside other causes, as of one NodePool among several, is perhaps as it should be.
+        severity: if alone { own } else { Severity::Warning },
         confidence: if sure { symptom.confidence } else { lower(symptom.confidence) },
         message: says(symptom.says, detail),
         help: symptom.remedy.to_owned(),

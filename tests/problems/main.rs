@@ -119,6 +119,10 @@ fn bad_examples_have_findings_and_good_ones_none() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        // Logs and what belongs to them are in a folder of their own.
+        if path.is_dir() {
+            continue;
+        }
         let text = fs::read_to_string(&path).unwrap();
         let found = findings(&path, &text, &Settings::default());
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();

@@ -35,10 +35,14 @@ const PROBLEMS: &[Expected] = &[
     ("foreign-collection/two-clusters-1.8/", "foreign-collection", Certain, ""),
     ("foreign-collection/victim-1.0-debug.log", "foreign-collection", Likely, ""),
     ("foreign-collection/victim-1.12.log", "foreign-collection", Likely, ""),
+    ("foreign-collection/victim-1.3.log", "foreign-collection", Possible, ""),
     ("foreign-collection/collector-1.6-debug.log", "foreign-collection", Likely, ""),
     ("double-nodeclaim/storage-1.2.log", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/mixed-1.5/", "double-nodeclaim", Certain, "storage.yaml:9"),
     ("double-nodeclaim/two-releases-1.6.log", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/two-files-1.6/", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/describe-1.4.txt", "double-nodeclaim", Certain, ""),
+    ("double-nodeclaim/waiting-1.8-debug.log", "pod-ignored", Likely, ""),
     ("double-nodeclaim/taint-1.8-debug.log", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/nominated-1.3-events.yaml", "double-nodeclaim", Likely, ""),
     ("double-nodeclaim/waiting-1.10-events.txt", "pod-ignored", Likely, ""),
@@ -51,6 +55,7 @@ const PROBLEMS: &[Expected] = &[
     ("instance-profile/launch-1.1.log", "instance-profile-not-found", Certain, ""),
     ("instance-profile/mixed-1.9/", "instance-profile-blocks-nodepool", Certain, "default.yaml:8"),
     ("drift-loop/security-groups-1.8-debug.log", "drift-loop", Certain, ""),
+    ("drift-loop/security-groups-1.0-debug.log", "drift-loop", Likely, ""),
     ("drift-loop/unknown-1.10.log", "drift-loop", Likely, ""),
 ];
 
@@ -194,7 +199,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
      = evidence: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
      = evidence: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = evidence: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
-     = help: Give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only. CloudTrail names the role that called `TerminateInstances`.
+     = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
      = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
 
     read: cluster blue, 35 lines of 1 file, 2026-02-03T10:00:00Z to 2026-02-03T10:08:41Z: 35 understood
@@ -213,7 +218,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
       = evidence: karpenter.log:16: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.280Z",…"message":"found provisionable pod(s)",…h-0, search/opensearch-1, search/opensearch-2","duration":"62.3ms"}
       = evidence: karpenter.log:19: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.312Z",…"message":"created nodeclaim",…"control…arge, c5.xlarge, c5a.large, c5a.xlarge, c6a.large and 55 other(s)"}
       = evidence: karpenter.log:21: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:12.320Z",…"message":"launched nodeclaim",…"contro…Gi","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-      = help: The volume of `search/opensearch-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
+      = help: the volume of `search/opensearch-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
       = docs: https://karpwarden.github.io/karpwarden/rules/double-nodeclaim
     here: the line to change: StorageClass/fast, volumeBindingMode
      --> storage.yaml:9:20
@@ -289,10 +294,10 @@ fn the_answer_for_a_program_has_the_evidence() {
       "family": "symptoms",
       "file": "passed-1.4-events.txt",
       "fix": null,
-      "help": "Let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself.",
+      "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself",
       "kind": "NodeClaim",
       "line": 3,
-      "message": "the node of `custom-d9x4r` came up without the taint `karpenter.sh/unregistered:NoExecute`: it is registered all the same, but pods may have been bound to it before its taints and labels were in place",
+      "message": "the node of `custom-d9x4r` came up without the taint `karpenter.sh/unregistered:NoExecute` and is registered all the same: pods may have been bound before taints and labels were in place",
       "name": "custom-d9x4r",
       "namespace": "",
       "offset": null,

@@ -1,15 +1,16 @@
 //! Makes what the page loads from what Cargo built.
 //!
-//! `bindgen MODULE.wasm FOLDER` writes the module with its JavaScript glue and types; `rules FILE` writes the rules'
-//! documentation as one JSON object from name to Markdown; `pack MODULE.wasm FILE [BEFORE.wasm]` packs a module for the
-//! way to the page, as `page/src/unpack.ts` reads it, where it is said against the bytes of another one.
+//! `bindgen MODULE.wasm FOLDER` writes the module with its JavaScript glue and types; `rules FILE` and `symptoms FILE`
+//! write their documentation as one JSON object from name to Markdown; `pack MODULE.wasm FILE [BEFORE.wasm]` packs a
+//! module for the way to the page, as `page/src/unpack.ts` reads it, where it is said against the bytes of another one.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use karpwarden::rules;
+use karpwarden::report::docs::page_of_symptom;
+use karpwarden::{rules, symptoms};
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -18,13 +19,16 @@ type Problem = Box<dyn core::error::Error>;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words.as_slice() {
-        ["bindgen", module, folder] => bindgen(module, folder),
-        ["rules", file] => documentation(file),
-        ["pack", module, file] => pack(module, file, None),
-        ["pack", module, file, before] => pack(module, file, Some(before)),
-        _ => Err("usage: bindgen MODULE FOLDER | rules FILE | pack MODULE FILE [BEFORE]".into()),
-    };
+    let done =
+        match words.as_slice() {
+            ["bindgen", module, folder] => bindgen(module, folder),
+            ["rules", file] => write(file, rules::all().map(|rule| (rule.name, rules::documentation(rule)))),
+            ["symptoms", file] => write(file, symptoms::all().map(|one| (one.name, page_of_symptom(one)))),
+            ["pack", module, file] => pack(module, file, None),
+            ["pack", module, file, before] => pack(module, file, Some(before)),
+            _ => Err("usage: bindgen MODULE FOLDER | rules FILE | symptoms FILE | pack MODULE FILE [BEFORE]"
+                .into()),
+        };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
@@ -65,9 +69,8 @@ fn pack(module: &str, file: &str, before: Option<&str>) -> Result<(), Problem> {
     Ok(std::fs::write(file, packed)?)
 }
 
-fn documentation(file: &str) -> Result<(), Problem> {
-    let texts: BTreeMap<&str, String> =
-        rules::all().map(|rule| (rule.name, rules::documentation(rule))).collect();
+fn write(file: &str, texts: impl Iterator<Item = (&'static str, String)>) -> Result<(), Problem> {
+    let texts: BTreeMap<&str, String> = texts.collect();
     if let Some(folder) = Path::new(file).parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -24,7 +24,7 @@ export class AdmissionView {
   async render(view: HTMLElement): Promise<void> {
     const { app } = this;
     const asked = ++this.#asked;
-    const files = app.state.files.map(({ name, text }) => ({ name, text }));
+    const files = app.manifests;
     if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Fetching the policy module'));
     try {
       const [objects, loaded, manifest] = await Promise.all([

@@ -2,23 +2,30 @@
 
 import type { AdmissionMethods } from './admission-worker.ts';
 import type { Editor, Listener } from './editor.ts';
-import { byId, h } from './dom.ts';
+import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { Remote, Stopped } from './remote.ts';
-import { type State, type Tab, save, uniqueName, withoutMark } from './state.ts';
-import type { About, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile } from './types.ts';
+import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
+import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
 
 declare const ENGINE_WORKER: string;
+declare const SYMPTOMS_WORKER: string;
 declare const ADMISSION_WORKER: string;
 
 /** How long a check may take, and how long it may take when somebody asks for more. */
 export const LIMIT = 10_000;
-const PATIENT = 60_000;
+export const PATIENT = 60_000;
 
-type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection';
+export interface LargeFile {
+  name: string;
+  file: File;
+}
+
+type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection' | 'diagnosis';
 
 export class App {
   readonly engine = new Remote<EngineMethods>(ENGINE_WORKER);
+  readonly reader = new Remote<SymptomMethods>(SYMPTOMS_WORKER);
   readonly admission = new Remote<AdmissionMethods>(ADMISSION_WORKER);
   editor: TextEditor;
   about: About | undefined;
@@ -26,6 +33,9 @@ export class App {
   report: Report | undefined;
   /** The report as the engine wrote it. */
   reportJson = '';
+  /** Files that are too large for the editor: read piece by piece, for symptoms only. */
+  large: LargeFile[] = [];
+  diagnosis: Diagnosed | undefined;
   selected: Finding | undefined;
   /** Whether what is shown may be kept on this device: not in an embedded page, not what a link brought until it is edited. */
   keeping = true;
@@ -66,6 +76,7 @@ export class App {
     this.#rich.open(this.file.name, this.file.text);
     if (focused) this.#rich.select(selectionStart, selectionEnd, true);
     if (this.report) this.#rich.show(this.report, this.file.name);
+    this.#mark();
   }
 
   /** The findings at the cursor. */
@@ -112,12 +123,18 @@ export class App {
     return this.state.files[this.state.active] ?? { name: 'manifest.yaml', text: '' };
   }
 
+  /** The files that may hold manifests. */
+  get manifests(): SourceFile[] {
+    return this.state.files.filter(({ name }) => !isLog(name)).map(({ name, text }) => ({ name, text }));
+  }
+
   // Files
 
   open(index: number): void {
     this.state.active = Math.max(0, Math.min(index, this.state.files.length - 1));
     this.editor.open(this.file.name, this.file.text);
     if (this.report) this.#rich?.show(this.report, this.file.name);
+    this.#mark();
     this.tell('files');
     this.keep();
   }
@@ -153,15 +170,15 @@ export class App {
     return more.length === 0 && only?.name === example.name && only.text === example.text;
   }
 
-  /** Puts a pasted manifest in the place of the one file there is. */
-  replaceExample(text: string): void {
-    this.renameFile(this.state.active, 'manifest.yaml');
+  /** Puts what was pasted in the place of the file that is shown. */
+  replaceExample(text: string, name = 'manifest.yaml'): void {
+    this.renameFile(this.state.active, name);
     this.editor.replace(withoutMark(text));
     this.editor.focus();
   }
 
-  newFile(): void {
-    const name = uniqueName(this.state.files, 'manifest.yaml');
+  newFile(wanted = 'manifest.yaml'): void {
+    const name = uniqueName(this.state.files, wanted);
     this.state.files.push({ name, text: '' });
     this.open(this.state.files.length - 1);
     this.editor.focus();
@@ -229,8 +246,54 @@ export class App {
 
   show(tab: Tab): void {
     this.state.tab = tab;
+    this.#mark();
     this.tell('tab');
     this.keep();
+  }
+
+  // Symptoms
+
+  symptomFiles(): SymptomFile[] {
+    return [...this.state.files.map(({ name, text }) => ({ name, text })), ...this.large];
+  }
+
+  /** Takes files that are too large for the editor; those of a known name take its place. */
+  takeLarge(files: LargeFile[]): void {
+    this.large = [...this.large.filter((one) => !files.some((other) => other.name === one.name)), ...files];
+    if (files.length > 0) this.show('symptoms');
+  }
+
+  leaveOut(one: LargeFile): void {
+    this.large = this.large.filter((other) => other !== one);
+    this.tell('report');
+  }
+
+  /** What was diagnosed, or that nothing was. */
+  diagnosed(report: Diagnosed | undefined, ms: number): void {
+    this.diagnosis = report;
+    this.#mark();
+    this.tell('diagnosis');
+    if (!report) return;
+    const found = report.findings.filter((one) => one.evidence.length > 0).length;
+    const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+    byId('timing').textContent = `read ${count(report.logs.reduce((sum, log) => sum + log.lines, 0), 'line')} in ${time}`;
+    this.announce(found > 0 ? count(found, 'diagnosis', 'diagnoses') : 'No symptom');
+  }
+
+  /** Marks the lines that a diagnosis rests on, while the diagnoses are shown. */
+  #mark(): void {
+    const shown = this.state.tab === 'symptoms' ? (this.diagnosis?.findings ?? []) : [];
+    const lines = shown.flatMap(({ evidence }) => evidence).filter(({ file }) => file === this.file.name);
+    this.#rich?.evidence(lines.flatMap(({ line }) => line ?? []));
+  }
+
+  /** Selects a whole line of a file. */
+  goToLine(file: string, line: number): void {
+    const text = this.state.files.find((one) => one.name === file)?.text ?? '';
+    let from = 0;
+    for (let number = 1; number < line; number++) from = text.indexOf('\n', from) + 1 || text.length;
+    const end = text.indexOf('\n', from);
+    this.goTo(file, from, end < 0 ? text.length : end, true);
   }
 
   // Checking
@@ -254,7 +317,7 @@ export class App {
       return;
     }
     this.#checking = true;
-    const files = this.state.files.map(({ name, text }) => ({ name, text }));
+    const files = this.manifests;
     const bar = window.setTimeout(() => (byId('busy').hidden = false), 200);
     try {
       const { json, ms } = await this.engine.call('check', [files, this.state.settings, null], this.#limit);
@@ -264,7 +327,7 @@ export class App {
       this.#keepSelection();
       byId('timing').textContent = this.#summary(ms);
       this.unnotice('check');
-      const same = files.find((file) => file.name === this.file.name)?.text === this.file.text;
+      const same = files.every((file) => file.name !== this.file.name || file.text === this.file.text);
       if (same) this.#rich?.show(this.report, this.file.name);
       this.tell('report');
     } catch (error) {

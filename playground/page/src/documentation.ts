@@ -1,23 +1,17 @@
 // A rule's page in the panel, from the same comment that the terminal and the reference print.
 
-import type { App } from './app.ts';
+import { type App, PATIENT } from './app.ts';
 import { h, icon } from './dom.ts';
 import { inline, markdown } from './markdown.ts';
 
-declare const RULES_JSON: string;
-
 let texts: Promise<Record<string, string>> | undefined;
 
-export function documentation(): Promise<Record<string, string>> {
-  texts ??= fetch(new URL(RULES_JSON, document.baseURI))
-    .then((answer) => {
-      if (!answer.ok) throw new Error(String(answer.status));
-      return answer.json() as Promise<Record<string, string>>;
-    })
-    .catch((error: unknown) => {
-      texts = undefined;
-      throw error;
-    });
+/** The documentation of the rules. */
+export function documentation(app: App): Promise<Record<string, string>> {
+  texts ??= app.engine.call('documentation', [], PATIENT).catch((error: unknown) => {
+    texts = undefined;
+    throw error;
+  });
   return texts;
 }
 
@@ -33,7 +27,7 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
   const page = h(
     'article',
     { class: 'doc', 'aria-label': `Rule ${name}` },
-    h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), 'Findings'),
+    h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), rule ? 'Findings' : 'Symptoms'),
     title,
   );
   if (rule) {
@@ -48,8 +42,9 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
   view.scrollTop = 0;
   title.focus({ preventScroll: true });
   try {
-    const text = (await documentation())[name];
-    if (text === undefined) throw new Error('unknown');
+    // The page of a symptom has its title and facts in it.
+    const text = rule ? (await documentation(app))[name] : (await app.reader.call('page', [name], PATIENT)).replace(/^# .*\n/, '');
+    if (!text) throw new Error('unknown');
     page.append(
       ...markdown(text, (code, language) => {
         const block = h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Example' }, h('pre', {}, code));

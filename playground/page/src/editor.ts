@@ -14,7 +14,7 @@ import {
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorSelection, EditorState, RangeSetBuilder, type StateEffect } from '@codemirror/state';
+import { EditorSelection, EditorState, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -34,7 +34,7 @@ import { tags } from '@lezer/highlight';
 import { icon, h } from './dom.ts';
 import { message } from './markdown.ts';
 import type { TextEditor } from './plain-editor.ts';
-import { withoutMark } from './state.ts';
+import { isLog, withoutMark } from './state.ts';
 import type { Finding, Report } from './types.ts';
 
 /** What the editor tells the page. */
@@ -99,6 +99,23 @@ const windowsEnter = {
   },
 };
 
+/** The lines that a diagnosis rests on. */
+const setEvidence = StateEffect.define<readonly number[]>();
+const evidenceLine = Decoration.line({ class: 'cm-evidence' });
+const evidence = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, { changes, effects, newDoc }) {
+    let now = marks.map(changes);
+    for (const effect of effects) {
+      if (!effect.is(setEvidence)) continue;
+      const lines = [...new Set(effect.value)].filter((line) => line >= 1 && line <= newDoc.lines);
+      now = Decoration.set(lines.map((line) => evidenceLine.range(newDoc.line(line).from)), true);
+    }
+    return now;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
   { tag: [tags.string, tags.content], color: 'var(--code-text)' },
@@ -118,6 +135,7 @@ const theme = EditorView.theme({
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '34px', padding: '0 6px 0 4px' },
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
   '.cm-activeLine': { backgroundColor: 'var(--line-active)' },
+  '.cm-evidence': { backgroundColor: 'var(--match)', boxShadow: 'inset 3px 0 var(--warning)' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--selection)',
@@ -161,6 +179,7 @@ const theme = EditorView.theme({
   '.tip': { fontFamily: 'var(--sans)', fontSize: '14px', lineHeight: '1.45', display: 'grid', gap: '4px' },
   '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
   '.tip code': { fontFamily: 'var(--mono)', fontSize: '13px', backgroundColor: 'var(--chrome)', borderRadius: '3px', padding: '0 3px' },
+  '.tip button code': { backgroundColor: 'transparent', padding: '0', fontSize: '12px' },
   '.tip-help': { color: 'var(--text-2)' },
   '.tip .icon': { width: '14px', height: '14px', flex: 'none' },
   '.tip-error .icon': { color: 'var(--error)' },
@@ -230,10 +249,10 @@ export class Editor implements TextEditor {
     root.adoptedStyleSheets = [base];
     if (sprite) root.append(sprite);
     root.append(parent);
-    this.view = new EditorView({ root, parent, state: this.#fresh('') });
+    this.view = new EditorView({ root, parent, state: this.#fresh('', '') });
   }
 
-  #fresh(text: string): EditorState {
+  #fresh(name: string, text: string): EditorState {
     return EditorState.create({
       doc: text,
       extensions: [
@@ -257,7 +276,8 @@ export class Editor implements TextEditor {
         bracketMatching(),
         highlightSelectionMatches(),
         search({ top: true }),
-        yaml(),
+        isLog(name) ? [] : yaml(),
+        evidence,
         syntaxHighlighting(colours),
         theme,
         EditorView.contentAttributes.of({
@@ -286,7 +306,7 @@ export class Editor implements TextEditor {
     if (this.#name) this.#states.set(this.#name, this.view.state);
     this.#name = name;
     const kept = this.#states.get(name);
-    const state = kept && kept.doc.toString() === text ? kept : this.#fresh(text);
+    const state = kept && kept.doc.toString() === text ? kept : this.#fresh(name, text);
     this.#silent = true;
     this.view.setState(state);
     this.#silent = false;
@@ -332,6 +352,11 @@ export class Editor implements TextEditor {
     this.view.dispatch(setDiagnostics(this.view.state, marks));
   }
 
+  /** Marks these lines of the file that is shown, and no others. */
+  evidence(lines: readonly number[]): void {
+    this.view.dispatch({ effects: setEvidence.of(lines) });
+  }
+
   #tip(finding: Finding): HTMLElement {
     return h(
       'div',
@@ -343,7 +368,7 @@ export class Editor implements TextEditor {
         'div',
         { class: 'tip-actions' },
         finding.fix &&
-          h('button', { class: 'primary', type: 'button', onclick: () => this.listener.fix(finding) }, `Fix: ${finding.fix.title}`),
+          h('button', { class: 'primary', type: 'button', onclick: () => this.listener.fix(finding) }, 'Fix: ', ...message(finding.fix.title)),
         h('button', { type: 'button', onclick: () => this.listener.explain(finding.rule) }, 'Why'),
       ),
     );

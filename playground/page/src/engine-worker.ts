@@ -1,21 +1,34 @@
 // The engine, away from the page's own thread: a check can take as long as it likes, and be ended.
 
 import init, * as engine from '../../build/engine/karpwarden.js';
+import { type Handlers, answer } from './answer.ts';
 import { fetchModule } from './unpack.ts';
 import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
 
 declare const ENGINE: string;
+declare const RULES: string;
 
-const ready = fetchModule(ENGINE).then((bytes) => init({ module_or_path: bytes }));
+const module = fetchModule(ENGINE);
+const ready = module.then((bytes) => init({ module_or_path: bytes }));
+
+let texts: Promise<string> | undefined;
+
+/** The rules' documentation, as JSON: packed against the module, which has many of its words. */
+function documentation(): Promise<string> {
+  texts ??= module
+    .then((before) => fetchModule(RULES, before))
+    .then((bytes) => new TextDecoder().decode(bytes))
+    .catch(() => {
+      texts = undefined;
+      throw 'the documentation could not be fetched';
+    });
+  return texts;
+}
 
 /** The engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
 
-type Methods = {
-  [M in keyof EngineMethods]: (...args: EngineMethods[M]['args']) => EngineMethods[M]['result'];
-};
-
-const methods: Methods = {
+const methods: Handlers<EngineMethods> = {
   start: () => ({
     about: JSON.parse(engine.about()) as About,
     rules: JSON.parse(engine.rules()) as Rule[],
@@ -25,8 +38,9 @@ const methods: Methods = {
     const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
     return { json, ms: performance.now() - before };
   },
-  sarif: (files, settings, documentation) =>
-    engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), JSON.stringify(documentation)),
+  documentation: async () => JSON.parse(await documentation()) as Record<string, string>,
+  sarif: async (files, settings) =>
+    engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), await documentation()),
   fix: (files, settings) =>
     JSON.parse(engine.fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
   documents: (files, whole) => JSON.parse(engine.documents(JSON.stringify(files), whole)) as KubeObject[],
@@ -34,15 +48,4 @@ const methods: Methods = {
   policy: (settings, mode) => engine.policy(JSON.stringify(settings), mode),
 };
 
-self.addEventListener('message', async (event: MessageEvent<{ id: number; method: keyof Methods; args: never }>) => {
-  const { id, method, args } = event.data;
-  try {
-    await ready;
-    const run = methods[method] as (...args: unknown[]) => unknown;
-    postMessage({ id, result: run(...(args as unknown[])) });
-  } catch (error) {
-    // A trap leaves the module unfit for use; a refusal (a string) does not.
-    const refused = typeof error === 'string';
-    postMessage({ id, error: refused ? error : String(error), fatal: !refused });
-  }
-});
+answer(ready, methods);

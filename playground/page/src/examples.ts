@@ -2,14 +2,20 @@
 
 import type { App } from './app.ts';
 import { h } from './dom.ts';
+import type { Tab } from './state.ts';
+import type { SourceFile } from './types.ts';
 
 declare const EXAMPLES_JSON: string;
 
 interface Example {
   name: string;
   title: string;
-  text: string;
+  /** The tab that answers it. */
+  tab: Tab;
+  files: SourceFile[];
 }
+
+const GROUPS = { findings: 'Manifests', symptoms: 'Logs, events and status' };
 
 let examples: Promise<Example[]> | undefined;
 
@@ -31,8 +37,10 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     menu.hidePopover();
     const before = app.state.files;
     const { active } = app.state;
-    app.replaceFiles([{ name: example.name, text: example.text }]);
-    const own = before.some((file) => file.text.trim() && file.text !== example.text);
+    app.large = [];
+    app.show(example.tab);
+    app.replaceFiles(example.files.map(({ name, text }) => ({ name, text })));
+    const own = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
     if (own) app.notice('example', `Showing the example ${example.name}.`, [['Bring my text back', () => app.replaceFiles(before, active)]]);
     app.announce(`Example ${example.name} opened`);
     app.editor.focus();
@@ -41,8 +49,17 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     try {
       const all = await fetchExamples();
       menu.replaceChildren(
-        ...all.map((example) =>
-          h('button', { type: 'button', role: 'menuitem', tabindex: -1, onclick: () => choose(example) }, h('span', { class: 'mono' }, example.name), h('span', { class: 'help' }, example.title)),
+        ...(['findings', 'symptoms'] as const).map((tab) =>
+          h(
+            'div',
+            { role: 'group', 'aria-label': GROUPS[tab] },
+            h('div', { class: 'group', 'aria-hidden': 'true' }, GROUPS[tab]),
+            ...all
+              .filter((example) => example.tab === tab)
+              .map((example) =>
+                h('button', { type: 'button', role: 'menuitem', tabindex: -1, onclick: () => choose(example) }, h('span', { class: 'mono' }, example.name), h('span', { class: 'help' }, example.title)),
+              ),
+          ),
         ),
       );
     } catch {

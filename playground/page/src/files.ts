@@ -1,14 +1,16 @@
 // Files as tabs; files and folders dropped or chosen.
 
-import type { App } from './app.ts';
+import type { App, LargeFile } from './app.ts';
 import { byId, count, h, icon } from './dom.ts';
-import { settingsOf, withoutMark } from './state.ts';
+import { isLog, settingsOf, withoutMark } from './state.ts';
 import type { SourceFile } from './types.ts';
 
 /** What is taken from a drop: the rest would not fit into a page. */
 const FILES = 500;
 const LETTERS = 16 << 20;
-const TAKEN = /\.(ya?ml|jsonl?)$/i;
+const TAKEN = /\.(ya?ml|jsonl?|log|txt|out)$/i;
+/** A longer log is not shown in the editor. */
+export const EDITABLE = 1 << 20;
 
 export function fileTabs(app: App): void {
   const bar = byId('files');
@@ -175,10 +177,15 @@ async function walk(entry: FileSystemEntry, found: Found[], depth = 0): Promise<
 async function take(app: App, found: Found[], passed: number): Promise<void> {
   const files: SourceFile[] = [];
   let left = LETTERS;
+  const large: LargeFile[] = [];
   let tooMuch = passed;
   for (const { path, file } of found) {
-    if (files.length >= FILES || file.size > left) {
+    if (files.length >= FILES) {
       tooMuch++;
+      continue;
+    }
+    if (file.size > (isLog(path) ? Math.min(left, EDITABLE) : left)) {
+      large.push({ name: path, file });
       continue;
     }
     const text = withoutMark(new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer()));
@@ -188,11 +195,17 @@ async function take(app: App, found: Found[], passed: number): Promise<void> {
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   if (files.length > 0) app.addFiles(files);
+  app.takeLarge(large);
+  if (files.some(({ name }) => isLog(name))) app.show('symptoms');
   if (tooMuch > 0) {
-    app.notice('drop', `${count(tooMuch, 'file was', 'files were')} left out: the page takes ${FILES} files and 16 MiB. The command line takes them all.`);
+    app.notice('drop', `${count(tooMuch, 'file was', 'files were')} left out: the page takes ${FILES}. The command line takes them all.`);
   }
   if (files.length > 0) app.announce(`${count(files.length, 'file')} opened`);
-  else if (found.length === 0) app.notice('drop', 'No .yaml, .yml, .json or .jsonl file in there.');
+  else if (found.length === 0) app.notice('drop', 'No manifest and no log in there: .yaml, .yml, .json, .jsonl, .log, .txt or .out.');
+  const manifests = large.filter(({ name }) => !isLog(name));
+  if (manifests.length > 0) {
+    app.notice('large', `${manifests.map(({ name }) => name).join(', ')}: too large for the editor, so read for symptoms only. The command line checks it: karpwarden check.`);
+  }
 }
 
 async function takeSettings(app: App, text: string): Promise<void> {

@@ -74,10 +74,10 @@ export class FindingsView {
         h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Fix all safe (${fixable})`),
       h('button', { type: 'button', class: 'small quiet', onclick: (event: Event) =>
         void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)) }, 'Copy as Markdown'),
-      h('button', { type: 'button', class: 'small quiet', onclick: () =>
-        download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json') }, 'Download JSON'),
-      h('button', { type: 'button', class: 'small quiet', onclick: async () =>
-        (await import('./later.ts')).downloadSarif(this.app) }, 'Download SARIF'),
+      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () =>
+        download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json') }, 'JSON'),
+      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download SARIF', title: 'Download SARIF, for code scanning', onclick: async () =>
+        (await import('./later.ts')).downloadSarif(this.app) }, 'SARIF'),
     );
   }
 
@@ -149,7 +149,7 @@ export class FindingsView {
     if (more.childElementCount > 0) item.append(more);
     const why = whole && h('button', { type: 'button', class: 'small quiet why', onclick: () => this.explain(finding.rule) }, 'Why', h('span', { class: 'hidden' }, ` ${finding.rule}`));
     const { fix } = finding;
-    const button = fix && h('button', { type: 'button', class: 'small fix', onclick: () => this.preview(finding) }, `Fix: ${fix.title}`);
+    const button = fix && h('button', { type: 'button', class: 'small fix', onclick: () => this.preview(finding) }, h('span', {}, 'Fix: ', ...message(fix.title)));
     if (button || why) item.append(h('div', { class: 'actions' }, button, why));
     if (fix && this.#previewed === finding) {
       item.append(preview(this.app, finding, fix, () => {

@@ -92,7 +92,7 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
 /** Makes all safe fixes that mend, as the command line does. */
 export async function fixAll(app: App): Promise<void> {
   const { active } = app.state;
-  const files = app.state.files.map(({ name, text }) => ({ name, text }));
+  const files = app.manifests;
   const mended = await app.engine.call('fix', [files, app.state.settings], LIMIT);
   for (const { name, text } of mended.files) {
     const index = app.state.files.findIndex((file) => file.name === name);

@@ -1,13 +1,13 @@
 // The page: what is on it, what it opens with, and which keys it knows.
 
-import { App } from './app.ts';
+import { App, PATIENT } from './app.ts';
 import { byId, h } from './dom.ts';
 import { documentationView } from './documentation.ts';
 import { examplesMenu } from './examples.ts';
-import { fileTabs } from './files.ts';
+import { EDITABLE, fileTabs } from './files.ts';
 import { FindingsView, counts } from './findings.ts';
 import { decode, encode } from './share.ts';
-import { type State, type Tab, type Theme, load } from './state.ts';
+import { type State, type Tab, type Theme, isLog, load, looksLikeLog } from './state.ts';
 import type { Finding, Settings } from './types.ts';
 
 declare const FIRST_EXAMPLE: { name: string; text: string };
@@ -33,7 +33,7 @@ const app = new App(state, embedded, {
   fix(finding: Finding) {
     showFindings();
     app.selected = finding;
-    draw();
+    void draw();
     document.body.dataset.pane = 'panel';
     findings.preview(finding);
   },
@@ -46,11 +46,11 @@ type Lazy = { render(view: HTMLElement): Promise<void> };
 const lazy: Partial<Record<Tab, Promise<Lazy>>> = {};
 
 function explain(rule: string): void {
-  if (state.tab !== 'findings') app.show('findings');
+  if (state.tab !== 'findings' && state.tab !== 'symptoms') app.show('findings');
   explained = rule;
   document.body.dataset.pane = 'panel';
   panes();
-  draw();
+  void draw();
 }
 
 function showFindings(): void {
@@ -58,43 +58,51 @@ function showFindings(): void {
   if (state.tab !== 'findings') app.show('findings');
 }
 
-function back(): void {
+async function back(): Promise<void> {
   const rule = explained;
   explained = undefined;
-  draw();
+  await draw();
   const item = [...view.querySelectorAll<HTMLElement>('.finding')].find((one) => one.querySelector('.rule')?.textContent === rule);
   (item?.querySelector<HTMLElement>('.why') ?? item?.querySelector<HTMLElement>('.jump') ?? view).focus();
 }
 
-function draw(): void {
-  if (state.tab === 'findings') {
-    if (explained === undefined) findings.render(view);
-    else if (view.querySelector('.doc h2')?.textContent !== explained) void documentationView(app, explained, view, back);
+async function draw(): Promise<void> {
+  if (explained !== undefined) {
+    if (view.querySelector('.doc h2')?.textContent !== explained) void documentationView(app, explained, view, () => void back());
     return;
   }
+  if (state.tab === 'findings') return findings.render(view);
   const { tab } = state;
-  lazy[tab] ??= (tab === 'admission'
-    ? import('./later.ts').then((later) => new later.AdmissionView(app))
-    : import('./later.ts').then((later) => new later.ReleasesView(app))) as Promise<Lazy>;
-  lazy[tab].then(
-    (part) => (state.tab === tab ? part.render(view) : undefined),
-    () => {
-      delete lazy[tab];
-      view.replaceChildren(h('p', { class: 'calm' }, 'This part of the page could not be fetched. Check the connection and choose the tab again.'));
-    },
-  );
+  lazy[tab] ??= import('./later.ts').then((later) => {
+    if (tab === 'admission') return new later.AdmissionView(app);
+    return tab === 'releases' ? new later.ReleasesView(app) : new later.SymptomsView(app, explain);
+  });
+  try {
+    const part = await lazy[tab];
+    if (state.tab === tab) await part.render(view);
+  } catch {
+    delete lazy[tab];
+    view.replaceChildren(h('p', { class: 'calm' }, 'This part of the page could not be fetched. Check the connection and choose the tab again.'));
+  }
 }
 
-app.on('report', () => {
-  const { report } = app;
-  if (!report) return;
+/** The count of what is shown: of findings, or of diagnoses. */
+function showCount(): string {
+  const report = state.tab === 'symptoms' ? app.diagnosis : app.report;
+  if (!report) return '';
   const parts = counts(report);
   byId('count').replaceChildren(...parts);
   const text = parts.map((part) => part.textContent).join(', ');
   byId('show-panel').textContent = text;
-  app.announce(text, 1000);
-  draw();
+  return text;
+}
+app.on('report', () => {
+  if (!app.report) return;
+  const text = showCount();
+  if (state.tab !== 'symptoms') app.announce(text, 1000);
+  void draw();
 });
+app.on('diagnosis', showCount);
 app.on('selection', () => {
   if (state.tab === 'findings' && explained === undefined) findings.select();
 });
@@ -110,15 +118,14 @@ app.on('tab', () => {
     tab.tabIndex = selected ? 0 : -1;
   }
   view.setAttribute('aria-labelledby', `tab-${state.tab}`);
+  explained = undefined;
+  showCount();
   view.replaceChildren();
   view.scrollTop = 0;
-  draw();
+  void draw();
 });
 for (const tab of tabs) {
-  tab.addEventListener('click', () => {
-    explained = undefined;
-    app.show(nameOf(tab));
-  });
+  tab.addEventListener('click', () => app.show(nameOf(tab)));
 }
 byId('tabs').addEventListener('keydown', (event) => {
   const at = tabs.findIndex((tab) => tab.getAttribute('aria-selected') === 'true');
@@ -126,7 +133,6 @@ byId('tabs').addEventListener('keydown', (event) => {
   const next = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
   if (!next) return;
   event.preventDefault();
-  explained = undefined;
   app.show(nameOf(next));
   next.focus();
 });
@@ -205,7 +211,7 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     showFindings();
     app.selected = finding;
-    draw();
+    void draw();
     document.body.dataset.pane = 'panel';
     findings.preview(finding);
   }
@@ -216,10 +222,17 @@ addEventListener(
   (event) => {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     const elsewhere = event.target instanceof Element && event.target.closest('input, dialog') !== null;
-    if (elsewhere || !text.includes('apiVersion') || !app.isUntouched(FIRST_EXAMPLE)) return;
+    const isLog = looksLikeLog(text);
+    const room = app.isUntouched(FIRST_EXAMPLE) || !app.file.text.trim();
+    if (elsewhere || !(isLog ? room || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched(FIRST_EXAMPLE))) return;
     event.preventDefault();
     event.stopPropagation();
-    app.replaceExample(text);
+    if (!isLog) app.replaceExample(text);
+    else if (text.length > EDITABLE) app.takeLarge([{ name: 'pasted.log', file: new File([text], 'pasted.log') }]);
+    else {
+      app.replaceExample(text, 'controller.log');
+      app.show('symptoms');
+    }
   },
   true,
 );
@@ -241,6 +254,7 @@ async function openLink(): Promise<void> {
       state.settings = shared.settings;
       app.tell('settings');
     }
+    if (shared.files?.some(({ name }) => isLog(name))) app.show('symptoms');
     if (shared.files) app.replaceFiles(shared.files);
     else app.check();
     if (stored?.files.length && !embedded) {
@@ -288,14 +302,22 @@ started.then(
     app.rules = rules;
     byId('version').textContent = `Karpwarden ${about.version}`;
     showSettings();
-    if (state.tab === 'releases') draw();
+    if (state.tab === 'releases') void draw();
     const asked = new URLSearchParams(location.search).get('rule');
-    if (asked && rules.some((rule) => rule.name === asked)) explain(asked);
+    if (asked) void explainAsked(asked);
     const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
     if (!embedded) idle(() => void settle());
   },
   (error: Error) => app.notice('start', `The engine did not start: ${error.message}. Reload the page; if that does not help, this browser may be too old for it.`, [['Reload', () => location.reload()]], true),
 );
+
+/** Shows the page of a rule or a symptom that the address names. */
+async function explainAsked(name: string): Promise<void> {
+  if (app.rules.some((rule) => rule.name === name)) return explain(name);
+  if (!(await app.reader.call('page', [name], PATIENT))) return;
+  app.show('symptoms');
+  explain(name);
+}
 
 /** When there is nothing else to do: the page learns to work offline, and fetches what it may be asked for. */
 async function settle(): Promise<void> {
@@ -310,7 +332,7 @@ async function settle(): Promise<void> {
   }
   try {
     const { documentation, fetchExamples } = await import('./later.ts');
-    await Promise.all([app.admission.call('load', [], 120_000), documentation(), fetchExamples()]);
+    await Promise.all([app.admission.call('load', [], 120_000), documentation(app), fetchExamples()]);
     byId('offline').hidden = !serviceWorker?.controller;
   } catch {
     // Each is fetched again when it is asked for, and says so if it cannot be.

@@ -51,7 +51,7 @@ export class ReleasesView {
     this.#to ||= newest;
     this.#from ||= names.includes(app.report?.karpenterVersion ?? '') && app.report?.karpenterVersion !== newest ? (app.report?.karpenterVersion ?? oldest) : oldest;
     const asked = ++this.#asked;
-    const files = app.state.files.map(({ name, text }) => ({ name, text }));
+    const files = app.manifests;
     let report: Report;
     let objects: KubeObject[];
     try {

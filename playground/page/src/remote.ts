@@ -10,6 +10,7 @@ interface Waiting {
   resolve: (value: unknown) => void;
   reject: (error: Error) => void;
   timer: number;
+  moved: (done: number) => void;
 }
 
 type Table = Record<string, { args: unknown[]; result: unknown }>;
@@ -21,15 +22,27 @@ export class Remote<T extends { [K in keyof T]: Table[string] }> {
 
   constructor(private readonly url: string) {}
 
-  /** Asks for something; the answer has to come within the limit. */
-  call<M extends keyof T & string>(method: M, args: T[M]['args'], limit: number): Promise<T[M]['result']> {
+  /** Asks for something; the answer, or a sign of progress, has to come within the limit. */
+  call<M extends keyof T & string>(
+    method: M,
+    args: T[M]['args'],
+    limit: number,
+    progress?: (done: number) => void,
+  ): Promise<T[M]['result']> {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const timer = window.setTimeout(() => {
-        const seconds = Math.round(limit / 1000);
-        this.stop(new Stopped('time', `stopped after ${seconds} s`));
-      }, limit);
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
+      const late = () => this.stop(new Stopped('time', `stopped after ${Math.round(limit / 1000)} s`));
+      const waiting: Waiting = {
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        timer: window.setTimeout(late, limit),
+        moved: (done) => {
+          clearTimeout(waiting.timer);
+          waiting.timer = window.setTimeout(late, limit);
+          progress?.(done);
+        },
+      };
+      this.#waiting.set(id, waiting);
       this.#start().postMessage({ id, method, args });
     });
   }
@@ -51,6 +64,10 @@ export class Remote<T extends { [K in keyof T]: Table[string] }> {
     const worker = new Worker(this.url, { type: 'module' });
     worker.addEventListener('message', ({ data }: MessageEvent) => {
       const waiting = this.#waiting.get(data.id);
+      if ('progress' in data) {
+        waiting?.moved(data.progress);
+        return;
+      }
       this.#waiting.delete(data.id);
       if (waiting) clearTimeout(waiting.timer);
       if (data.fatal) {

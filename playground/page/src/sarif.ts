@@ -1,13 +1,11 @@
 // The findings for code scanning, as `karpwarden check --format sarif` writes them.
 
 import { type App, LIMIT } from './app.ts';
-import { documentation } from './documentation.ts';
 import { download } from './dom.ts';
 
 export async function downloadSarif(app: App): Promise<void> {
   try {
-    const files = app.state.files.map(({ name, text }) => ({ name, text }));
-    const log = await app.engine.call('sarif', [files, app.state.settings, await documentation()], LIMIT);
+    const log = await app.engine.call('sarif', [app.manifests, app.state.settings], LIMIT);
     app.unnotice('sarif');
     download('karpwarden.sarif', `${log}\n`, 'application/sarif+json');
   } catch (error) {

@@ -30,13 +30,17 @@ export function shareDialog(app: App): void {
     if (withSettings.checked) shared.settings = settings;
     const nothing = !shared.files && !shared.settings;
     const { origin, pathname } = location;
-    field.value = nothing ? '' : `${origin}${pathname}#${await encode(shared)}`;
-    button.disabled = nothing;
+    const fragment = nothing ? '' : await encode(shared);
+    field.value = fragment && `${origin}${pathname}#${fragment}`;
+    button.disabled = !fragment;
     const { length: letters } = field.value;
     const what = shared.files ? 'It contains the text: whoever has the link can read it.' : 'It contains no text of yours.';
+    const large = app.large.length > 0 && shared.files ? ' Files too large for the editor are not in it.' : '';
     length.textContent = nothing
       ? 'Choose what to share.'
-      : `${count(letters, 'letter')} long. ${what} It is in the part of the address that browsers send to nobody.${letters > LONG ? ' Some programs cut links of this length: send the files instead.' : ''}`;
+      : !fragment
+        ? 'This is too much for a link: send the files instead.'
+        : `${count(letters, 'letter')} long. ${what} It is in the part of the address that browsers send to nobody.${letters > LONG ? ' Some programs cut links of this length: send the files instead.' : ''}${large}`;
   };
   dialog(
     'Share',

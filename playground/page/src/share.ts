@@ -6,7 +6,7 @@ import type { Settings, SourceFile } from './types.ts';
 import { settingsOf, filesOf } from './state.ts';
 
 const VERSION = 1;
-/** A link that unpacks to more than this was not made by this page. */
+/** What a link may unpack to, in bytes: more was not made by this page. */
 const LIMIT = 4 << 20;
 
 export interface Shared {
@@ -14,10 +14,12 @@ export interface Shared {
   settings?: Settings;
 }
 
+/** The fragment of a link; nothing where this is too much for one. */
 export async function encode(shared: Shared): Promise<string> {
   const files = shared.files?.map(({ name, text }) => [name, text]);
-  const json = JSON.stringify({ f: files, s: shared.settings });
-  const packed = await through(new TextEncoder().encode(json), new CompressionStream('deflate-raw'), Infinity);
+  const json = new TextEncoder().encode(JSON.stringify({ f: files, s: shared.settings }));
+  if (json.length > LIMIT) return '';
+  const packed = await through(json, new CompressionStream('deflate-raw'), Infinity);
   const bytes = new Uint8Array(packed.length + 1);
   bytes[0] = VERSION;
   bytes.set(packed, 1);

@@ -2,7 +2,8 @@
 
 import type { Exception, Level, Settings, SourceFile } from './types.ts';
 
-export type Tab = 'findings' | 'admission' | 'releases';
+export const TABS = ['findings', 'admission', 'releases', 'symptoms'] as const;
+export type Tab = (typeof TABS)[number];
 export type Theme = 'system' | 'light' | 'dark';
 
 export interface State {
@@ -28,7 +29,7 @@ export function load(): State | null {
       files: read,
       active: typeof active === 'number' && read[active] ? active : 0,
       settings: settingsOf(settings),
-      tab: tab === 'admission' || tab === 'releases' ? tab : 'findings',
+      tab: TABS.find((known) => known === tab) ?? 'findings',
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
       remember: remember !== false,
     };
@@ -72,6 +73,18 @@ export function uniqueName(files: readonly SourceFile[], wanted: string): string
     const name = `${stem}-${number}${end}`;
     if (!taken.has(name)) return name;
   }
+}
+
+/** Whether a file is a log or a table of events by its name: read for symptoms, and not as a manifest. */
+export function isLog(name: string): boolean {
+  return /\.(log|txt|out)$/i.test(name);
+}
+
+/** Whether a text is a log or a table of events by how it begins. */
+export function looksLikeLog(text: string): boolean {
+  const lines = text.slice(0, 20_000).split('\n').map((line) => line.trim()).filter(Boolean).slice(0, 20);
+  const told = lines.filter((line) => /\{"level":|"logger":|"time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+\S*\s|^(NAMESPACE\s+)?LAST SEEN\s/.test(line));
+  return told.length * 2 > lines.length || /^(NAMESPACE\s+)?LAST SEEN\s/.test(lines[0] ?? '');
 }
 
 /** Editors do not count a byte order mark, and neither does the engine. */

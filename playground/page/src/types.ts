@@ -59,6 +59,43 @@ export interface Finding {
   fix: Fix | null;
 }
 
+/** A line that tells of what is wrong; without a number where it was put together from several. */
+export interface Evidence {
+  file: string;
+  line: number | null;
+  text: string;
+}
+
+/** What `karpwarden diagnose` adds to a finding. */
+export interface Diagnosis extends Finding {
+  confidence: 'certain' | 'likely' | 'possible';
+  evidence: Evidence[];
+  seen?: { count: number; first: string | null; last: string | null; objects: string[]; objectsInAll: number };
+}
+
+/** What was read of a cluster's logs, events and status, and how much of it was understood. */
+export interface Log {
+  files: number;
+  lines: number;
+  entries: number;
+  understood: number;
+  unknown: number;
+  truncated: number;
+  notUtf8: number;
+  skipped: { reason: string; count: number }[];
+  forgotten: number;
+  level: string | null;
+  settling: string[];
+  releases: string;
+  first: string | null;
+  last: string | null;
+}
+
+export interface Diagnosed extends Report {
+  findings: Diagnosis[];
+  logs: Log[];
+}
+
 export interface Report {
   schema: number;
   version: string;
@@ -141,6 +178,9 @@ export interface About {
   releases: { name: string; newest: string }[];
 }
 
+/** A text that is in the editor, or a file too large for it, which the worker reads piece by piece. */
+export type SymptomFile = SourceFile | { name: string; file: File };
+
 /** What the worker can be asked for: its arguments and its answer. */
 export interface EngineMethods {
   start: { args: []; result: { about: About; rules: Rule[] } };
@@ -148,7 +188,8 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
-  sarif: { args: [files: SourceFile[], settings: Settings, documentation: Record<string, string>]; result: string };
+  documentation: { args: []; result: Record<string, string> };
+  sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
     result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
@@ -156,4 +197,13 @@ export interface EngineMethods {
   documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
   settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };
   policy: { args: [settings: Settings, mode: string]; result: string };
+}
+
+/** What the worker that reads logs can be asked for. */
+export interface SymptomMethods {
+  diagnose: { args: [files: SymptomFile[], settings: Settings]; result: { json: string; ms: number } };
+  /** The page of a symptom as Markdown; empty where there is none of this name. */
+  page: { args: [name: string]; result: string };
+  /** The lines around one of a large file. */
+  excerpt: { args: [file: File, line: number, around: number]; result: { first: number; lines: string[] } };
 }

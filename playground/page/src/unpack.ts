@@ -1,6 +1,6 @@
 // Unpacks what `assemble pack` packed: a module is LZMA (https://7-zip.org/sdk.html, lzma-specification.txt), which is a
-// fifth smaller than what browsers unpack themselves; and the second module is packed against the first, with which it has
-// most of its bytes in common.
+// fifth smaller than what browsers unpack themselves; and what comes later is packed against the first module, with which
+// the others have most of their bytes in common.
 //
 //   four bytes: how long it is unpacked, little-endian; then a raw stream with lc=3, lp=0, pb=0
 

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use karpwarden::check::{Context, run, shown};
 use karpwarden::finding::Draft;
+use karpwarden::fix::rewrite;
 use karpwarden::inventory::Inventory;
-use karpwarden::manifest::json;
+use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::object::{Object, Operation};
 use karpwarden::rules;
 use karpwarden::settings::{Problem, Settings};
-use kubewarden_policy_sdk::settings::SettingsValidationResponse;
-use serde_json::Value as Json;
 
 use crate::host::Host;
 use crate::inventory::Lists;
@@ -50,13 +49,15 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     review.respond(&drafts, object)
 }
 
-/// Answers `validate_settings`: the payload is the settings alone. All mistakes come at once.
-pub fn validate_settings(payload: &[u8]) -> SettingsValidationResponse {
-    let message = match read(payload) {
-        Err(reason) => Some(reason),
-        Ok(tree) => of_policy(tree.root()).err().map(|problems| listed(&problems)),
-    };
-    SettingsValidationResponse { valid: message.is_none(), message }
+/// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`: the payload is the settings alone. All
+/// mistakes come at once.
+pub fn validate_settings(payload: &[u8]) -> String {
+    let read = read(payload).and_then(|tree| of_policy(tree.root()).map_err(|problems| listed(&problems)));
+    let Err(message) = read else { return r#"{"valid":true,"message":null}"#.to_owned() };
+    let mut answer = r#"{"valid":false,"message":"#.to_owned();
+    quote(&message, &mut answer);
+    answer.push('}');
+    answer
 }
 
 /// The settings of a policy, which has no use for those of the command line.
@@ -112,8 +113,8 @@ impl Review<'_> {
     }
 
     /// The answer with the fixed object, as far as that has fewer findings than the one that was sent.
-    fn mutated(&self, fixed: Json, sent: Object<'_>) -> Option<Response> {
-        let tree = read(fixed.to_string().as_bytes()).ok()?;
+    fn mutated(&self, fixed: String, sent: Object<'_>) -> Option<Response> {
+        let tree = read(fixed.as_bytes()).ok()?;
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
         let before = self.drafts(sent).len();
         let drafts = self.drafts(object);
@@ -127,18 +128,10 @@ impl Review<'_> {
 }
 
 /// The whole object with the safe fixes made; `None` where there is none to make.
-fn fixed(drafts: &[Draft<'_>], object: Object<'_>) -> Option<Json> {
+fn fixed(drafts: &[Draft<'_>], object: Object<'_>) -> Option<String> {
     let safe: Vec<_> = drafts.iter().filter_map(Draft::fix_offered).filter(|fix| fix.safe).collect();
     if safe.is_empty() {
         return None;
     }
-    // The text between the object's braces, so that every number stays as it was sent.
-    let mut fixed: Json = serde_json::from_str(object.root().spelling()).ok()?;
-    // From the end on, so that an item that is removed moves none that is still to change.
-    let mut changes: Vec<_> = safe.iter().flat_map(|fix| &fix.changes).collect();
-    changes.sort_by_key(|change| core::cmp::Reverse(change.node().order()));
-    for change in changes {
-        change.apply(object.root(), &mut fixed);
-    }
-    Some(fixed)
+    Some(rewrite(object.root(), safe.iter().flat_map(|fix| &fix.changes).collect()))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use karpwarden::manifest::json;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
-use karpwarden::manifest::tree::{Node, Tree};
+use karpwarden::manifest::tree::{Tree, items_of};
 use karpwarden::object::{Kind, Object};
 use karpwarden::rules::{self, Rule};
 use karpwarden::settings::Settings;
@@ -70,7 +70,7 @@ impl Lists {
         };
         let listed = self.trees.iter().flat_map(|(kind, tree)| {
             let items = tree.root().get("items");
-            items.into_iter().flat_map(Node::items).map(|item| Object::of_kind(item, *kind))
+            items_of(items).map(|item| Object::of_kind(item, *kind))
         });
         core::iter::once(reviewed).chain(listed.filter(|object| !same(object))).collect()
     }

@@ -20,9 +20,9 @@ pub extern "C" fn wapc_init() {
 }
 
 fn validate(payload: &[u8]) -> CallResult {
-    Ok(serde_json::to_vec(&admission::validate(payload, &host::Wapc))?)
+    Ok(admission::validate(payload, &host::Wapc).to_json().into_bytes())
 }
 
 fn validate_settings(payload: &[u8]) -> CallResult {
-    Ok(serde_json::to_vec(&admission::validate_settings(payload))?)
+    Ok(admission::validate_settings(payload).into_bytes())
 }

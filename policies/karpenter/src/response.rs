@@ -1,30 +1,26 @@
 //! What the policy answers, in the words of a person who reads it in a terminal.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use karpwarden::finding::{Draft, Severity};
+use karpwarden::manifest::json::quote;
 use karpwarden::object::Object;
 use karpwarden::report::url;
 use karpwarden::settings::Settings;
-use serde::Serialize;
 
-/// The answer to `validate`, as kubewarden-policy-sdk 0.17 reads it (`ValidationResponse`); with its maps in order, so
-/// that the same request always gives the same bytes.
-#[derive(Debug, Default, Serialize)]
+/// The answer to `validate`, as kubewarden-policy-sdk 0.17 reads it (`ValidationResponse`).
+#[derive(Debug, Default)]
 pub struct Response {
     /// Whether the request goes through.
     pub accepted: bool,
     /// Why not.
     pub message: Option<String>,
-    /// The status code of a refusal; the API server chooses one where there is none.
-    pub code: Option<u16>,
-    /// The object to store in the place of the one that was sent.
-    pub mutated_object: Option<serde_json::Value>,
-    /// What the audit log keeps.
-    pub audit_annotations: Option<BTreeMap<&'static str, String>>,
+    /// The object to store in the place of the one that was sent, as JSON.
+    pub mutated_object: Option<String>,
+    /// What the audit log keeps, by its key.
+    pub audit_annotations: Vec<(&'static str, String)>,
     /// What the person sees who sent the request.
-    pub warnings: Option<Vec<String>>,
+    pub warnings: Vec<String>,
 }
 
 /// The API server cuts a warning at 256 bytes, and all of them at 4096 (k8s.io/apiserver warning headers).
@@ -50,23 +46,62 @@ impl Response {
         let errors: Vec<_> = of(Severity::Error).collect();
         let message = (!errors.is_empty()).then(|| refusal(&errors, object, settings));
         let warnings = of(Severity::Warning).map(|draft| warning(draft, object)).chain(notes).collect();
-        let mut annotations = BTreeMap::new();
+        let mut audit_annotations = Vec::new();
         for (key, severity) in
-            [("errors", Severity::Error), ("warnings", Severity::Warning), ("infos", Severity::Info)]
+            [("errors", Severity::Error), ("infos", Severity::Info), ("warnings", Severity::Warning)]
         {
             let names: Vec<_> = of(severity).map(|draft| name(draft, object)).collect();
             if !names.is_empty() {
-                annotations.insert(key, names.join(", "));
+                audit_annotations.push((key, names.join(", ")));
             }
         }
         Self {
             accepted: message.is_none(),
             message,
-            code: None,
             mutated_object: None,
-            audit_annotations: (!annotations.is_empty()).then_some(annotations),
+            audit_annotations,
             warnings: headers(warnings),
         }
+    }
+
+    /// As JSON. The status code of a refusal is left to the API server.
+    pub fn to_json(&self) -> String {
+        let mut text = format!("{{\"accepted\":{},\"message\":", self.accepted);
+        match &self.message {
+            Some(message) => quote(message, &mut text),
+            None => text.push_str("null"),
+        }
+        text.push_str(",\"code\":null,\"mutated_object\":");
+        text.push_str(self.mutated_object.as_deref().unwrap_or("null"));
+        text.push_str(",\"audit_annotations\":");
+        let annotations = self.audit_annotations.iter().map(|(key, names)| (Some(*key), names.as_str()));
+        collection(['{', '}'], annotations, &mut text);
+        text.push_str(",\"warnings\":");
+        collection(['[', ']'], self.warnings.iter().map(|warning| (None, warning.as_str())), &mut text);
+        text.push('}');
+        text
+    }
+}
+
+/// Strings as a JSON list, or under keys as an object; `null` where there are none.
+fn collection<'s>(
+    [open, close]: [char; 2],
+    items: impl Iterator<Item = (Option<&'s str>, &'s str)>,
+    text: &mut String,
+) {
+    let mut before = open;
+    for (key, item) in items {
+        text.push(core::mem::replace(&mut before, ','));
+        if let Some(key) = key {
+            quote(key, text);
+            text.push(':');
+        }
+        quote(item, text);
+    }
+    if before == open {
+        text.push_str("null");
+    } else {
+        text.push(close);
     }
 }
 
@@ -101,14 +136,14 @@ fn warning(draft: &Draft<'_>, object: Object<'_>) -> String {
 }
 
 /// Warnings as they fit into HTTP headers: printable ASCII, bounded in length and number.
-fn headers(mut warnings: Vec<String>) -> Option<Vec<String>> {
+fn headers(mut warnings: Vec<String>) -> Vec<String> {
     let more = warnings.len().saturating_sub(WARNINGS);
     warnings.truncate(WARNINGS);
     let mut headers: Vec<String> = warnings.iter().map(|warning| header(warning)).collect();
     if more > 0 {
         headers.push(format!("and {more} more warnings; check the manifest with karpwarden to see them all"));
     }
-    (!headers.is_empty()).then_some(headers)
+    headers
 }
 
 fn header(warning: &str) -> String {
@@ -135,7 +170,7 @@ mod tests {
     #[test]
     fn warnings_fit_into_headers() {
         let all: Vec<_> = (0..20).map(|index| format!("{index}: é\n{}", "x".repeat(300))).collect();
-        let headers = headers(all).unwrap();
+        let headers = headers(all);
         assert_eq!(headers.len(), WARNINGS + 1);
         assert!(headers.iter().all(|text| text.len() <= WARNING_BYTES));
         assert!(headers.iter().all(|text| text.bytes().all(|byte| (0x20..0x7f).contains(&byte))));

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{At, Condition, Policy, Statement, Word};
+use crate::manifest::float;
 use crate::manifest::json;
 use crate::manifest::limits::Limits;
 use crate::manifest::source::{Source, Span};
@@ -107,7 +108,7 @@ fn read<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> Statement<'d> {
     };
     let ((actions, not_actions), (resources, not_resources)) =
         (list("Action", "NotAction"), list("Resource", "NotResource"));
-    let operators = statement.get("Condition").into_iter().flat_map(Node::members);
+    let operators = statement.members_at(&["Condition"]);
     let conditions = operators.flat_map(|(operator, keys)| {
         keys.members().map(move |(key, values)| Condition {
             operator: operator.to_owned(),
@@ -138,7 +139,7 @@ fn text(node: Node<'_>) -> String {
         Value::String(text) => text.to_owned(),
         Value::Bool(value) => value.to_string(),
         Value::Int(value) => value.to_string(),
-        Value::Float(value) => value.to_string(),
+        Value::Float(value) => float::write(value),
         Value::Null => String::new(),
         Value::Sequence | Value::Mapping => {
             let sub = node.get("Fn::Sub");

@@ -28,6 +28,7 @@ use crate::finding::{Draft, Place, Severity};
 use crate::karpenter::api::pattern::Pattern;
 use crate::karpenter::api::{Field, Limit, Root, Shape, Word, root_of, served};
 use crate::karpenter::release::Releases;
+use crate::manifest::float;
 use crate::manifest::tree::{Node, Value};
 use crate::object::{Object, Operation};
 use crate::rules::{On, Rule, placeholder};
@@ -187,7 +188,7 @@ fn shown(node: Node<'_>) -> String {
         Value::Null => "nothing".to_owned(),
         Value::Bool(value) => format!("`{value}`"),
         Value::Int(value) => format!("the number {value}"),
-        Value::Float(value) => format!("the number {value}"),
+        Value::Float(value) => format!("the number {}", float::write(value)),
         Value::String(text) if text.chars().count() > LONG => {
             format!("`{}…`", text.chars().take(LONG).collect::<String>())
         }

@@ -2,7 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
 use crate::karpenter::startup_taints;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -72,7 +72,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let list = object.at(&["spec", "template", "spec", "startupTaints"]);
-    for taint in list.into_iter().flat_map(Node::items) {
+    for taint in items_of(list) {
         let Some(key) = taint.str_at(&["key"]).filter(|key| !is_unresolved(key)) else { continue };
         let known = startup_taints::remover(key).is_some() || startup_taints::is_named_not_ready(key) || key.starts_with("karpenter.sh/");
         if known || is_tolerated_by_name(key, context) {

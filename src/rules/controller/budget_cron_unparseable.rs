@@ -5,7 +5,7 @@ use crate::karpenter::api::pattern::SCHEDULE;
 use crate::karpenter::cron::Schedule;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -83,7 +83,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let budgets = object.at(&["spec", "disruption", "budgets"]);
-    for budget in budgets.into_iter().flat_map(Node::items) {
+    for budget in items_of(budgets) {
         let Some(node) = budget.get("schedule") else { continue };
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
             drafts.extend(unreadable(node, text));

@@ -2,7 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -82,7 +82,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let mut seen: Vec<Taint<'d>> = Vec::new();
     for list in ["taints", "startupTaints"] {
         let items = object.at(&["spec", "template", "spec", list]);
-        for taint in items.into_iter().flat_map(Node::items).filter_map(|node| read(node, list)) {
+        for taint in items_of(items).filter_map(|node| read(node, list)) {
             let same = |other: &&Taint<'_>| other.key == taint.key && other.effect == taint.effect;
             match seen.iter().find(same) {
                 Some(first) => drafts.push(duplicate(*first, taint)),

@@ -103,7 +103,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 /// The members of a map that can be judged.
 fn amounts<'d>(kubelet: Node<'d>, map: &str) -> impl Iterator<Item = (Node<'d>, &'d str)> + use<'d> {
-    let members = kubelet.get(map).into_iter().flat_map(Node::members);
+    let members = kubelet.members_at(&[map]);
     members.filter_map(|(_, node)| Some((node, node.as_str().filter(|text| !is_unresolved(text))?)))
 }
 
@@ -152,11 +152,11 @@ fn threshold<'d>(
         }
         Ok(_) => return None,
     };
-    let draft = Draft::new(&RULE, Place::value(node), "");
+    let draft = |message: String| Draft::new(&RULE, Place::value(node), message);
     let draft = if read_by_karpenter && parsed.is_err() && !panics.is_empty() {
-        Draft { message: format!("{what}; {PANIC}"), ..draft }.releases(panics)
+        draft(format!("{what}; {PANIC}")).releases(panics)
     } else if family.is_some_and(|family| family != AmiFamily::Custom) {
-        Draft { message: format!("{what}; {NO_KUBELET}"), ..draft }.caught_by(CaughtBy::Nobody)
+        draft(format!("{what}; {NO_KUBELET}")).caught_by(CaughtBy::Nobody)
     } else {
         return None;
     };

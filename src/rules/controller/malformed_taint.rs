@@ -2,7 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::naming::{self, NamingProblem};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -69,7 +69,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for list in ["taints", "startupTaints"] {
         let items = object.at(&["spec", "template", "spec", list]);
-        for taint in items.into_iter().flat_map(Node::items) {
+        for taint in items_of(items) {
             drafts.extend(taint.get("key").and_then(|node| too_long(node, "key")));
             if let Some(value) = taint.get("value") {
                 drafts.extend(too_long(value, "value").or_else(|| with_slash(value)));

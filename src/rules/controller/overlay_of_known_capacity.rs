@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::members_of;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -73,7 +73,7 @@ const KNOWN: [&str; 5] = [
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let capacity = object.at(&["spec", "capacity"]);
-    for (key, node) in capacity.into_iter().flat_map(Node::members).filter(|(key, _)| KNOWN.contains(key)) {
+    for (key, node) in members_of(capacity).filter(|(key, _)| KNOWN.contains(key)) {
         let message = format!(
             "Karpenter takes `{key}` from the instance type alone; it refuses the NodeOverlay and leaves it out as a whole"
         );

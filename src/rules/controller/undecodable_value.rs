@@ -5,7 +5,7 @@ use crate::karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVE
 use crate::karpenter::duration::{Duration, DurationError, NillableDuration};
 use crate::karpenter::quantity::Quantity;
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -80,7 +80,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let values = |path: &[&str]| object.at(path).into_iter().flat_map(Node::members).map(|(_, node)| node);
+    let values = |path: &[&str]| object.members_at(path).map(|(_, node)| node);
     if object.is(Kind::NODE_CLASS) {
         for node in values(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
             drafts.extend(duration(node, object, false, |_| Releases::ALL));
@@ -100,7 +100,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         drafts.extend(duration(node, object, true, nillable));
     }
     let budgets = disruption.and_then(|disruption| disruption.get("budgets"));
-    for node in budgets.into_iter().flat_map(Node::items).filter_map(|budget| budget.get("duration")) {
+    for node in items_of(budgets).filter_map(|budget| budget.get("duration")) {
         drafts.extend(duration(node, object, false, of_budget));
     }
     for node in values(&["spec", "limits"]) {

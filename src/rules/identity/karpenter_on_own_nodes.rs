@@ -119,7 +119,7 @@ fn terms(spec: Node<'_>) -> Option<Node<'_>> {
 }
 
 fn expressions(term: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    term.get("matchExpressions").into_iter().flat_map(Node::items)
+    term.items_at(&["matchExpressions"])
 }
 
 /// Whether something binds the pod to nodes of its own: any selector or required affinity on more than what every node
@@ -135,11 +135,11 @@ fn is_bound(spec: Node<'_>) -> bool {
         "topology.kubernetes.io/region",
     ];
     let own = |key: &str| !COMMON.contains(&key);
-    let selected = spec.get("nodeSelector").into_iter().flat_map(Node::members).any(|(key, _)| own(key));
+    let selected = spec.members_at(&["nodeSelector"]).any(|(key, _)| own(key));
     let required = terms(spec).is_some_and(|terms| {
         terms.items().any(|term| expressions(term).any(|expression| expression.str_at(&["key"]).is_some_and(own)))
     });
-    let mut tolerations = spec.get("tolerations").into_iter().flat_map(Node::items);
+    let mut tolerations = spec.items_at(&["tolerations"]);
     let fargate = tolerations.any(|one| one.str_at(&["key"]) == Some("eks.amazonaws.com/compute-type"));
     let named = spec.get("nodeName").is_some() || spec.str_at(&["schedulerName"]) == Some("fargate-scheduler");
     selected || required || fargate || named

@@ -1,7 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -69,7 +68,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for (key, node) in object.at(&["spec", "tags"]).into_iter().flat_map(Node::members) {
+    for (key, node) in object.members_at(&["spec", "tags"]) {
         let message = match key {
             "" => "a tag of `spec.tags` has an empty key".to_owned(),
             key if is_restricted(key) => {

@@ -105,7 +105,7 @@ impl<'d> Mention<'d> {
     fn all(class: Object<'d>) -> Vec<Self> {
         let mut mentions = Vec::new();
         for (field, list) in LISTS {
-            let terms = class.at(&["spec", field]).into_iter().flat_map(Node::items);
+            let terms = class.items_at(&["spec", field]);
             let tags = terms.filter_map(|term| term.get("tags")).flat_map(Node::members);
             mentions.extend(tags.filter_map(|(key, node)| {
                 let (scheme, name) = in_tag(key, node.as_str().unwrap_or_default())?;

@@ -83,7 +83,7 @@ const GENERIC: [&str; 12] = [
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for (list, what) in [("subnetSelectorTerms", "subnets"), ("securityGroupSelectorTerms", "security groups")] {
-        for term in object.at(&["spec", list]).into_iter().flat_map(Node::items) {
+        for term in object.items_at(&["spec", list]) {
             let Some(node) = unspecific(term) else { continue };
             let message = format!("this term selects the {what} of every cluster in the account that fit it");
             let help = "add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name";

@@ -1,7 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -66,7 +65,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for term in object.at(&["spec", "securityGroupSelectorTerms"]).into_iter().flat_map(Node::items) {
+    for term in object.items_at(&["spec", "securityGroupSelectorTerms"]) {
         // Another tag in the term narrows it down.
         let Some(tags) = term.get("tags").filter(|tags| tags.len() == 1 && term.get("id").is_none()) else { continue };
         let Some((key, node)) = tags.members().find(|(key, _)| key.starts_with("kubernetes.io/cluster/")) else {

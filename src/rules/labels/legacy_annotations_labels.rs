@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if object.is(Kind::NODE_POOL) {
         of_nodes(object.at(&["spec", "template", "metadata", "annotations"]), drafts);
     } else if object.is(Kind::NODE_CLASS) {
-        let tags = object.at(&["spec", "tags"]).into_iter().flat_map(Node::members);
+        let tags = object.members_at(&["spec", "tags"]);
         let old = tags.filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
         drafts.extend(old.map(|(_, tag)| {
             let message = "this tag is for Cluster Autoscaler: Karpenter puts it on instances, and nothing reads it there";
@@ -189,10 +189,10 @@ fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
     let spec = pod.spec();
-    let spread = spec.get("topologySpreadConstraints").into_iter().flat_map(Node::items);
+    let spread = spec.items_at(&["topologySpreadConstraints"]);
     let mut keys: Vec<Node<'d>> = spread.filter_map(|item| item.get("topologyKey")).collect();
     for kind in ["podAffinity", "podAntiAffinity"] {
-        let terms = |path: &str| spec.at_path(&["affinity", kind, path]).into_iter().flat_map(Node::items);
+        let terms = |path: &str| spec.items_at(&["affinity", kind, path]);
         keys.extend(terms(REQUIRED).filter_map(|term| term.get("topologyKey")));
         keys.extend(terms(PREFERRED).filter_map(|term| term.at_path(&["podAffinityTerm", "topologyKey"])));
     }
@@ -206,7 +206,7 @@ fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let items = pod.spec().get("tolerations").into_iter().flat_map(Node::items);
+    let items = pod.spec().items_at(&["tolerations"]);
     let old = items.filter_map(|item| item.get("key")).filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
     drafts.extend(old.map(|key| {
         let message = "`karpenter.sh/disruption` is the taint of Karpenter before 1.0: no node has it any more";

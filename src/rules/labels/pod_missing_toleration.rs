@@ -120,7 +120,7 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
 
 /// A toleration of the same key that does not cover the taint, and what is amiss with it.
 fn near<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> {
-    let items = pod.spec().get("tolerations").into_iter().flat_map(Node::items);
+    let items = pod.spec().items_at(&["tolerations"]);
     let mut near = items.filter(|item| item.str_at(&["key"]) == Some(taint.key));
     near.next().map(|item| {
         let toleration = toleration(item);

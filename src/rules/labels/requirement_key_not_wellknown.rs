@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if !provider.is_empty() && provider != "karpenter.k8s.aws" {
         return;
     }
-    for requirement in spec.get("requirements").into_iter().flat_map(Node::items) {
+    for requirement in spec.items_at(&["requirements"]) {
         drafts.extend(judge(object, field, requirement));
     }
 }

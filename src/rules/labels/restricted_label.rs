@@ -3,7 +3,7 @@ use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of, members_of};
 use crate::object::{Kind, Object, Operation};
 use crate::rules::{Fixes, On};
 
@@ -111,7 +111,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let (requirements, field) = if object.is(Kind::NODE_POOL) {
         let labels = object.at(&["spec", "template", "metadata", "labels"]);
-        for (key, member) in labels.into_iter().flat_map(Node::members) {
+        for (key, member) in members_of(labels) {
             judge(object, Field::PoolLabel, key, member, drafts);
         }
         (object.at(&["spec", "template", "spec", "requirements"]), Field::PoolRequirement)
@@ -120,7 +120,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     } else {
         (object.at(&["spec", "requirements"]), Field::OverlayRequirement)
     };
-    for requirement in requirements.into_iter().flat_map(Node::items) {
+    for requirement in items_of(requirements) {
         let node = requirement.get("key");
         if let Some((node, key)) = node.and_then(|node| Some((node, node.as_str()?))) {
             judge(object, field, key, node, drafts);

@@ -118,7 +118,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// The names of the images of a pod, without registry, path, tag and digest.
 fn images(pod: Pod<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
-    let containers = pod.spec().get("containers").into_iter().flat_map(Node::items);
+    let containers = pod.spec().items_at(&["containers"]);
     containers.filter_map(|container| {
         let node = container.get("image")?;
         let name = node.as_str()?.rsplit('/').next()?;
@@ -132,7 +132,7 @@ fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
     const LOOKED_AT: usize = 1_000;
     let deployments = context.inventory.of(Kind::DEPLOYMENT).take(LOOKED_AT);
     deployments.filter_map(Pod::of).find_map(|pod| {
-        let containers = pod.spec().get("containers").into_iter().flat_map(Node::items);
+        let containers = pod.spec().items_at(&["containers"]);
         let mut env = containers.filter_map(|container| container.get("env")).flat_map(Node::items);
         let queue = env.find(|item| item.str_at(&["name"]) == Some("INTERRUPTION_QUEUE"))?.get("value")?;
         queue.as_str().is_some_and(|name| !name.is_empty()).then_some(queue)

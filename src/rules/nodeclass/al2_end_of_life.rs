@@ -1,7 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -74,7 +73,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     const HELP: &str = "move to `al2023` or `bottlerocket`; their `userData` differs";
     let minor = context.settings.kubernetes_minor;
     let gone = minor.is_some_and(|minor| minor >= WITHOUT_IMAGES);
-    let terms = || object.at(&["spec", "amiSelectorTerms"]).into_iter().flat_map(Node::items);
+    let terms = || object.items_at(&["spec", "amiSelectorTerms"]);
     let named = |key: &str, fits: &dyn Fn(&str) -> bool| {
         terms().filter_map(|term| term.get(key)).find(|node| node.as_str().is_some_and(fits))
     };

@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::items_of;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -79,7 +79,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
     }
     let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
-    for node in volumes.into_iter().flat_map(Node::items).filter_map(|volume| volume.get("awsElasticBlockStore")) {
+    for node in items_of(volumes).filter_map(|volume| volume.get("awsElasticBlockStore")) {
         let message = "the pod names an EBS volume without a claim: Karpenter neither counts it nor knows its zone";
         let help = "make a PersistentVolume of `ebs.csi.aws.com` with the volume's zone, and a claim on it";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));

@@ -134,7 +134,7 @@ fn volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dr
 }
 
 fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
-    let expressions = term.get("matchExpressions").into_iter().flat_map(Node::items);
+    let expressions = term.items_at(&["matchExpressions"]);
     let zones = expressions.filter(|expression| {
         expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key))
             && expression.str_at(&["operator"]) == Some("In")

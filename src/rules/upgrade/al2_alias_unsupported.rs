@@ -1,7 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::On;
 
@@ -57,7 +56,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if context.settings.kubernetes_minor.is_none_or(|minor| minor < 33) {
         return;
     }
-    let terms = object.at(&["spec", "amiSelectorTerms"]).into_iter().flat_map(Node::items);
+    let terms = object.items_at(&["spec", "amiSelectorTerms"]);
     for alias in terms.filter_map(|term| term.get("alias")) {
         let Some(text) = alias.as_str().filter(|text| text.starts_with("al2@")) else { continue };
         let message = format!("`{text}` is refused on Kubernetes 1.33 and later: the node class says `UnsupportedAlias` and is not used");

@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::items_of;
 use crate::object::{Kind, Object};
 use crate::rules::On;
 
@@ -61,7 +61,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let terms = object.at(&["spec", "amiSelectorTerms"]);
-    for alias in terms.into_iter().flat_map(Node::items).filter_map(|term| term.get("alias")) {
+    for alias in items_of(terms).filter_map(|term| term.get("alias")) {
         let Some(version) = alias.as_str().and_then(|alias| alias.strip_prefix("bottlerocket@")) else { continue };
         if minor(version).is_some_and(|minor| minor < 22) {
             let message = format!(

@@ -84,7 +84,7 @@ const RENAMED: [Renamed; 7] = [
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let groups = object.at(&["spec", "groups"]).into_iter().flat_map(Node::items);
+    let groups = object.items_at(&["spec", "groups"]);
     let rules = groups.filter_map(|group| group.get("rules")).flat_map(Node::items);
     for expression in rules.filter_map(|rule| rule.get("expr")) {
         let Some(text) = expression.as_str() else { continue };

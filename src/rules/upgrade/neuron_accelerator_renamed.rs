@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::On;
 use crate::scheduling::pod::{Expression, Origin, Pod};
@@ -72,9 +72,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if object.is(Kind::NODE_POOL) {
         let template = object.at(&["spec", "template"]);
         let requirements = template.and_then(|template| template.at_path(&["spec", "requirements"]));
-        for requirement in requirements.into_iter().flat_map(Node::items) {
+        for requirement in items_of(requirements) {
             if requirement.str_at(&["key"]) == Some(KEY) {
-                let values = requirement.get("values").into_iter().flat_map(Node::items);
+                let values = requirement.items_at(&["values"]);
                 asked(&values.collect::<Vec<_>>(), drafts);
             }
         }

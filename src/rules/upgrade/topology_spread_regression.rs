@@ -1,7 +1,7 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::Object;
 use crate::rules::On;
 use crate::scheduling::pod::Pod;
@@ -56,7 +56,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
     let constraints = pod.spec().get("topologySpreadConstraints");
     let heeds = |constraint: &Node<'_>| constraint.str_at(&["nodeAffinityPolicy"]) != Some("Ignore");
-    if let Some(constraint) = constraints.into_iter().flat_map(Node::items).find(heeds) {
+    if let Some(constraint) = items_of(constraints).find(heeds) {
         let place = constraint.get("topologyKey").map_or(Place::value(constraint), Place::value);
         let message = "this release may find no place for pods with this spread: it counts the domains of a spread wrongly";
         drafts.push(Draft::new(&RULE, place, message).help("go to 1.8.5 or later instead"));

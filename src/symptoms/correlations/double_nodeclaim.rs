@@ -15,9 +15,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "double-nodeclaim",
     severity: crate::finding::Severity::Error,
-    summary: "Two NodeClaims are made for the same pods",
+    summary: "two NodeClaims are made for the same pods",
     says: "two NodeClaims were made for the same pods",
-    remedy: "Compare the zones of the two nodes, and see whether more than one controller is active.",
+    remedy: "compare the zones of the two nodes, and see whether more than one controller is active",
     cause: "\
 The provisioner makes a NodeClaim and counts on its node from then on. It makes a second one for the same pods only if
 they no longer fit the first:
@@ -31,8 +31,8 @@ they no longer fit the first:
 It is no double where the pods are others, or where the first NodeClaim failed or was deleted before.
 
 Certain: some batches within minutes gave more places on new nodes than they had pods, none of their NodeClaims failed, and the
-cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone it is likely where a pod was
-nominated to two NodeClaims and its volume is told to be in the way.",
+cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone: a pod was nominated to two NodeClaims,
+and the scheduler names a conflict with its volume (certain) or a volume that is to be bound at once (likely).",
     rules: &["storageclass-immediate", "taint-should-be-startup-taint", "two-controllers"],
     messages: &[],
     when: When::Correlated,
@@ -96,6 +96,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 /// Compares each batch with those before it that named the same pods.
 fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
+    let interleaved = history.interleaved();
     // The last batches that made NodeClaims and named the pod, the latest first.
     let mut last: BTreeMap<&str, Vec<&Batch>> = BTreeMap::new();
     for batch in history.batches.in_time() {
@@ -107,7 +108,8 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
         before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Said::key)));
         before.dedup_by(|one, other| std::ptr::eq(*one, *other));
         // With more batches there are more pods, and it may show only in the few or only in the many.
-        let found = (1..=before.len()).find_map(|count| compare(history, before.get(..count)?, batch));
+        let found =
+            (1..=before.len()).find_map(|count| compare(history, &interleaved, before.get(..count)?, batch));
         doubles.extend(found);
         for pod in &batch.pods {
             let batches = last.entry(pod).or_default();
@@ -119,7 +121,12 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
 }
 
 /// Whether some batches, the latest first, and one after them gave more places on new nodes than there were pods.
-fn compare<'h>(history: &'h History, earlier: &[&'h Batch], batch: &'h Batch) -> Option<Double<'h>> {
+fn compare<'h>(
+    history: &'h History,
+    interleaved: &BTreeSet<(usize, usize)>,
+    earlier: &[&'h Batch],
+    batch: &'h Batch,
+) -> Option<Double<'h>> {
     let (when, latest) = (batch.time()?, *earlier.first()?);
     let apart = |earlier: &Batch| Some(when.0 - earlier.time()?.0);
     let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
@@ -162,16 +169,20 @@ fn compare<'h>(history: &'h History, earlier: &[&'h Batch], batch: &'h Batch) ->
         pod,
         gap: gap(first.created.as_ref(), second.created.as_ref()),
         is_proven: counted.is_some() && first.launched.is_some() && second.launched.is_some(),
-        why: why(history, first, second, apart(latest)?, latest.writer != batch.writer),
+        why: why(history, first, second, apart(latest)?, (latest.writer, batch.writer), interleaved),
     })
 }
 
-fn why(history: &History, first: &Life, second: &Life, apart: i64, other_writer: bool) -> Why {
-    let interleave = || {
-        let (one, other) = (first.writer, second.writer);
-        one.zip(other).is_some_and(|(one, other)| history.writers_interleave(one, other))
-    };
-    if apart < ONE_BATCH || (other_writer && (interleave() || history.leases.len() > 1)) {
+fn why(
+    history: &History,
+    first: &Life,
+    second: &Life,
+    apart: i64,
+    writers: (usize, usize),
+    interleaved: &BTreeSet<(usize, usize)>,
+) -> Why {
+    let leases = writers.0 != writers.1 && history.leases.len() > 1;
+    if apart < ONE_BATCH || interleaved.contains(&writers) || leases {
         return Why::Controllers;
     }
     let zones_known = !first.zone.is_empty() && !second.zone.is_empty();
@@ -228,7 +239,10 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
         Why::Zones => volume.is_some() || !history.immediate.is_empty(),
         Why::Node | Why::Unknown => false,
     };
+    // That the first node is there and the volume elsewhere.
+    let conflicts = volume.is_some_and(|said| said.text.contains("volume node affinity conflict"));
     let confidence = match (shown.is_proven, is_explained) {
+        (_, true) if conflicts && shown.why == Why::Zones => Confidence::Certain,
         (true, true) => Confidence::Certain,
         (true, false) | (false, true) => Confidence::Likely,
         (false, false) => Confidence::Possible,
@@ -246,10 +260,10 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     );
     let pod = shown.pod;
     let help = match shown.why {
-        Why::Controllers => "Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.".to_owned(),
-        Why::Zones => format!("The volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound."),
-        Why::Node => format!("The first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for."),
-        Why::Unknown => format!("See in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers."),
+        Why::Controllers => "two controllers are active at once: keep one release of Karpenter in one namespace, with leader election".to_owned(),
+        Why::Zones => format!("the volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
+        Why::Node => format!("the first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for"),
+        Why::Unknown => format!("see in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers"),
     };
     // By what the cause is recognised in a manifest.
     let details: Vec<&str> = match shown.why {
@@ -316,7 +330,7 @@ mod tests {
     fn zones_that_differ_point_to_storage() {
         insta::assert_snapshot!(found(&CORRELATION, &storage()), @"
         error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 4, 5, 7, 8
@@ -338,7 +352,7 @@ mod tests {
         ];
         insta::assert_snapshot!(found(&CORRELATION, &log.concat()), @"
         error likely x1: two NodeClaims were made for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
-          help: The first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for.
+          help: the first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: taints
           lines: 1, 3, 4, 5, 6, 8, 9
@@ -356,7 +370,7 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x1: two NodeClaims were made for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: Two controllers are active at once: keep one release of Karpenter in one namespace, with leader election.
+          help: two controllers are active at once: keep one release of Karpenter in one namespace, with leader election
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: controller
           lines: 1, 3, 4, 6, 7, 8
@@ -430,8 +444,8 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, nominated), "");
         let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
-        error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
-          help: The volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound.
+        error certain x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 2, 4, 5

@@ -16,9 +16,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "drift-loop",
     severity: crate::finding::Severity::Error,
-    summary: "The nodes of a NodePool drift as soon as they are replaced",
+    summary: "the nodes of a NodePool drift as soon as they are replaced",
     says: "the nodes of a NodePool drift as soon as they are replaced",
-    remedy: "See the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims.",
+    remedy: "see the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims",
     cause: "\
 A node drifts when it is no longer what its NodePool and node class ask for, and is replaced once. Where the replacement drifts
 too, something differs between what is asked for and what is made, or what is asked for changes all the time.
@@ -26,7 +26,8 @@ too, something differs between what is asked for and what is made, or what is as
 A change of the NodePool or node class, or a new AMI, makes every older node drift once: that is a wave, no loop. It counts as
 a loop where nodes that were made after the first drift of the same NodePool, for the same reason, drift within the hour:
 certain from the third generation on, likely from the second where it drifts within a quarter of an hour. A NodePool or node
-class can be changed twice in an hour, and an `INFO` log does not tell the reason: there it takes a generation more.",
+class can be changed twice in an hour, and an `INFO` log does not tell the reason: there it takes a generation more. Possible: a
+node drifts from the security groups or subnets within five minutes, and no older one with it.",
     rules: &["cluster-name-shared", "two-controllers", "sg-cluster-tag-selector", "selector-cluster-mismatch"],
     messages: &[],
     when: When::Correlated,
@@ -47,32 +48,32 @@ const AT_ONCE: i64 = 15 * 60_000;
 fn usual(reason: &str) -> &'static str {
     match reason {
         "SecurityGroupDrift" => {
-            "Something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance."
+            "something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance"
         }
         "SubnetDrift" => {
-            "The instances are in subnets that the selector does not find any more: compare `status.subnets` of the node class with the subnet of an instance, and see whether the tags of the subnets change."
+            "the instances are in subnets that the selector does not find any more: compare `status.subnets` of the node class with the subnet of an instance, and see whether the tags of the subnets change"
         }
         "AMIDrift" => {
-            "The selector finds another AMI than the one that nodes start with: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and see whether a pipeline publishes images all the time; pin the version of the alias."
+            "the selector finds another AMI than the one that nodes start with: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and see whether a pipeline publishes images all the time; pin the version of the alias"
         }
         "NodeClassDrift" => {
-            "Two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get ec2nodeclass -o yaml --show-managed-fields`."
+            "two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get ec2nodeclass -o yaml --show-managed-fields`"
         }
         "NodePoolDrifted" => {
-            "Two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get nodepool -o yaml --show-managed-fields`."
+            "two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get nodepool -o yaml --show-managed-fields`"
         }
         "RequirementsDrifted" => {
-            "The nodes carry labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`."
+            "the nodes carry labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`"
         }
         "InstanceTypeNotFound" => {
-            "The instance type is not among those that the provider offers: see whether its list of instance types changes, and name the types in the requirements."
+            "the instance type is not among those that the provider offers: see whether its list of instance types changes, and name the types in the requirements"
         }
         "CapacityReservationDrift" => {
-            "The nodes are not in the reservations that the node class selects: compare `status.capacityReservations` with the reservation of an instance."
+            "the nodes are not in the reservations that the node class selects: compare `status.capacityReservations` with the reservation of an instance"
         }
-        "PlacementGroupDrift" => "The nodes are not in the placement group that the node class selects.",
+        "PlacementGroupDrift" => "the nodes are not in the placement group that the node class selects",
         _ => {
-            "The reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims."
+            "the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims"
         }
     }
 }
@@ -128,7 +129,9 @@ fn judge(
     marks: &[Mark<'_>],
 ) -> Option<Diagnosis> {
     let again: Vec<_> = marks.iter().filter(|mark| mark.generation > 1).collect();
-    let generations = again.iter().map(|mark| mark.generation).max()?;
+    let Some(generations) = again.iter().map(|mark| mark.generation).max() else {
+        return born_drifted(cluster, history, pool, reason, marks);
+    };
     let youngest = again.iter().filter_map(|mark| mark.age).min()?;
     // A spec that is changed by hand, or a reason that is not told.
     let is_of_spec = matches!(reason, "" | "NodePoolDrifted" | "NodeClassDrift" | "RequirementsDrifted");
@@ -157,7 +160,7 @@ fn judge(
     });
     let lives = || again.iter().map(|mark| &*mark.life.name);
     let help = match reason {
-        "" => format!("{} Replaced were {}.", usual(reason), names(lives())),
+        "" => format!("{}; replaced were {}", usual(reason), names(lives())),
         _ => usual(reason).to_owned(),
     };
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
@@ -168,6 +171,35 @@ fn judge(
         .objects("EC2NodeClass", history.classes_of([pool]))
         .objects("NodeClaim", lives())
         .quote(cluster, quotes);
+    Some(draft.done())
+}
+
+/// Nodes that drift within minutes of their making, and no others with them: they never were what is asked for. It takes
+/// a reason that only what was launched can give.
+fn born_drifted(
+    cluster: usize,
+    history: &History,
+    pool: &str,
+    reason: &str,
+    marks: &[Mark<'_>],
+) -> Option<Diagnosis> {
+    let is_young = |mark: &Mark<'_>| mark.age.is_some_and(|age| age <= AT_ONCE / 3);
+    if !matches!(reason, "SecurityGroupDrift" | "SubnetDrift") || !marks.iter().all(is_young) {
+        return None;
+    }
+    let first = marks.first()?;
+    let message = format!(
+        "the node of {} drifted {} after it was made (`{reason}`): it never was what its node class asks for, and its replacement will not be either",
+        names(marks.iter().map(|mark| &*mark.life.name)),
+        duration(first.age?)
+    );
+    let draft = Draft::new(&SYMPTOM, cluster, Confidence::Possible, message)
+        .help(usual(reason).to_owned())
+        .count(marks.len() as u64)
+        .objects("NodePool", [pool])
+        .objects("EC2NodeClass", history.classes_of([pool]))
+        .objects("NodeClaim", marks.iter().map(|mark| &*mark.life.name))
+        .quote(cluster, [first.life.launched.as_ref(), first.life.initialised.as_ref(), Some(first.said)]);
     Some(draft.done())
 }
 
@@ -196,16 +228,25 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x2: the nodes of the NodePool `default` drift as soon as they are replaced (`SecurityGroupDrift`): 3 generations one after the other, the youngest 2 minutes after it was made
-          help: Something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance.
+          help: something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
           lines: 2, 3, 4, 5, 6
         ");
         let two = [life("aaaaa", 0, 2, "SubnetDrift"), life("bbbbb", 3, 5, "SubnetDrift")].concat();
         assert_eq!(verdict(&CORRELATION, &two), "error likely");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 2, "SubnetDrift")), "error possible");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 2, "AMIDrift")), "");
+        assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 20, "SubnetDrift")), "");
         // A NodePool may be changed twice in an hour.
         assert_eq!(verdict(&CORRELATION, &two.replace("SubnetDrift", "NodePoolDrifted")), "");
         // And what drifts for one reason, then for another, was changed in two ways.
-        assert_eq!(verdict(&CORRELATION, &two.replacen("SubnetDrift", "AMIDrift", 1)), "");
+        assert_eq!(
+            verdict(
+                &CORRELATION,
+                &two.replacen("SubnetDrift", "AMIDrift", 1).replace("SubnetDrift", "InstanceTypeNotFound")
+            ),
+            ""
+        );
     }
 
     #[test]
@@ -234,7 +275,7 @@ mod tests {
         let log = [turn("aaaaa", "bbbbb", 1), turn("bbbbb", "ccccc", 4), turn("ccccc", "ddddd", 7)].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error likely x2: the nodes of the NodePool `default` drift as soon as they are replaced: 3 generations one after the other, the youngest 2 minutes after it was made
-          help: The reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims. Replaced were `default-bbbbb`, `default-ccccc`.
+          help: the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims; replaced were `default-bbbbb`, `default-ccccc`
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
           lines: 1, 2, 3, 4, 5
         ");
@@ -271,6 +312,9 @@ mod tests {
             )
         };
         assert_eq!(verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 5)].concat()), "error likely");
-        assert_eq!(verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 1)].concat()), "");
+        assert_eq!(
+            verdict(&CORRELATION, &[status("aaaaa", 0), status("bbbbb", 1)].concat()),
+            "error possible"
+        );
     }
 }

@@ -15,7 +15,7 @@ static SYMPTOM: Symptom = Symptom {
     severity: crate::finding::Severity::Error,
     summary: "NodePools are passed over because EC2 does not find the instance profile of their node class",
     says: "NodePools are passed over because EC2 does not find the instance profile of their node class",
-    remedy: "Write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role.",
+    remedy: "write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role",
     cause: "\
 `spec.instanceProfile` is a name, and is copied into the status without being looked up. From 1.3.1 on a trial launch fails on an ARN
 or a name that EC2 does not know; Karpenter takes that for a profile that is not there yet, waits, and says nothing of it. The node
@@ -51,8 +51,8 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         let blocked_pools = || blocked.iter().map(|(pool, ..)| *pool);
         let told = || blocked_pools().filter_map(|pool| history.unready_pools.get(pool));
         let message = format!(
-            "the NodePool {} is passed over: EC2 does not find the instance profile of its node class `{class}`, `{}`, which is an ARN and has to be a name",
-            names(blocked_pools()),
+            "{} passed over: EC2 does not find the instance profile of its node class `{class}`, `{}`, which is an ARN and has to be a name",
+            passed_over(blocked_pools().collect()),
             profile.value,
         );
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
@@ -68,8 +68,8 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         found.push(draft.done());
     } else if let Some((class, profile)) = alone() {
         let message = format!(
-            "the NodePool {} is passed over, as where EC2 does not find the instance profile of the node class: that of `{class}` is the ARN `{}`, and has to be a name",
-            names(pools()),
+            "{} passed over, as where EC2 does not find the instance profile of the node class: that of `{class}` is the ARN `{}`, and has to be a name",
+            passed_over(pools().collect()),
             profile.value,
         );
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
@@ -80,10 +80,10 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         found.push(draft.done());
     } else if let Some(undecided) = history.undecided.as_ref().filter(|_| !history.unready_pools.is_empty()) {
         let message = format!(
-            "the NodePool {} is passed over, and of its node class only `ValidationSucceeded` is not decided: as where EC2 does not find the instance profile",
-            names(pools()),
+            "{} passed over, and of its node class only `ValidationSucceeded` is not decided: as where EC2 does not find the instance profile",
+            passed_over(pools().collect()),
         );
-        let help = format!("{} `kubectl get ec2nodeclass -o yaml` in the input settles it.", SYMPTOM.remedy);
+        let help = format!("{}; `kubectl get ec2nodeclass -o yaml` in the input settles it", SYMPTOM.remedy);
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
             .help(help)
             .objects("NodePool", pools())
@@ -91,6 +91,12 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
             .quote(cluster, [Some(undecided)]);
         found.push(draft.done());
     }
+}
+
+/// `the NodePool `a` is`, `the NodePools `a`, `b` are`.
+fn passed_over(pools: Vec<&str>) -> String {
+    let (word, verb) = if pools.len() == 1 { ("NodePool", "is") } else { ("NodePools", "are") };
+    format!("the {word} {} {verb}", names(pools))
 }
 
 #[cfg(test)]
@@ -116,7 +122,7 @@ mod tests {
         let arn = class("arn:aws:iam::111122223333:instance-profile/nodes");
         insta::assert_snapshot!(found(&CORRELATION, &format!("{UNREADY}{arn}{POOL}")), @"
         error certain x2: the NodePool `web` is passed over: EC2 does not find the instance profile of its node class `default`, `arn:aws:iam::111122223333:instance-profile/nodes`, which is an ARN and has to be a name
-          help: Write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role.
+          help: write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role
           objects: NodePool/web, EC2NodeClass/default
           lines: 1, 4
         ");

@@ -14,9 +14,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "node-never-joined",
     severity: Severity::Error,
-    summary: "An instance is launched and never becomes a node",
+    summary: "an instance is launched and never becomes a node",
     says: "an instance was launched and never became a node",
-    remedy: "See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.",
+    remedy: "see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data",
     cause: "\
 Karpenter waits fifteen minutes for the Node of a NodeClaim, then removes the NodeClaim and its instance, and the pods get
 another one that meets the same. No Node appears where the kubelet does not reach the API server or is not let in: the
@@ -50,7 +50,7 @@ const REMOVED: i64 = 25 * 60_000;
 /// Nodes join within two minutes; from here on it is worth a look.
 const LATE: i64 = 5 * 60_000;
 
-const SETTLES: &str = " At the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) settles it.";
+const SETTLES: &str = "; at the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) settles it";
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let judged = history.lives.all().filter_map(|life| Some((judge(history, life)?, life)));
@@ -84,7 +84,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let mut help = SYMPTOM.remedy.to_owned();
     if joined > 0 {
         help = format!(
-            "{joined} others of the same NodePool joined: look for what this instance does not share, such as its subnet or instance type. {help}"
+            "{joined} others of the same NodePool joined: look for what this instance does not share, such as its subnet or instance type; {help}"
         );
     }
     if confidence != Confidence::Certain && !history.has_debug && history.has_log {
@@ -100,7 +100,8 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         ]
     });
     let unhealthy = pools.iter().map(|pool| history.unhealthy_pools.get(*pool));
-    let severity = if joined > judged.len() { Severity::Warning } else { SYMPTOM.severity };
+    let is_grave = is_over && joined <= judged.len();
+    let severity = if is_grave { SYMPTOM.severity } else { Severity::Warning };
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .severity(severity)
         .help(help)
@@ -122,6 +123,8 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
         || life.launch_failed.is_some()
         || life.lost.is_some()
         || life.cause.is_some()
+        // The name of its Node is known from registration on.
+        || !life.node.is_empty()
         || has_node;
     if other {
         return None;
@@ -187,7 +190,7 @@ mod tests {
         );
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
         error certain x1: the instance of `default-abcde` was launched and never became a node: no Node appeared until the NodeClaim was removed after 15 minutes
-          help: See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.
+          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
           objects: NodeClaim/default-abcde
           lines: 1, 2, 3, 4
         ");
@@ -208,7 +211,7 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, &deleted("1:02")), "");
         assert_eq!(verdict(&CORRELATION, &deleted("40:00")), "");
         let help = found(&CORRELATION, &deleted("15:50"));
-        assert!(help.contains("At the log level `debug` the line `terminating due to timeout`"), "{help}");
+        assert!(help.contains("at the log level `debug` the line `terminating due to timeout`"), "{help}");
     }
 
     #[test]
@@ -219,8 +222,17 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, LAUNCHED), "");
         assert_eq!(
             verdict(&CORRELATION, &format!("{LAUNCHED}16:00 provisioner: found provisionable pod(s) {{}}\n")),
-            "error possible"
+            "warning possible"
         );
+    }
+
+    #[test]
+    fn a_line_that_names_its_node_tells_that_it_had_joined() {
+        let deleted = "17:00 nodeclaim.lifecycle: deleted nodeclaim {'claim': 'default-abcde', 'Node': {'name': 'ip-10-0-1-2'}}";
+        assert_eq!(verdict(&CORRELATION, &format!("{LAUNCHED}{deleted}\n")), "");
+        // Up to 1.0 the name is there and empty.
+        let empty = deleted.replace("ip-10-0-1-2", "");
+        assert_eq!(verdict(&CORRELATION, &format!("{LAUNCHED}{empty}\n")), "error likely");
     }
 
     #[test]
@@ -247,7 +259,7 @@ mod tests {
             )
         };
         assert_eq!(verdict(&CORRELATION, &status("1:00")), "");
-        assert_eq!(verdict(&CORRELATION, &status("6:00")), "error possible");
+        assert_eq!(verdict(&CORRELATION, &status("6:00")), "warning possible");
         assert_eq!(verdict(&CORRELATION, &status("16:00")), "error likely");
         let deleting = "---\napiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: default-abcde, creationTimestamp: '2026-03-31T16:00:00Z', deletionTimestamp: '2026-03-31T16:15:02Z'}\n---\n";
         assert_eq!(verdict(&CORRELATION, &format!("{}{deleting}", status("0:30"))), "error likely");
@@ -258,7 +270,7 @@ mod tests {
         let pool = "0:00 condition NodePool/default NodeRegistrationHealthy=False RegistrationFailed: Failed to register node";
         insta::assert_snapshot!(found(&CORRELATION, pool), @"
         error likely x1: the nodes of the NodePool `default` do not register
-          help: See on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data.
+          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
           objects: NodePool/default
           lines: 1
         ");

@@ -15,9 +15,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "nodeclaim-refused-label",
     severity: crate::finding::Severity::Error,
-    summary: "The API server refuses NodeClaims for a label that a pod asks for",
+    summary: "the API server refuses NodeClaims for a label that a pod asks for",
     says: "the API server refuses NodeClaims for a restricted label",
-    remedy: "Take the label out of the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines put it into the NodeClaim.",
+    remedy: "take the label out of the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines put it into the NodeClaim",
     cause: "\
 What a pod asks for becomes requirements of the NodeClaim that is made for it. For a label that no NodePool defines, `In` and
 `Exists` never fit, but `NotIn` and `DoesNotExist` do, and go into the NodeClaim; its CRD refuses the domains `karpenter.sh` and
@@ -65,20 +65,20 @@ fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) ->
             None => String::new(),
         }
     );
-    let open = if releases == Releases::ALL { "" } else { " From 1.9 on it is allowed." };
+    let open = if releases == Releases::ALL { "" } else { "; from 1.9 on it is allowed" };
     let help = match (&*keys, refusal.by_disruption) {
         ([], true) => format!(
-            "Look for node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pods of the nodes that are to be replaced; `kubectl get pods -A -o yaml` in the input names them.{open}"
+            "look for node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pods of the nodes that are to be replaced; `kubectl get pods -A -o yaml` in the input names them{open}"
         ),
         ([], false) if !batched.is_empty() => format!(
-            "Look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in {}.{open}",
+            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in {}{open}",
             names(batched.iter().copied())
         ),
         ([], false) => format!(
-            "Look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the waiting pods; `kubectl get pods -A -o yaml` in the input names them.{open}"
+            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the waiting pods; `kubectl get pods -A -o yaml` in the input names them{open}"
         ),
         (keys, _) => format!(
-            "Take {} out of the node affinity, or ask for a label of your own that a NodePool sets.{open}",
+            "take {} out of the node affinity, or ask for a label of your own that a NodePool sets{open}",
             names(keys.iter().copied())
         ),
     };
@@ -143,7 +143,7 @@ mod tests {
     fn a_domain_is_named_with_the_releases_and_the_pods_of_the_batch() {
         insta::assert_snapshot!(found(&CORRELATION, REFUSED), @"
         error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict
-          help: Look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `kubernetes.io` in `shop/web-1`. From 1.9 on it is allowed.
+          help: look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `kubernetes.io` in `shop/web-1`; from 1.9 on it is allowed
           objects: Pod/web-1
           details: kubernetes.io
           lines: 2, 3
@@ -170,7 +170,7 @@ spec:
 ";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{REFUSED}{manifest}")), @"
         error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict: `node-role.kubernetes.io/spot` of Deployment `web` asks for it
-          help: Take `node-role.kubernetes.io/spot` out of the node affinity, or ask for a label of your own that a NodePool sets. From 1.9 on it is allowed.
+          help: take `node-role.kubernetes.io/spot` out of the node affinity, or ask for a label of your own that a NodePool sets; from 1.9 on it is allowed
           objects: Deployment/web
           details: node-role.kubernetes.io/spot, kubernetes.io
           lines: 2, 3
@@ -187,6 +187,8 @@ spec:
             let log = format!("0:05 ERROR disruption: Reconciler error {{'error': '{error}'}}");
             assert_eq!(verdict(&CORRELATION, &log), "error certain", "{error}");
         }
+        let event = r#"0:05 event NodePool/web FailedCreate: NodeClaim.karpenter.sh "web-abcde" is invalid: spec.requirements[0].key: Invalid value: "string": label domain "k8s.io" is restricted"#;
+        assert_eq!(verdict(&CORRELATION, event), "error certain");
     }
 
     #[test]

@@ -16,9 +16,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "pod-ignored",
     severity: crate::finding::Severity::Warning,
-    summary: "The provisioner skips a pod, and says so at DEBUG only",
+    summary: "the provisioner skips a pod, and says so at DEBUG only",
     says: "the provisioner skips a pod: {its reason}",
-    remedy: "Change what the controller names in the pod or its volume claims; it is looked at again every few seconds.",
+    remedy: "change what the controller names in the pod or its volume claims; it is looked at again every few seconds",
     cause: "\
 Before the provisioner looks for nodes it puts aside pods that it cannot judge: with a restricted label in a node selector or
 a required node affinity (up to 1.4 a preferred one too), with `matchFields`, or with a volume claim that does not exist, has no
@@ -67,67 +67,67 @@ const REASONS: &[Reason] = &[
     Reason {
         words: &["immediate volume binding mode"],
         is: "its volume claim is not bound, and its StorageClass binds at once, so that Karpenter waits for the zone",
-        help: "Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and see why the volume is not provisioned (`kubectl describe pvc`).",
+        help: "use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and see why the volume is not provisioned (`kubectl describe pvc`)",
         passes: true,
     },
     Reason {
         words: &["kubernetes.io/hostname", "restricted"],
         is: "it asks for the host name of a node, which no new node can have",
-        help: "Drop `kubernetes.io/hostname` from the node selector and node affinity; to spread pods over nodes, use a topology spread constraint.",
+        help: "drop `kubernetes.io/hostname` from the node selector and node affinity; to spread pods over nodes, use a topology spread constraint",
         passes: false,
     },
     Reason {
         words: &["restricted"],
         is: "it asks for the restricted label {}",
-        help: "Ask for a well-known label, or for one of your own that a NodePool sets; from 1.9 on labels of `kubernetes.io` and `k8s.io` are allowed where a NodePool sets them.",
+        help: "ask for a well-known label, or for one of your own that a NodePool sets; from 1.9 on labels of `kubernetes.io` and `k8s.io` are allowed where a NodePool sets them",
         passes: false,
     },
     Reason {
         words: &["is not allowed as it might interfere"],
         is: "it asks for the restricted label {}",
-        help: "Ask for a well-known label, or for one of your own that a NodePool sets.",
+        help: "ask for a well-known label, or for one of your own that a NodePool sets",
         passes: false,
     },
     Reason {
         words: &["matchFields is not supported"],
         is: "its node affinity has `matchFields`, which Karpenter does not read",
-        help: "Write the terms of the node affinity with `matchExpressions`.",
+        help: "write the terms of the node affinity with `matchExpressions`",
         passes: false,
     },
     Reason {
         words: &["must define a storage class"],
         is: "its volume claim is not bound and names no StorageClass",
-        help: "Set `storageClassName`, mark one StorageClass as the default, or bind the claim to a volume.",
+        help: "set `storageClassName`, mark one StorageClass as the default, or bind the claim to a volume",
         passes: true,
     },
     Reason {
         words: &["storage class"],
         is: "the StorageClass of its volume claim is not there",
-        help: "Create the StorageClass, or name one that exists; that of a claim cannot be changed.",
+        help: "create the StorageClass, or name one that exists; that of a claim cannot be changed",
         passes: true,
     },
     Reason {
         words: &["persistentvolumeclaim", "being deleted"],
         is: "its volume claim is being deleted",
-        help: "Let the deletion end, or remove what holds it: the claim's finalizer waits for pods that use it.",
+        help: "let the deletion end, or remove what holds it: the claim's finalizer waits for pods that use it",
         passes: true,
     },
     Reason {
         words: &["non-existent persistentvolume"],
         is: "its volume claim is bound to a volume that is gone",
-        help: "Delete the claim and restore the volume from a backup.",
+        help: "delete the claim and restore the volume from a backup",
         passes: true,
     },
     Reason {
         words: &["persistent", "olume"],
         is: "its volume claim or volume is not there or not ready",
-        help: "See `kubectl describe pvc` for the claim that the controller names.",
+        help: "see `kubectl describe pvc` for the claim that the controller names",
         passes: true,
     },
     Reason {
         words: &["pvc"],
         is: "its volume claim is not there or not ready",
-        help: "See `kubectl describe pvc` for the claim that the controller names.",
+        help: "see `kubectl describe pvc` for the claim that the controller names",
         passes: true,
     },
 ];
@@ -202,11 +202,7 @@ fn drafted(
     if let Some(meant) =
         labels::meant(detail).filter(|_| reason.is_some_and(|reason| reason.is.contains("{}")))
     {
-        let meant = meant.help();
-        help = match meant.strip_prefix("write ") {
-            Some(key) => format!("Write {key}. {help}"),
-            None => format!("Did you mean {} {help}", meant.trim_start_matches("did you mean ")),
-        };
+        help = format!("{}; {help}", meant.help());
     }
     let sure = reason.is_some_and(|reason| !reason.passes);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
@@ -255,7 +251,7 @@ mod tests {
 ";
         insta::assert_snapshot!(found(&CORRELATION, log), @"
         warning certain x3: the provisioner skips 2 pods, `shop/web-1`, `shop/web-2`: it asks for the restricted label `node-role.kubernetes.io/spot`
-          help: Ask for a well-known label, or for one of your own that a NodePool sets; from 1.9 on labels of `kubernetes.io` and `k8s.io` are allowed where a NodePool sets them.
+          help: ask for a well-known label, or for one of your own that a NodePool sets; from 1.9 on labels of `kubernetes.io` and `k8s.io` are allowed where a NodePool sets them
           objects: Pod/web-1, Pod/web-2
           details: node-role.kubernetes.io/spot
           lines: 1, 3
@@ -298,7 +294,7 @@ mod tests {
         let skipped = "0:05 DEBUG provisioner: ignoring pod, failed to validate pvc, pvc with immediate volume binding mode must be bound {'Pod': {'namespace': 'db', 'name': 'db-0'}}\n";
         insta::assert_snapshot!(found(&CORRELATION, skipped), @"
         warning likely x1: the provisioner skips the pod `db/db-0`: its volume claim is not bound, and its StorageClass binds at once, so that Karpenter waits for the zone
-          help: Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and see why the volume is not provisioned (`kubectl describe pvc`).
+          help: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and see why the volume is not provisioned (`kubectl describe pvc`)
           objects: Pod/db-0
           details: volumeBindingMode
           lines: 1

@@ -14,9 +14,9 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "registration-taint-absent",
     severity: Severity::Error,
-    summary: "A node comes up without the taint that Karpenter expects at registration",
+    summary: "a node comes up without the taint that Karpenter expects at registration",
     says: "a node came up without the taint `karpenter.sh/unregistered:NoExecute`",
-    remedy: "Let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself.",
+    remedy: "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself",
     cause: "\
 With `amiFamily: Custom` the user data is passed on as it is, and must make the kubelet register with the taint
 `karpenter.sh/unregistered:NoExecute`. Where it does not, the provider's releases 1.0.0 to 1.0.8, 1.1.0 to 1.1.3 and 1.2.0 to
@@ -44,8 +44,8 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let (refused, passed): (Vec<_>, Vec<_>) = told.into_iter().partition(|life| life.taint_needed);
     if !refused.is_empty() {
         let message = format!(
-            "the node of {} came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register it: {}",
-            names(refused.iter().map(|life| &*life.name)),
+            "{} came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: {}",
+            whose(&refused),
             if refused.iter().any(|life| life.timed_out.is_some() || life.deleted.is_some()) {
                 "the NodeClaim is removed after 15 minutes, and the next meets the same"
             } else {
@@ -56,14 +56,21 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     }
     if !passed.is_empty() {
         let message = format!(
-            "the node of {} came up without the taint `karpenter.sh/unregistered:NoExecute`: it is registered all the same, but pods may have been bound to it before its taints and labels were in place",
-            names(passed.iter().map(|life| &*life.name))
+            "{} came up without the taint `karpenter.sh/unregistered:NoExecute` and {} registered all the same: pods may have been bound before taints and labels were in place",
+            whose(&passed),
+            if passed.len() == 1 { "is" } else { "are" },
         );
         let soft = passed.iter().all(|life| life.registered.is_some() || life.timed_out.is_none());
         let severity = if soft { Severity::Warning } else { Severity::Error };
         found.push(drafted(cluster, history, &passed, message).severity(severity).done());
     }
     found.extend(bare_node(cluster, history));
+}
+
+/// The nodes of some NodeClaims.
+fn whose(lives: &[&Life]) -> String {
+    let names = names(lives.iter().map(|life| &*life.name));
+    if lives.len() == 1 { format!("the node of {names}") } else { format!("the nodes of {names}") }
 }
 
 fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) -> Draft {
@@ -129,8 +136,8 @@ mod tests {
 15:02 DEBUG nodeclaim.lifecycle: terminating due to registration ttl {'claim': 'custom-abcde', 'ttl': '15m0s'}
 ";
         insta::assert_snapshot!(found(&CORRELATION, log), @"
-        error certain x2: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register it: the NodeClaim is removed after 15 minutes, and the next meets the same
-          help: Let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself.
+        error certain x2: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim is removed after 15 minutes, and the next meets the same
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
           objects: NodeClaim/custom-abcde
           lines: 1, 2, 4
         ");
@@ -144,8 +151,8 @@ mod tests {
 0:51 nodeclaim.lifecycle: registered nodeclaim {'claim': 'custom-abcde'}
 ";
         insta::assert_snapshot!(found(&CORRELATION, log), @"
-        warning certain x1: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute`: it is registered all the same, but pods may have been bound to it before its taints and labels were in place
-          help: Let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself.
+        warning certain x1: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute` and is registered all the same: pods may have been bound before taints and labels were in place
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
           objects: NodeClaim/custom-abcde
           lines: 1, 2, 3
         ");
@@ -195,7 +202,7 @@ spec: {providerID: 'aws:///eu-west-1a/i-1', taints: [{key: node.kubernetes.io/no
 ";
         insta::assert_snapshot!(found(&CORRELATION, text), @"
         error likely x1: the node `ip-10-0-1-2` is there without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `a-bcdef` is not registered
-          help: Let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself.
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
           objects: NodeClaim/a-bcdef
           lines: 1, 9
         ");

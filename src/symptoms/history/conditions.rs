@@ -27,7 +27,7 @@ impl History {
             ("Pod", "Nominated") => self.nominated(entry),
             ("Pod", "FailedScheduling") => self.unscheduled(entry),
             ("NodeClaim", reason) => self.event_of_claim(entry, reason),
-            _ => {}
+            _ => self.refused_in(&entry.message, entry, ""),
         }
     }
 
@@ -70,10 +70,11 @@ impl History {
     /// From 1.7 on a pod that is skipped gets an event in the words of one that fits nowhere; what tells them apart are
     /// the reasons. Source: pkg/controllers/provisioning/provisioner.go at v1.6.4 and v1.7.0.
     fn unscheduled(&mut self, entry: &Entry<'_>) {
-        const VOLUME: [&str; 2] =
-            ["pod has unbound immediate PersistentVolumeClaims", "had volume node affinity conflict"];
         let pod = qualified(&entry.object.namespace, &entry.object.name);
-        if VOLUME.iter().any(|words| entry.message.contains(words)) {
+        if entry.message.contains("had volume node affinity conflict") {
+            self.waits_for_volume.remove(&*pod);
+            put_few(&mut self.waits_for_volume, &pod, || Said::of(entry));
+        } else if entry.message.contains("pod has unbound immediate PersistentVolumeClaims") {
             put_few(&mut self.waits_for_volume, &pod, || Said::of(entry));
         }
         if let Some(reason) = entry.message.strip_prefix("Failed to schedule pod, ")
@@ -81,6 +82,7 @@ impl History {
         {
             self.ignored.skip(&pod, reason, entry);
         }
+        self.refused_in(&entry.message, entry, "");
     }
 
     fn condition_of_claim(&mut self, entry: &Entry<'_>) {

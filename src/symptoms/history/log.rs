@@ -58,13 +58,19 @@ impl History {
             message if message.starts_with("disrupting nodeclaim(s) via") => {
                 self.disrupted_in_words(entry, message);
             }
-            _ => self.observe_lease(entry),
+            _ => self.observe_words(entry),
         }
+    }
+
+    /// What may stand in a line of any form.
+    pub(super) fn observe_words(&mut self, entry: &Entry<'_>) {
+        self.refused_in(&entry.message, entry, "");
+        self.observe_lease(entry);
     }
 
     /// What the library of Kubernetes says when a controller begins to lead; in old set-ups as a line of its own form.
     /// Source: tools/leaderelection/leaderelection.go of k8s.io/client-go.
-    pub(super) fn observe_lease(&mut self, entry: &Entry<'_>) {
+    fn observe_lease(&mut self, entry: &Entry<'_>) {
         if let Some((_, lease)) = entry.message.split_once("successfully acquired lease ") {
             let lease = lease.trim_matches(|letter: char| letter.is_whitespace() || letter == '"');
             put_few(&mut self.leases, lease, || Said::of(entry));
@@ -208,8 +214,17 @@ impl History {
             if entry.controller == "provisioner" {
                 self.batches.of(entry, writer, false).failed = true;
             }
-            for label in refused_labels(error) {
-                self.refuse(&label, entry, &id);
+            self.refused_in(error, entry, &id);
+        } else {
+            self.refused_in(error, entry, "");
+        }
+    }
+
+    /// What the API server says of a NodeClaim that it refuses, wherever it is quoted.
+    pub(super) fn refused_in(&mut self, words: &str, entry: &Entry<'_>, batch: &str) {
+        if words.contains("NodeClaim.karpenter.sh") {
+            for label in refused_labels(words) {
+                self.refuse(&label, entry, batch);
             }
         }
     }

@@ -221,10 +221,10 @@ example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status
 source: "aws/karpenter-provider-aws v1.14.1 pkg/cloudprovider/cloudprovider.go",
 },
 Message {
-seen: condition("EC2NodeClass", "Ready", "Unknown", "ReconcilingDependents", Text::Any),
+seen: condition("EC2NodeClass", "Ready", "Unknown", "ReconcilingDependents", Text::Has(&["Ready=Unknown"])),
 releases: Releases::ALL,
 detail: Detail::None,
-example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"ValidationSucceeded=Unknown"}"#,
+example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"InstanceProfileReady=Unknown, ValidationSucceeded=Unknown"}"#,
 source: "awslabs/operatorpkg status/condition_set.go",
 }
 ],
@@ -235,8 +235,8 @@ references: &["aws/karpenter-provider-aws#8072, #8312", "pkg/cloudprovider/cloud
 Symptom {
 name: "nodeclass-not-ready",
 severity: Severity::Error,
-summary: "NodeClaims are given up because their node class is not ready",
-says: "NodeClaims are given up because their node class is not ready: {its conditions say why}",
+summary: "a node class is not ready, and NodeClaims are given up",
+says: "the node class is not ready, and no node is launched from it: {its conditions say why}",
 remedy: "look at the conditions of the EC2NodeClass (`kubectl describe ec2nodeclass`): the one that is `False` names what is missing",
 cause: "
 A node class is Ready when it has subnets, security groups, images and an instance profile, and from 1.2 on passes a
@@ -251,6 +251,13 @@ releases: Releases::ALL,
 detail: Detail::Between("NodeClassRef not ready, ", ""),
 example: r#"{"level":"ERROR","time":"2025-06-11T16:20:20.960Z","logger":"controller","message":"failed launching nodeclaim","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203150-3c5e-4b7a-9d21-7e4c0009aab0","error":"NodeClassRef not ready, SubnetsReady=False"}"#,
 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/nodeclaim/lifecycle/launch.go",
+},
+Message {
+seen: condition("EC2NodeClass", "Ready", "False", "UnhealthyDependents", Text::Any),
+releases: Releases::ALL,
+detail: Detail::None,
+example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"False","reason":"UnhealthyDependents","message":"SubnetsReady=False, ValidationSucceeded=False"}"#,
+source: "awslabs/operatorpkg status/condition_set.go",
 },
 Message {
 seen: event("NodeClassNotReady", Text::Has(&["NodeClassRef not ready, "])),

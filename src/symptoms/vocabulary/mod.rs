@@ -217,6 +217,7 @@ pub const CORRELATED: &[(&str, &[Message])] = &[
     ("nodeclaim-refused-label", api::REFUSED_LABEL),
     ("foreign-collection", interruption::COLLECTED),
     ("drift-loop", disruption::DRIFT),
+    ("status-contradiction", nodeclass::UNDECIDED),
 ];
 
 /// What is part of normal work: understood, and no symptom.

@@ -447,3 +447,18 @@ confidence: Confidence::Likely,
 references: &["pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1"],
 },
 ];
+
+/// A node class of which only the validation is undecided: the rule `status-contradiction` judges its status.
+pub(super) const UNDECIDED: &[Message] = &[Message {
+    seen: condition(
+        "EC2NodeClass",
+        "Ready",
+        "Unknown",
+        "ReconcilingDependents",
+        Text::Is("ValidationSucceeded=Unknown"),
+    ),
+    releases: Releases::ALL,
+    detail: Detail::None,
+    example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"ValidationSucceeded=Unknown"}"#,
+    source: "awslabs/operatorpkg status/condition_set.go",
+}];

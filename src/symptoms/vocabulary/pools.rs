@@ -279,6 +279,20 @@ example: r#"{"kind":"NodePool","name":"default","type":"NodeClassReady","status"
 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/nodepool/readiness/controller.go",
 },
 Message {
+seen: condition("NodePool", "Ready", "False", "UnhealthyDependents", Text::Any),
+releases: Releases::ALL,
+detail: Detail::Object,
+example: r#"{"kind":"NodePool","name":"default","type":"Ready","status":"False","reason":"UnhealthyDependents","message":"NodeClassReady=False"}"#,
+source: "awslabs/operatorpkg status/condition_set.go",
+},
+Message {
+seen: condition("NodePool", "Ready", "Unknown", "ReconcilingDependents", Text::Any),
+releases: Releases::ALL,
+detail: Detail::Object,
+example: r#"{"kind":"NodePool","name":"default","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"NodeClassReady=Unknown"}"#,
+source: "awslabs/operatorpkg status/condition_set.go",
+},
+Message {
 seen: condition("NodePool", "NodeClassReady", "False", "NodeClassTerminating", Text::Any),
 releases: Releases::ALL,
 detail: Detail::Object,

@@ -2,7 +2,7 @@
 
 use super::super::stored::present;
 use super::{Breaches, Held, Relation, always, compared};
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 
 /// `spec`.
 pub(in super::super) const SPEC: &[Relation] = &[
@@ -62,7 +62,7 @@ fn windows_2025_of_alias<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
 }
 
 fn aliases(held: Held<'_>) -> impl Iterator<Item = Node<'_>> {
-    let terms = held.get("amiSelectorTerms").into_iter().flat_map(Node::items);
+    let terms = items_of(held.get("amiSelectorTerms"));
     terms.filter_map(|term| present(term, "alias"))
 }
 

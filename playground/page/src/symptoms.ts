@@ -1,0 +1,296 @@
+// What logs, events and status tell: the diagnoses, the lines they rest on, and how much of the input was understood.
+
+import { type App, PATIENT } from './app.ts';
+import { count, download, h, icon } from './dom.ts';
+import { preview } from './fixes.ts';
+import { message } from './markdown.ts';
+import { Stopped } from './remote.ts';
+import type { Diagnosed, Diagnosis, Evidence, Log, SymptomFile } from './types.ts';
+
+/** So much evidence is shown before it is asked for. */
+const FEW = 3;
+/** The lines shown around one of a large file. */
+const AROUND = 4;
+const MEGABYTE = 1 << 20;
+
+export class SymptomsView {
+  #view: HTMLElement | undefined;
+  /** What the report is about: texts as they were, and the settings. */
+  #asked: unknown[] = [];
+  #json = '';
+  #report: Diagnosed | undefined;
+  #running = false;
+  #trouble = '';
+  #open = new Set<string>();
+
+  constructor(
+    private readonly app: App,
+    private readonly explain: (rule: string) => void,
+  ) {}
+
+  async render(view: HTMLElement): Promise<void> {
+    this.#view = view;
+    const { app } = this;
+    const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings)];
+    const same = inputs.length === this.#asked.length && inputs.every((input, index) => input === this.#asked[index]);
+    if (same || this.#running) {
+      if (!this.#running) this.#draw();
+      return;
+    }
+    // A gigabyte is not read again for every key.
+    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#asked.includes(file));
+    if (costly) this.#draw(true);
+    else await this.#run(inputs);
+  }
+
+  async #run(inputs: unknown[]): Promise<void> {
+    const { app } = this;
+    this.#asked = inputs;
+    this.#running = true;
+    this.#trouble = '';
+    const files: SymptomFile[] = app.symptomFiles();
+    const all = app.large.reduce((sum, { file }) => sum + file.size, 0);
+    const bar = h('progress', { max: Math.max(all, 1), 'aria-label': 'Read so far' });
+    const said = h('span', {}, 'Reading');
+    const box = h(
+      'div',
+      { class: 'reading', id: 'reading' },
+      bar,
+      said,
+      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new Stopped('cancelled', 'cancelled')) }, 'Cancel'),
+    );
+    const late = setTimeout(() => this.#view?.prepend(box), 200);
+    try {
+      const { json, ms } = await app.reader.call('diagnose', [files, app.state.settings], PATIENT, (done) => {
+        bar.value = Math.min(done, all);
+        said.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
+      });
+      this.#json = json;
+      this.#report = JSON.parse(json) as Diagnosed;
+      app.diagnosed(this.#report, ms);
+    } catch (error) {
+      this.#report = undefined;
+      const why = error instanceof Stopped ? error.why : '';
+      this.#trouble =
+        why === 'cancelled'
+          ? 'The reading was cancelled.'
+          : why === 'time'
+            ? `Nothing moved for ${PATIENT / 1000} s, and the reading was ended.`
+            : `The reading stopped: ${(error as Error).message}.`;
+      app.diagnosed(undefined, 0);
+    } finally {
+      clearTimeout(late);
+      this.#running = false;
+    }
+    // What came in the meantime is read next; what was cancelled is not.
+    if (this.#view && app.state.tab === 'symptoms') {
+      if (this.#trouble) this.#draw();
+      else await this.render(this.#view);
+    }
+  }
+
+  #again(): void {
+    this.#asked = [];
+    if (this.#view) void this.render(this.#view);
+  }
+
+  #draw(stale = false): void {
+    const { app } = this;
+    const view = this.#view;
+    if (!view || app.state.tab !== 'symptoms') return;
+    const report = this.#report;
+    const scroll = view.scrollTop;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.keep;
+    const again = (label: string) => h('button', { type: 'button', class: 'small', id: 'symptoms-again', onclick: () => this.#again() }, label);
+    view.replaceChildren(
+      this.#tools(),
+      ...(stale ? [h('div', { class: 'stale' }, 'The text or the settings changed since this was read.', again('Read again'))] : []),
+      ...(this.#trouble ? [h('div', { class: 'calm' }, h('strong', {}, 'Not diagnosed'), this.#trouble, again('Read again'))] : []),
+      ...(report ? this.#answer(report) : []),
+    );
+    view.scrollTop = scroll;
+    if (focused) view.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  #tools(): HTMLElement {
+    const { app } = this;
+    const large = app.large.map((one) =>
+      h(
+        'span',
+        { class: 'chip' },
+        h('span', { class: 'mono' }, one.name),
+        ` ${Math.ceil(one.file.size / MEGABYTE).toLocaleString('en')} MiB, read in pieces`,
+        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Leave out ${one.name}`, onclick: () => app.leaveOut(one) }, icon('close')),
+      ),
+    );
+    return h(
+      'div',
+      { class: 'tools' },
+      h('button', { type: 'button', class: 'small', onclick: () => app.newFile('controller.log') }, 'Paste a log'),
+      h('button', { type: 'button', class: 'small', onclick: () => document.getElementById('picker')?.click() }, 'Open files'),
+      ...large,
+      h('span', { class: 'grow' }),
+      this.#report &&
+        h('button', { type: 'button', class: 'small quiet', onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json') }, 'Download JSON'),
+    );
+  }
+
+  #answer(report: Diagnosed): HTMLElement[] {
+    const diagnoses = report.findings.filter((one) => one.evidence.length > 0 || one.family === 'symptoms');
+    const others = report.findings.filter((one) => !diagnoses.includes(one));
+    const entries = report.logs.reduce((sum, log) => sum + log.entries, 0);
+    const parts: HTMLElement[] = [];
+    if (diagnoses.length > 0) {
+      parts.push(h('ul', { 'aria-label': 'Diagnoses', id: 'diagnoses' }, ...diagnoses.slice(0, 200).map((one) => this.#item(one))));
+    } else if (entries > 0) {
+      parts.push(h('div', { class: 'calm' }, icon('clean'), h('strong', {}, 'No symptom in here'), `${count(entries, 'entry', 'entries')} read, and nothing in them that points to a fault.`));
+    } else {
+      parts.push(
+        h(
+          'div',
+          { class: 'calm' },
+          h('strong', {}, 'No log, event or status yet'),
+          h('span', {}, 'Paste or drop logs of the controller, events, or what ', h('code', {}, 'kubectl get nodeclaims,nodes,ec2nodeclasses -o yaml'), ' prints; manifests beside them show the line to change.'),
+          h('span', {}, 'Large files are read in pieces and stay on this device. The Examples menu has one for each kind of trouble.'),
+        ),
+      );
+    }
+    if (others.length > 0) parts.push(this.#others(others));
+    parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#account(log)));
+    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Not read: '), `${file}, line ${line}: ${text}`));
+    const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
+    if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Not read' }, ...unread.slice(0, 50), ...skipped));
+    return parts;
+  }
+
+  #item(one: Diagnosis): HTMLElement {
+    const { app } = this;
+    const object = [one.kind, one.namespace, one.name].filter(Boolean).join('/');
+    const { seen } = one;
+    const times = seen?.first && seen.last && seen.first !== seen.last ? `${seen.first} to ${seen.last}` : (seen?.first ?? '');
+    const first = one.evidence.find((line) => line.line !== null);
+    // Where a manifest is at fault, the diagnosis stands on its line, else on that of the first evidence.
+    const isPlaced = one.offset !== null && !(one.file === first?.file && one.line === first.line);
+    const place = () => app.goTo(one.file, one.offset ?? 0, one.endOffset ?? 0, true);
+    const key = `${one.rule}\n${one.cluster}\n${one.file}\n${one.line}`;
+    const jump = h(
+      'button',
+      { type: 'button', class: 'jump', 'data-keep': key, onclick: () => (isPlaced ? place() : first && this.#show(first, jump)) },
+      icon(one.severity),
+      h('span', { class: 'rule' }, one.rule),
+      h('span', { class: 'severity' }, ` ${one.severity}, ${one.confidence}`),
+      h('span', { class: 'where' }, [object, seen && seen.count > 1 ? `${seen.count.toLocaleString('en')} times` : '', times].filter(Boolean).join(' · ')),
+      h('span', { class: 'message' }, ...message(one.message)),
+    );
+    const more = h('div', { class: 'more' }, one.help && h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))));
+    if (isPlaced) {
+      const label = `${one.file}, line ${one.line ?? '?'}`;
+      more.append(h('p', {}, 'The line to change: ', h('button', { type: 'button', class: 'link cause', onclick: place }, label)));
+    }
+    for (const related of one.related) {
+      const label = related.line ? `${related.file}, line ${related.line}` : related.file;
+      const go = () => app.goTo(related.file, related.offset ?? 0, related.endOffset ?? 0, true);
+      more.append(h('p', { class: 'related' }, h('button', { type: 'button', class: 'link', onclick: go }, label), ': ', ...message(related.message)));
+    }
+    if (seen && seen.objects.length > 1) {
+      const rest = seen.objectsInAll - seen.objects.length;
+      more.append(h('p', {}, `It happened to ${seen.objects.join(', ')}${rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''}.`));
+    }
+    const whole = this.#open.has(key);
+    const lines = whole ? one.evidence : one.evidence.slice(0, FEW);
+    const rows = lines.map((line) => this.#evidence(line));
+    const { fix } = one;
+    const change = h('div', {});
+    const show = () => change.replaceChildren(...(fix && change.childElementCount === 0 ? [preview(app, one, fix, () => change.replaceChildren())] : []));
+    const rest = one.evidence.length - lines.length;
+    const all = () => {
+      this.#open.add(key);
+      this.#draw();
+    };
+    return h(
+      'li',
+      { class: 'finding diagnosis' },
+      jump,
+      more,
+      rows.length > 0 && h('ol', { class: 'evidence', 'aria-label': 'Evidence' }, ...rows),
+      h(
+        'div',
+        { class: 'actions' },
+        fix && h('button', { type: 'button', class: 'small fix', onclick: show }, h('span', {}, 'Fix: ', ...message(fix.title))),
+        rest > 0 && h('button', { type: 'button', class: 'small', onclick: all }, `Show ${count(rest, 'more line')}`),
+        h('button', { type: 'button', class: 'small quiet why', onclick: () => this.explain(one.rule) }, 'Why', h('span', { class: 'hidden' }, ` ${one.rule}`)),
+      ),
+      change,
+    );
+  }
+
+  #evidence(line: Evidence): HTMLElement {
+    if (line.line === null) return h('li', {}, h('span', { class: 'line' }, line.file), h('code', {}, line.text));
+    const label = `${line.file}, line ${line.line.toLocaleString('en')}`;
+    const go: HTMLButtonElement = h('button', { type: 'button', class: 'link', onclick: () => this.#show(line, go) }, label);
+    return h('li', {}, go, h('code', {}, line.text));
+  }
+
+  /** Goes to a line: in the editor, or for a large file, the lines around it below the button. */
+  #show({ file, line }: Evidence, button: HTMLElement): void {
+    const { app } = this;
+    if (line === null) return;
+    const large = app.large.find((one) => one.name === file);
+    if (!large) {
+      app.goToLine(file, line);
+      return;
+    }
+    const item = button.closest('li');
+    const before = item?.querySelector(':scope > .excerpt');
+    if (before) {
+      before.remove();
+      return;
+    }
+    const place = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Looking it up');
+    item?.append(place);
+    app.reader.call('excerpt', [large.file, line, AROUND], PATIENT).then(
+      ({ first, lines }) =>
+        place.replaceChildren(
+          ...lines.map((text, index) =>
+            h('span', { class: first + index === line ? 'row here' : 'row' }, h('span', { class: 'line' }, `${first + index === line ? '▸ ' : ''}${first + index}`), ` ${text}\n`),
+          ),
+        ),
+      (error: Error) => place.replaceChildren(`It could not be read: ${error.message}`),
+    );
+  }
+
+  /** What is found in the manifests among the input. */
+  #others(others: Diagnosis[]): HTMLElement {
+    const jump = (one: Diagnosis) => this.app.goTo(one.file, one.offset ?? 0, one.endOffset ?? 0, true);
+    return h(
+      'div',
+      { class: 'part' },
+      h('h3', {}, `In the manifests: ${count(others.length, 'finding')}`),
+      h(
+        'ul',
+        { class: 'changes' },
+        ...others.slice(0, 20).map((one) =>
+          h('li', {}, h('div', { class: 'change' }, icon(one.severity), h('div', {}, h('button', { type: 'button', class: 'link mono', onclick: () => jump(one) }, one.rule), ` ${one.severity} · ${one.kind}/${one.name}, line ${one.line ?? '?'}`, h('div', {}, ...message(one.message))))),
+        ),
+      ),
+      others.length > 20 && h('p', { class: 'digest' }, `The Findings tab shows all ${others.length}.`),
+    );
+  }
+
+  #account(log: Log): HTMLElement {
+    const number = (value: number) => value.toLocaleString('en');
+    const list = h('ul', { class: 'notes', 'aria-label': 'What was read' });
+    const say = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
+    say(`${count(log.lines, 'line')} read, ${count(log.entries, 'entry', 'entries')} in them: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
+    if (log.level) {
+      const silent = log.level === 'DEBUG' ? '' : ' What the controller says at DEBUG is not in it.';
+      say(`The lowest level is ${log.level}.${silent}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`);
+    }
+    for (const line of log.settling) say('This line, at DEBUG, would settle it: ', h('code', {}, line));
+    if (log.truncated > 0) say(`${count(log.truncated, 'line is', 'lines are')} cut off.`);
+    if (log.notUtf8 > 0) say(`${count(log.notUtf8, 'line is', 'lines are')} not UTF-8.`);
+    if (log.forgotten > 0) say(`${count(log.forgotten, 'NodeClaim')} had to be forgotten to stay within memory.`);
+    for (const { reason, count: lines } of log.skipped) say(`${count(lines, 'line')} passed over: ${reason}`);
+    return list;
+  }
+}

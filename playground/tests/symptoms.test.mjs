@@ -1,0 +1,154 @@
+// The Symptoms tab: logs, events and status in, diagnoses and the lines they rest on out.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { drop, root, shared, visit } from './browser.mjs';
+
+const folder = join(root, 'examples/symptoms');
+const examples = readdirSync(folder).sort();
+const filesOf = (name) => readdirSync(join(folder, name)).sort().map((file) => ({ name: file, text: readFileSync(join(folder, name, file), 'utf8') }));
+const log = (name) => filesOf(name).find((file) => file.name.endsWith('.log')).text;
+
+function onPage(name, run, options = {}) {
+  test(name, async () => {
+    const visited = await visit(options);
+    try {
+      await run(visited.page, visited);
+    } catch (error) {
+      await visited.close({ allow: [/./] });
+      throw error;
+    }
+    await visited.close(options);
+  });
+}
+
+async function choose(page, name) {
+  await page.locator('#examples').click();
+  await page.locator('.menu button', { hasText: name }).click();
+  await page.locator('#diagnoses .finding').first().waitFor();
+}
+const diagnosed = (page) => page.locator('#diagnoses .rule').allTextContents();
+const report = async (page) => {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+  return JSON.parse(readFileSync(await download.path(), 'utf8'));
+};
+const send = (page, text) =>
+  page.evaluate((text) => {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+
+onPage('each example is diagnosed as its name says, and its evidence is marked in place', async (page) => {
+  assert.equal(examples.length, 5);
+  for (const name of examples) {
+    await choose(page, name);
+    await page.waitForFunction((name) => document.querySelector('#diagnoses .rule')?.textContent === name, name);
+    const { findings } = await report(page);
+    const rows = await page.locator('#diagnoses .finding').first().locator('.evidence > li').count();
+    assert.ok(rows > 0, name);
+    // A line that is far away is only drawn where it is scrolled to.
+    const { file, line, text } = findings[0].evidence.find((one) => one.line !== null);
+    await page.locator('.evidence .link').first().click();
+    assert.equal(await page.locator('.file [aria-current] .name').textContent(), file);
+    const marked = await page.locator('.cm-evidence').allTextContents();
+    const whole = filesOf(name).find((one) => one.name === file).text.split('\n')[line - 1];
+    assert.ok(marked.includes(whole.replace(/\t/g, '\t')), `${name}: ${text}`);
+    await page.locator('#tab-findings').click();
+    assert.equal(await page.locator('.cm-evidence').count(), 0, 'marks are there while diagnoses are');
+    await page.locator('#tab-symptoms').click();
+    await page.locator('#diagnoses .finding').first().waitFor();
+  }
+});
+
+onPage('a manifest beside the log: the diagnosis leads to the line to change', async (page) => {
+  await choose(page, 'double-nodeclaim');
+  await page.locator('.cause').first().click();
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'storage.yaml');
+  const selected = await page.evaluate(() => document.getElementById('editor').shadowRoot.getSelection?.().toString() ?? '');
+  assert.match(selected, /volumeBindingMode|Immediate|^$/);
+});
+
+onPage('a log that is pasted is read for symptoms, and is no manifest', async (page) => {
+  await send(page, log('registration-taint-absent'));
+  await page.locator('#diagnoses .finding').first().waitFor();
+  assert.deepEqual((await diagnosed(page))[0], 'registration-taint-absent');
+  assert.equal(await page.locator('#tab-symptoms').getAttribute('aria-selected'), 'true');
+  assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'controller.log');
+  assert.match(await page.locator('.notes').textContent(), /12 lines read/);
+  await page.locator('#tab-findings').click();
+  await page.getByText('Nothing to check yet').waitFor();
+  assert.equal(await page.locator('.cm-lintRange').count(), 0);
+});
+
+onPage('why: the page of a diagnosis in place, and back', async (page) => {
+  await choose(page, 'foreign-collection');
+  await page.getByRole('button', { name: 'Why foreign-collection' }).first().click();
+  await page.getByRole('heading', { name: 'Why it comes to this' }).waitFor();
+  await page.getByRole('button', { name: 'Symptoms', exact: true }).click();
+  await page.locator('#diagnoses .finding').first().waitFor();
+});
+
+onPage('a link brings a log and opens on its diagnosis', async (page, { context }) => {
+  await choose(page, 'double-nodeclaim');
+  const { link, files } = await shared(page);
+  assert.deepEqual(files, filesOf('double-nodeclaim'));
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.locator('#diagnoses .finding').first().waitFor();
+  assert.equal((await diagnosed(other))[0], 'double-nodeclaim');
+});
+
+const line = (index) => `{"level":"INFO","time":"2025-02-19T09:30:00.000Z","logger":"controller","message":"nothing in particular","number":${index}}\n`;
+const quiet = Array.from({ length: 8000 }, (_, index) => line(index)).join('');
+
+onPage('a large log is read in pieces with progress, never in the editor, and can be cancelled', async (page) => {
+  await drop(page, [{ name: 'large.log', text: quiet, times: 400 }]);
+  await page.waitForFunction(() => document.querySelector('#reading progress')?.value > 0);
+  assert.match(await page.locator('#reading').textContent(), /\d of \d+ MiB read/);
+  await page.locator('#symptoms-cancel').click();
+  await page.getByText('The reading was cancelled.').waitFor();
+  assert.equal(await page.locator('.file').count(), 1, 'it is no file of the editor');
+  await page.getByRole('button', { name: 'Leave out large.log' }).click();
+  // The evidence is at the end of a smaller one, and shown among the lines around it.
+  const told = log('foreign-collection');
+  await drop(page, [{ name: 'some.log', text: quiet + told, times: 2 }]);
+  await page.locator('#diagnoses .finding').first().waitFor();
+  const { findings } = await report(page);
+  const { line: number, text } = findings[0].evidence.find((one) => one.line !== null);
+  await page.locator('#diagnoses .evidence .link').first().click();
+  const here = page.locator('.excerpt .here');
+  await here.waitFor();
+  const whole = (quiet + told).split('\n')[number - 1];
+  assert.match(await here.textContent(), new RegExp(`▸ ${number} `));
+  assert.ok((await here.textContent()).includes(whole.slice(0, 200)), text);
+  assert.equal(await page.locator('.excerpt .row').count(), 9);
+  await page.locator('.cm-content').click();
+  await page.keyboard.type('# ');
+  await page.getByText('changed since this was read').waitFor();
+  await page.locator('#symptoms-again').click();
+  await page.waitForFunction(() => !document.querySelector('.stale') && document.querySelector('#diagnoses .finding'));
+});
+
+onPage('hostile words of a log stay text', async (page) => {
+  const payload = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+  const hostile = ['registration-taint-absent', 'nodeclaim-refused-label'].map(log).join('\n');
+  await send(page, hostile.replaceAll('custom-w6n8t', payload).replaceAll('kubernetes.io', `kubernetes.io/${payload}`));
+  await page.locator('#diagnoses .finding').first().waitFor();
+  assert.match(await page.locator('#view').textContent(), /<img src=x/);
+  const foreign = await page.evaluate(() =>
+    [document, document.getElementById('editor').shadowRoot].flatMap((root) => [...root.querySelectorAll('img, iframe, script:not([src]), [onerror]')].map((node) => node.outerHTML)),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+onPage('a folder of logs and manifests', async (page) => {
+  await drop(page, filesOf('double-nodeclaim'));
+  await page.locator('#diagnoses .finding').first().waitFor();
+  assert.equal((await diagnosed(page))[0], 'double-nodeclaim');
+  await page.locator('#tab-findings').click();
+  await page.waitForFunction(() => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'storageclass-immediate'));
+});
