@@ -190,7 +190,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     insta::assert_snapshot!(human("foreign-collection/two-clusters-1.8/"), @r#"
     error[foreign-collection]: the controller of another cluster of this input terminated 3 instances of this cluster, `aws:///eu-west-1a/i-0c1cfb2c7919d53c1`, `aws:///eu-west-1b/i-02bbb3e8018125961`, `aws:///eu-west-1a/i-019dccf162e815ae4`: both run under the cluster name `eks-prod`
      |
-     = sure: certain; seen 3 times from 2026-02-03T10:00:01Z to 2026-02-03T10:05:42Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
+     = sure: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
      = said: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z","logger":"controller","caller":"launchte…luster-name","tag-value":"eks-prod","count":3}
      = said: blue/karpenter.log:10: {"level":"INFO","time":"2026-02-03T10:00:03.256Z","logger":"controller","caller":"lifecycle…"pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
      = said: green/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:21.216Z","logger":"controller","caller":"launchte…uster-name","tag-value":"eks-prod","count":3}
