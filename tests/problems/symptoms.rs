@@ -190,15 +190,15 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     insta::assert_snapshot!(human("foreign-collection/two-clusters-1.8/"), @r#"
     error[foreign-collection]: the controller of another cluster of this input terminated 3 instances of this cluster, `aws:///eu-west-1a/i-0c1cfb2c7919d53c1`, `aws:///eu-west-1b/i-02bbb3e8018125961`, `aws:///eu-west-1a/i-019dccf162e815ae4`: both run under the cluster name `eks-prod`
      |
-     = sure: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
-     = said: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z","logger":"controller","caller":"launchte…luster-name","tag-value":"eks-prod","count":3}
-     = said: blue/karpenter.log:10: {"level":"INFO","time":"2026-02-03T10:00:03.256Z","logger":"controller","caller":"lifecycle…"pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-     = said: green/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:21.216Z","logger":"controller","caller":"launchte…uster-name","tag-value":"eks-prod","count":3}
-     = said: green/karpenter.log:6: {"level":"DEBUG","time":"2026-02-03T10:01:14.260Z","logger":"controller","caller":"garbagec…-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
-     = said: blue/karpenter.log:13: {"level":"DEBUG","time":"2026-02-03T10:02:46.260Z","logger":"controller","caller":"garbagec…-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
-     = said: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z","logger":"controller","caller":"lifecycle…"pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-     = said: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z","logger":"controller","caller":"garbagec…-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
-     = said: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z","logger":"controller","caller":"garbagec…-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
+     = confidence: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
+     = evidence: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
+     = evidence: blue/karpenter.log:10: {"level":"INFO","time":"2026-02-03T10:00:03.256Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+     = evidence: green/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:21.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
+     = evidence: green/karpenter.log:6: {"level":"DEBUG","time":"2026-02-03T10:01:14.260Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
+     = evidence: blue/karpenter.log:13: {"level":"DEBUG","time":"2026-02-03T10:02:46.260Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
+     = evidence: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+     = evidence: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
+     = evidence: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
      = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
 
@@ -211,13 +211,13 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     insta::assert_snapshot!(human("double-nodeclaim/mixed-1.5/"), @r#"
     error[double-nodeclaim]: two NodeClaims were made for the same pods within 9 seconds: `search-2kd8v` in eu-west-1a, then `search-w5n7t` in eu-west-1b
       |
-      = sure: certain; seen once at 2025-08-25T14:00:10Z; NodeClaim/search-2kd8v, NodeClaim/search-w5n7t, Pod/search/opensearch-0
-      = said: karpenter.log:7: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:01.224Z","…ch-1, search/opensearch-2","duration":"62.3ms"}
-      = said: karpenter.log:9: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:01.252Z","….large, c5a.xlarge, c6a.large and 55 other(s)"}
-      = said: karpenter.log:12: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:03.264Z",…","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-      = said: karpenter.log:16: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.280Z",…ch-1, search/opensearch-2","duration":"62.3ms"}
-      = said: karpenter.log:19: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.312Z",….large, c5a.xlarge, c6a.large and 55 other(s)"}
-      = said: karpenter.log:21: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:12.320Z",…","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+      = confidence: certain; seen once at 2025-08-25T14:00:10Z; NodeClaim/search-2kd8v, NodeClaim/search-w5n7t, Pod/search/opensearch-0
+      = evidence: karpenter.log:7: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:01.224Z",…"message":"found provisionable pod(s)",…h-0, search/opensearch-1, search/opensearch-2","duration":"62.3ms"}
+      = evidence: karpenter.log:9: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:01.252Z",…"message":"created nodeclaim",…"controll…arge, c5.xlarge, c5a.large, c5a.xlarge, c6a.large and 55 other(s)"}
+      = evidence: karpenter.log:12: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:03.264Z",…"message":"launched nodeclaim",…"contro…Gi","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+      = evidence: karpenter.log:16: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.280Z",…"message":"found provisionable pod(s)",…h-0, search/opensearch-1, search/opensearch-2","duration":"62.3ms"}
+      = evidence: karpenter.log:19: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.312Z",…"message":"created nodeclaim",…"control…arge, c5.xlarge, c5a.large, c5a.xlarge, c6a.large and 55 other(s)"}
+      = evidence: karpenter.log:21: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:12.320Z",…"message":"launched nodeclaim",…"contro…Gi","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
       = help: the volume of `search/opensearch-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
       = docs: https://karpwarden.github.io/karpwarden/rules/double-nodeclaim
     here: the line to change: StorageClass/fast, volumeBindingMode

@@ -10,16 +10,17 @@ use crate::report::{Evidence, Finding, Log, Report};
 use crate::symptoms::Confidence;
 
 /// Characters of a line that is quoted, where the terminal does not say how many there is room for.
-const WIDTH: usize = 160;
+const WIDTH: usize = 220;
 
 impl Printer<'_> {
     /// A diagnosis.
     pub(super) fn diagnosis(&self, finding: &Finding, level: &Level<'static>) -> String {
         let title =
             level.clone().primary_title(words::message(finding)).id(finding.rule).id_url(&finding.url);
-        let mut group = Group::with_title(title).element(Padding).element(note("sure", sureness(finding)));
+        let mut group =
+            Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
         for evidence in finding.evidence.iter().flatten() {
-            group = group.element(note("said", self.quoted(evidence)));
+            group = group.element(note("evidence", self.quoted(evidence)));
         }
         if !finding.help.is_empty() {
             group = group.element(note("help", printable(&finding.help)));
@@ -41,13 +42,10 @@ impl Printer<'_> {
     fn quoted(&self, evidence: &Evidence) -> String {
         let line = evidence.line.map(|line| format!(":{line}")).unwrap_or_default();
         let place = printable(&format!("{}{line}: ", evidence.file));
-        // The bar and the name before it take room too.
-        let room = self
-            .options
-            .width
-            .map_or(WIDTH, |width| width.saturating_sub(10))
-            .saturating_sub(place.chars().count());
-        format!("{place}{}", cut(&printable(evidence.text.trim()), room.max(40)))
+        // The bar and the name before it take room too, and what is quoted has to be worth its line.
+        let room = self.options.width.map_or(WIDTH, |width| width.saturating_sub(14));
+        let room = room.saturating_sub(place.chars().count()).max(100);
+        format!("{place}{}", cut(&printable(evidence.text.trim()), room))
     }
 
     /// What was read of the clusters, a line or two for each.
@@ -56,21 +54,41 @@ impl Printer<'_> {
     }
 }
 
-/// A text without its middle, where it is longer than there is room for: a line of a log starts with its message and ends with
-/// its error.
+/// A text as far as there is room for it: of a line of the controller first without the fields that tell nothing of the matter,
+/// then without its middle: it starts with its message and ends with its error.
 fn cut(text: &str, room: usize) -> String {
+    const NOISE: [&str; 9] = [
+        "logger",
+        "caller",
+        "commit",
+        "controllerGroup",
+        "controllerKind",
+        "namespace",
+        "reconcileID",
+        "aws-request-id",
+        "stacktrace",
+    ];
+    let mut text = text.to_owned();
+    for key in NOISE {
+        if text.chars().count() <= room {
+            return text;
+        }
+        let Some((head, rest)) = text.split_once(&format!("\"{key}\":\"")) else { continue };
+        let Some((_, tail)) = rest.split_once("\",") else { continue };
+        text = format!("{}…{}", head.trim_end_matches('…'), tail.trim_start_matches('…'));
+    }
     let length = text.chars().count();
     if length <= room {
-        return text.to_owned();
+        return text;
     }
     let tail = room / 3;
     let head: String = text.chars().take(room - tail - 1).collect();
     let end: String = text.chars().skip(length - tail).collect();
-    format!("{head}…{end}")
+    format!("{}…{}", head.trim_end_matches('…'), end.trim_start_matches('…'))
 }
 
 /// How sure a diagnosis is, how often and when it was seen, and what it is about.
-fn sureness(finding: &Finding) -> String {
+fn confidence(finding: &Finding) -> String {
     let mut text = match finding.confidence {
         Some(Confidence::Likely) => "likely",
         Some(Confidence::Possible) => "possible",
@@ -137,4 +155,20 @@ fn read(log: &Log) -> Vec<String> {
         all.push(format!("the log has no line below {level}{settle}"));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn a_line_is_cut_where_it_says_least() {
+        let line = r#"{"level":"ERROR","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"could not schedule pod","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e","Pod":{"name":"web-1"},"error":"did not tolerate a=b:NoSchedule"}"#;
+        assert_eq!(cut(line, 400), line);
+        let shown = r#"{"level":"ERROR","time":"2026-04-23T18:04:55.550Z",…"message":"could not schedule pod",…"controller":"provisioner",…"name":"",…"Pod":{"name":"web-1"},"error":"did not tolerate a=b:NoSchedule"}"#;
+        assert_eq!(cut(line, 200), shown);
+        assert_eq!(cut(line, 100).chars().count(), 100);
+        assert!(cut(line, 100).ends_with("did not tolerate a=b:NoSchedule\"}"));
+        assert_eq!(cut("éé", 1), "…");
+    }
 }
