@@ -82,7 +82,7 @@ const STATES = {
     await page.locator('.excerpt .here').waitFor();
   },
   'symptoms-reading': async (page) => {
-    await drop(page, [{ name: 'karpenter-a.log', text: '{"level":"INFO","message":"nothing"}\n'.repeat(30_000), times: 1000 }]);
+    await drop(page, [{ name: 'karpenter-a.log', text: '{"level":"INFO","message":"nothing"}\n'.repeat(30_000), times: 450 }]);
     await page.waitForFunction(() => document.querySelector('#reading progress')?.value > 0);
   },
   settings: async (page) => {

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::{Confidence, Quote};
 use super::entry::{At, Entry, Origin, Subject, Time};
@@ -20,6 +20,8 @@ const MAX_CAUSES: usize = 5_000;
 const MAX_OBJECTS: usize = 1_000;
 /// How many of them a diagnosis lists.
 const LISTED_OBJECTS: usize = 10;
+/// How many pods are remembered to have found their node.
+const MAX_SERVED: usize = 20_000;
 /// How many lines a diagnosis quotes, and how many of the same wording.
 const MAX_QUOTES: usize = 5;
 const MAX_QUOTES_ALIKE: usize = 3;
@@ -50,6 +52,8 @@ pub struct Tally {
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
     works_again: BTreeMap<&'static str, Time>,
+    /// Pods that events say have found their node.
+    served: BTreeSet<Subject<'static>>,
     latest: Option<Time>,
     /// The commit that the last line of a log named, as JSON.
     commit: String,
@@ -70,6 +74,7 @@ impl Default for Tally {
             causes: BTreeMap::new(),
             number_of_causes: 0,
             works_again: BTreeMap::new(),
+            served: BTreeSet::new(),
             latest: None,
             commit: String::new(),
             named: Releases::NONE,
@@ -115,6 +120,12 @@ impl Tally {
             return;
         }
         self.understood += 1;
+        if entry.origin == Origin::Event
+            && matches!(entry.reason.as_ref(), "Nominated" | "Scheduled")
+            && self.served.len() < MAX_SERVED
+        {
+            self.served.insert(entry.object.clone().into_owned());
+        }
         let known = found.known.iter().filter_map(|at| index().known(*at).map(|known| (*at, known)));
         let mut told: Vec<(usize, Known, usize, String)> = Vec::new();
         for (at, known) in known {
@@ -254,7 +265,12 @@ impl Tally {
     }
 
     fn has_passed(&self, cause: &Cause, until: &[&str]) -> bool {
-        let (Some(last), Some(latest)) = (cause.last, self.latest) else { return false };
+        let (Some(last), Some(latest)) = (cause.last, self.latest) else {
+            // A table of events tells no times, but which pods have found their node.
+            return cause.more_objects == 0
+                && !cause.objects.is_empty()
+                && cause.objects.keys().all(|object| self.served.contains(object));
+        };
         let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
         let works = until.iter().filter_map(|message| self.works_again.get(message)).any(|time| *time > last);
         works || minute(latest) - minute(last) >= quiet

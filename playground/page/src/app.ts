@@ -8,6 +8,7 @@ import { Remote, Stopped } from './remote.ts';
 import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
 import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
 
+declare const FIRST_EXAMPLE: SourceFile;
 declare const ENGINE_WORKER: string;
 declare const SYMPTOMS_WORKER: string;
 declare const ADMISSION_WORKER: string;
@@ -15,6 +16,9 @@ declare const ADMISSION_WORKER: string;
 /** How long a check may take, and how long it may take when somebody asks for more. */
 export const LIMIT = 10_000;
 export const PATIENT = 60_000;
+
+/** What the page opens with. */
+export const FIRST: Readonly<SourceFile> = FIRST_EXAMPLE;
 
 export interface LargeFile {
   name: string;
@@ -148,10 +152,10 @@ export class App {
     this.check();
   }
 
-  /** Adds files; those of a known name take its place. An only file without text makes room. */
+  /** Adds files; those of a known name take its place. An only file without text makes room, and so does the first example. */
   addFiles(files: SourceFile[]): void {
     const { state } = this;
-    if (state.files.length === 1 && !this.file.text.trim()) state.files = [];
+    if ((state.files.length === 1 && !this.file.text.trim()) || this.isUntouched()) state.files = [];
     for (const file of files) {
       const known = state.files.findIndex((other) => other.name === file.name);
       if (known >= 0) state.files[known] = file;
@@ -164,10 +168,10 @@ export class App {
     this.check();
   }
 
-  /** Whether all there is is this example, untouched. */
-  isUntouched(example: SourceFile): boolean {
+  /** Whether all there is is the first example, untouched. */
+  isUntouched(): boolean {
     const [only, ...more] = this.state.files;
-    return more.length === 0 && only?.name === example.name && only.text === example.text;
+    return more.length === 0 && only?.name === FIRST.name && only.text === FIRST.text;
   }
 
   /** Puts what was pasted in the place of the file that is shown. */
@@ -260,7 +264,9 @@ export class App {
   /** Takes files that are too large for the editor; those of a known name take its place. */
   takeLarge(files: LargeFile[]): void {
     this.large = [...this.large.filter((one) => !files.some((other) => other.name === one.name)), ...files];
-    if (files.length > 0) this.show('symptoms');
+    if (files.length === 0) return;
+    if (this.isUntouched()) this.replaceFiles([]);
+    this.show('symptoms');
   }
 
   leaveOut(one: LargeFile): void {

@@ -1,6 +1,6 @@
 // The page: what is on it, what it opens with, and which keys it knows.
 
-import { App, PATIENT } from './app.ts';
+import { App, FIRST, PATIENT } from './app.ts';
 import { byId, h } from './dom.ts';
 import { documentationView } from './documentation.ts';
 import { examplesMenu } from './examples.ts';
@@ -10,11 +10,9 @@ import { decode, encode } from './share.ts';
 import { type State, type Tab, type Theme, isLog, load, looksLikeLog } from './state.ts';
 import type { Finding, Settings } from './types.ts';
 
-declare const FIRST_EXAMPLE: { name: string; text: string };
-
 const embedded = new URLSearchParams(location.search).get('embed') === '1';
 const stored = embedded ? null : load();
-const first = () => [{ ...FIRST_EXAMPLE }];
+const first = () => [{ ...FIRST }];
 
 const state: State = {
   files: stored?.files.length ? stored.files : first(),
@@ -223,8 +221,8 @@ addEventListener(
     const text = event.clipboardData?.getData('text/plain') ?? '';
     const elsewhere = event.target instanceof Element && event.target.closest('input, dialog') !== null;
     const isLog = looksLikeLog(text);
-    const room = app.isUntouched(FIRST_EXAMPLE) || !app.file.text.trim();
-    if (elsewhere || !(isLog ? room || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched(FIRST_EXAMPLE))) return;
+    const room = app.isUntouched() || !app.file.text.trim();
+    if (elsewhere || !(isLog ? room || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched())) return;
     event.preventDefault();
     event.stopPropagation();
     if (!isLog) app.replaceExample(text);

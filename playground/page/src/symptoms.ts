@@ -59,6 +59,7 @@ export class SymptomsView {
       said,
       h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new Stopped('cancelled', 'cancelled')) }, 'Cancel'),
     );
+    if (!this.#report) this.#view?.replaceChildren(this.#tools());
     const late = setTimeout(() => this.#view?.prepend(box), 200);
     try {
       const { json, ms } = await app.reader.call('diagnose', [files, app.state.settings], PATIENT, (done) => {
@@ -131,7 +132,7 @@ export class SymptomsView {
       ...large,
       h('span', { class: 'grow' }),
       this.#report &&
-        h('button', { type: 'button', class: 'small quiet', onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json') }, 'Download JSON'),
+        h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json') }, 'JSON'),
     );
   }
 
@@ -156,7 +157,7 @@ export class SymptomsView {
       );
     }
     if (others.length > 0) parts.push(this.#others(others));
-    parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#account(log)));
+    parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#account(log)));
     const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Not read: '), `${file}, line ${line}: ${text}`));
     const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
     if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Not read' }, ...unread.slice(0, 50), ...skipped));

@@ -112,6 +112,10 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
         );
         let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
             .count(pairs.len() as u64)
+            .span(
+                pairs.first().and_then(|(_, collected)| collected.said.time),
+                pairs.last().and_then(|(_, collected)| collected.said.time),
+            )
             .objects("NodeClaim", pairs.iter().filter_map(|(owner, _)| owner.life).map(|life| &*life.name));
         for (owner, collected) in pairs.iter().take(2) {
             let own = owner.life.into_iter().flat_map(|life| [life.launched.as_ref(), life.lost.as_ref()]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, names};
 use super::{Correlation, each};
 use crate::karpenter::labels;
+use crate::symptoms::entry::Time;
 use crate::symptoms::history::{History, Ignored};
 use crate::symptoms::vocabulary::When;
 use crate::symptoms::{Confidence, Diagnosis, Symptom};
@@ -155,6 +156,7 @@ fn label(words: &str) -> Option<&str> {
 }
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+    let taken = taken(history);
     let mut groups: BTreeMap<(usize, &str), Vec<&Ignored>> = BTreeMap::new();
     for pod in history.ignored.all() {
         // A pod that asks for a node that is not Karpenter's is left to those.
@@ -162,7 +164,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
             continue;
         }
         let known = reason(&pod.reason);
-        if known.is_none_or(|reason| reason.passes) && has_passed(history, pod) {
+        if known.is_none_or(|reason| reason.passes) && has_passed(history, &taken, pod) {
             continue;
         }
         let rank = REASONS.iter().position(|one| known.is_some_and(|known| std::ptr::eq(one, known)));
@@ -229,11 +231,26 @@ fn details<'h>(history: &'h History, reason: Option<&Reason>, detail: &'h str) -
     }
 }
 
+/// When pods were last looked at and taken, as far as that was told.
+fn taken(history: &History) -> BTreeMap<&str, Time> {
+    let batches = history.batches.in_time();
+    let in_batches = batches.iter().flat_map(|batch| batch.pods.iter().map(|pod| (&**pod, batch.time())));
+    let nominations = history.nominations.iter();
+    let nominated = nominations.flat_map(|(pod, all)| all.iter().map(|one| (&**pod, one.said.time)));
+    let mut taken: BTreeMap<&str, Time> = BTreeMap::new();
+    for (pod, time) in in_batches.chain(nominated) {
+        let Some(time) = time else { continue };
+        let latest = taken.entry(pod).or_insert(time);
+        *latest = time.max(*latest);
+    }
+    taken
+}
+
 /// Whether a pod was taken after it had been skipped, or was not skipped again while the log went on.
-fn has_passed(history: &History, pod: &Ignored) -> bool {
-    let taken = pod.taken.is_some_and(|taken| Some(taken) >= pod.last.time);
+fn has_passed(history: &History, taken: &BTreeMap<&str, Time>, pod: &Ignored) -> bool {
+    let is_taken = taken.get(&*pod.pod).is_some_and(|taken| Some(*taken) >= pod.last.time);
     let quiet = history.since(pod.last.time).is_some_and(|since| since > PASSED);
-    taken || quiet
+    is_taken || quiet
 }
 
 #[cfg(test)]
@@ -301,6 +318,8 @@ mod tests {
         ");
         let taken = format!("{skipped}0:15 provisioner: found provisionable pod(s) {{'Pods': 'db/db-0'}}\n");
         assert_eq!(verdict(&CORRELATION, &taken), "");
+        let turned: Vec<_> = taken.lines().rev().collect();
+        assert_eq!(verdict(&CORRELATION, &turned.join("\n")), "");
         let quiet = format!("{skipped}3:00 provisioner: found provisionable pod(s) {{'Pods': 'a/b'}}\n");
         assert_eq!(verdict(&CORRELATION, &quiet), "");
         let goes_on = format!("{skipped}{}", skipped.replace("0:05", "8:05"));

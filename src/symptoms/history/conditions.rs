@@ -56,7 +56,6 @@ impl History {
         let Some((_, claim)) = entry.message.split_once("nodeclaim/") else { return };
         let claim = claim.split([',', ' ']).next().unwrap_or_default();
         let pod = qualified(&entry.object.namespace, &entry.object.name);
-        self.ignored.take(&pod, entry.time);
         self.lives.of(claim);
         if self.nominations.len() >= super::FEW * 20 && !self.nominations.contains_key(&*pod) {
             return;

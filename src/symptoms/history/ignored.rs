@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::said::Said;
-use crate::symptoms::entry::{Entry, Time};
+use crate::symptoms::entry::Entry;
 
 /// How many pods are remembered.
 const MOST: usize = 10_000;
@@ -21,8 +21,6 @@ pub struct Ignored {
     pub first: Said,
     /// The last time.
     pub last: Said,
-    /// When the pod was looked at again and taken.
-    pub taken: Option<Time>,
 }
 
 /// All pods that are remembered.
@@ -53,16 +51,8 @@ impl IgnoredPods {
         }
         let said = Said::of(entry);
         let (first, last) = (said.clone(), said);
-        let ignored =
-            Ignored { pod: pod.into(), reason: reason.into(), count: entry.count, first, last, taken: None };
+        let ignored = Ignored { pod: pod.into(), reason: reason.into(), count: entry.count, first, last };
         self.map.insert(pod.into(), ignored);
-    }
-
-    /// A pod is looked at again and taken.
-    pub(super) fn take(&mut self, pod: &str, time: Option<Time>) {
-        if let Some(there) = self.map.get_mut(pod) {
-            there.taken = there.taken.max(time);
-        }
     }
 
     /// All of them, by name.

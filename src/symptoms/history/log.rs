@@ -113,9 +113,6 @@ impl History {
         let batch = self.batches.of(entry, writer, true);
         batch.found = Some(Said::of(entry));
         batch.read_pods(&list);
-        for pod in &batch.pods {
-            self.ignored.take(pod, entry.time);
-        }
     }
 
     /// `computed new nodeclaim(s) to fit pod(s)`, and how many pods wait for nodes on their way: up to 1.2 the numbers

@@ -104,8 +104,17 @@ fn nodes_that_drain_side_by_side_are_no_node_that_does_not() {
 }
 
 #[test]
+fn a_pod_that_found_its_node_waits_no_more() {
+    let failed = "LAST SEEN   TYPE      REASON             OBJECT      MESSAGE\n5m          Warning   FailedScheduling   pod/web-1   Failed to schedule pod, no instance type has enough resources, requirements=";
+    let nominated =
+        "4m          Normal    Nominated          pod/web-1   Pod should schedule on: nodeclaim/a-1";
+    assert_eq!(told(&[failed.to_owned()]), ["error requests-exceed-every-type x1"]);
+    assert!(told(&[failed.to_owned(), nominated.to_owned()]).is_empty());
+}
+
+#[test]
 fn causes_in_one_line_each_count_and_weigh_less() {
-    let both = r#"did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)"#;
+    let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";
     let diagnoses = tally(&[unschedulable("00:10", both)]).diagnoses(0);
     let names: Vec<_> =
         diagnoses.iter().map(|one| (one.symptom.name, one.severity, one.confidence)).collect();
