@@ -11,6 +11,8 @@ import { gunzipSync } from 'node:zlib';
 
 import { root, visit } from './browser.mjs';
 
+/** Builds a program, where `make test` has not built it. */
+const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--locked', ...args);
 const cargo = (...args) => execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 const CASES = 1000;
 
@@ -69,7 +71,7 @@ function native(files, flags = [], format = 'json', command = 'check') {
 }
 
 before(async () => {
-  cargo('build', '--quiet', '--locked', '--package', 'karpwarden');
+  built('--package', 'karpwarden');
   target = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1')).target_directory;
   visited = await visit();
   folder = mkdtempSync(join(tmpdir(), 'karpwarden-doors-'));
@@ -165,7 +167,7 @@ test('the diagnoses of the page have the bytes of the command line', async () =>
 });
 
 test('the policy in the page answers as in policy-server', async () => {
-  cargo('build', '--quiet', '--locked', '--package', 'karpwarden-doors', '--bin', 'respond');
+  built('--package', 'karpwarden-doors', '--bin', 'respond');
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {

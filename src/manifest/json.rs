@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::float;
 use super::limits::{Exceeded, Limits};
 use super::source::{Source, Span};
-use super::tree::{New, NewValue, Style, Text, Tree};
-#[cfg(test)]
-use super::tree::{Node, Value};
+use super::tree::{New, NewValue, Node, Style, Text, Tree, Value};
 
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,10 +72,9 @@ pub fn quote(text: &str, into: &mut String) {
     into.push('"');
 }
 
-#[cfg(test)]
 impl Node<'_> {
     /// The value as `serde_json` has it: of equal keys the last one, and without positions.
-    pub(crate) fn to_json(self) -> serde_json::Value {
+    pub fn to_json(self) -> serde_json::Value {
         match self.value() {
             Value::Null => serde_json::Value::Null,
             Value::Bool(value) => value.into(),

@@ -120,8 +120,10 @@ macro_rules! rule {
             $($field: $value),*
         };
 
-        pub(super) const DOC: $crate::rules::Doc =
-            $crate::rules::Doc { summary: $summary, text: concat!($($doc, "\n"),*) };
+        pub(super) const SUMMARY: &str = $summary;
+
+        /// The doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
     };
     ($(#[doc = $doc:literal])* UPGRADE {
         name: $name:expr, family: $family:expr, severity: $severity:expr, caught_by: $caught_by:expr,
@@ -140,8 +142,10 @@ macro_rules! rule {
             $($field: $value),*
         };
 
-        pub(super) const DOC: $crate::rules::Doc =
-            $crate::rules::Doc { summary: $summary, text: concat!($($doc, "\n"),*) };
+        pub(super) const SUMMARY: &str = $summary;
+
+        /// The doc comment, with a blank before every line.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
     };
 }
 
@@ -153,8 +157,11 @@ macro_rules! family {
         /// The rules of this family.
         pub(super) const RULES: &[&$crate::rules::Rule] = &[$(&$rule::RULE),*];
 
+        /// What each tells in one sentence, in the same order.
+        pub(super) const SUMMARIES: &[&str] = &[$($rule::SUMMARY),*];
+
         /// Their documentation, in the same order.
-        pub(super) const DOCS: &[$crate::rules::Doc] = &[$($rule::DOC),*];
+        pub(super) const DOCS: &[&str] = &[$($rule::DOC),*];
     };
 }
 
@@ -190,8 +197,23 @@ const RULES: [&[&Rule]; 10] = [
     upgrade::RULES,
 ];
 
-/// Their documentation. Apart from the rules, so that a module which never prints it does not carry it.
-const DOCS: [&[Doc]; 10] = [
+/// What each tells in one sentence. Apart from the rules, as is their documentation, so that a module which never prints
+/// either does not carry it.
+const SUMMARIES: [&[&str]; 10] = [
+    api_server::SUMMARIES,
+    bootstrap::SUMMARIES,
+    controller::SUMMARIES,
+    disruption::SUMMARIES,
+    document::SUMMARIES,
+    identity::SUMMARIES,
+    labels::SUMMARIES,
+    nodeclass::SUMMARIES,
+    storage::SUMMARIES,
+    upgrade::SUMMARIES,
+];
+
+/// Their documentation.
+const DOCS: [&[&str]; 10] = [
     api_server::DOCS,
     bootstrap::DOCS,
     controller::DOCS,
@@ -246,27 +268,20 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// What a person reads of a rule.
-#[derive(Clone, Copy, Debug, Default)]
-struct Doc {
-    summary: &'static str,
-    /// The doc comment, with a blank before every line.
-    text: &'static str,
-}
-
-fn doc(rule: &Rule) -> Doc {
-    let docs = DOCS.into_iter().flatten().copied();
-    all().zip(docs).find(|(other, _)| other.name == rule.name).map(|(_, doc)| doc).unwrap_or_default()
+/// What one of two tables holds of a rule.
+fn look_up(table: [&[&'static str]; 10], rule: &Rule) -> &'static str {
+    let texts = table.into_iter().flatten().copied();
+    all().zip(texts).find(|(other, _)| other.name == rule.name).map_or("", |(_, text)| text)
 }
 
 /// What a rule tells, in one sentence without a full stop.
 pub fn summary(rule: &Rule) -> &'static str {
-    doc(rule).summary
+    look_up(SUMMARIES, rule)
 }
 
 /// A rule's documentation as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
-    let lines = doc(rule).text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let lines = look_up(DOCS, rule).lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     markdown.push('\n');
     markdown

@@ -190,15 +190,15 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     insta::assert_snapshot!(human("foreign-collection/two-clusters-1.8/"), @r#"
     error[foreign-collection]: the controller of another cluster of this input terminated 3 instances of this cluster, `aws:///eu-west-1a/i-0c1cfb2c7919d53c1`, `aws:///eu-west-1b/i-02bbb3e8018125961`, `aws:///eu-west-1a/i-019dccf162e815ae4`: both run under the cluster name `eks-prod`
      |
-     = sure: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
-     = said: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
-     = said: blue/karpenter.log:10: {"level":"INFO","time":"2026-02-03T10:00:03.256Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-     = said: green/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:21.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
-     = said: green/karpenter.log:6: {"level":"DEBUG","time":"2026-02-03T10:01:14.260Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
-     = said: blue/karpenter.log:13: {"level":"DEBUG","time":"2026-02-03T10:02:46.260Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
-     = said: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-     = said: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
-     = said: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
+     = confidence: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
+     = evidence: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
+     = evidence: blue/karpenter.log:10: {"level":"INFO","time":"2026-02-03T10:00:03.256Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+     = evidence: green/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:21.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
+     = evidence: green/karpenter.log:6: {"level":"DEBUG","time":"2026-02-03T10:01:14.260Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
+     = evidence: blue/karpenter.log:13: {"level":"DEBUG","time":"2026-02-03T10:02:46.260Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1a/i-0c1cfb2c7919d53c1"}
+     = evidence: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
+     = evidence: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
+     = evidence: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
      = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
 

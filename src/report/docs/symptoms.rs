@@ -84,7 +84,7 @@ fn from_when(when: When) -> String {
         When::Unresolved { minutes, .. } => format!(
             "Where it passed within {minutes} minutes it was part of normal work, and nothing is said of it."
         ),
-        When::Correlated => "It is no diagnosis by itself: what else was said decides.".to_owned(),
+        When::Correlated => "One message alone does not tell it: what else was said decides.".to_owned(),
     }
 }
 

@@ -60,7 +60,7 @@ fn cluster(objects: &[Value]) -> Cluster {
 fn answer(module: &Module, payload: &Value, cluster: &Cluster) -> Value {
     let payload = payload.to_string();
     let of_module = module.call("validate", payload.as_bytes(), cluster).unwrap();
-    let of_library = serde_json::to_vec(&validate(payload.as_bytes(), &Native(cluster))).unwrap();
+    let of_library = validate(payload.as_bytes(), &Native(cluster)).to_json().into_bytes();
     assert_eq!(String::from_utf8(of_module).unwrap(), String::from_utf8(of_library.clone()).unwrap());
     serde_json::from_slice(&of_library).unwrap()
 }
