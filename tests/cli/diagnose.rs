@@ -114,12 +114,6 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
        |                                         ------- this is what it comes to
     14 |   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
        |
-<<<<<<< HEAD
-=======
-
-    read: 14 lines of 1 file: 3 understood
-    1 error in 3 entries and 1 document; checked against Karpenter 1.8
->>>>>>> main
     "#);
 }
 
