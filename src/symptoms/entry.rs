@@ -123,25 +123,47 @@ impl Fields<'_> {
     pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
-            b'"' => serde_json::from_str(raw).ok().map(Cow::<str>::Owned),
+            b'"' => string(raw),
             b'{' | b'[' | b'n' => None,
             _ => Some(Cow::Borrowed(raw)),
         }
     }
 
     /// The name of the object that a field holds: `"NodeClaim":{"name":"default-x"}`, or `"nodeclaim":"default-x"`.
-    pub fn name(&self, key: &str) -> Option<String> {
+    pub fn name(&self, key: &str) -> Option<Cow<'_, str>> {
         #[derive(serde::Deserialize)]
         struct Named {
             name: String,
         }
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
-            b'{' => serde_json::from_str::<Named>(raw).ok().map(|named| named.name),
-            b'"' => serde_json::from_str(raw).ok(),
+            b'{' => match only_name(raw) {
+                Some(name) => Some(Cow::Borrowed(name)),
+                None => serde_json::from_str::<Named>(raw).ok().map(|named| named.name.into()),
+            },
+            b'"' => string(raw),
             _ => None,
         }
     }
+}
+
+/// The text of a JSON string, borrowed where it stands there letter by letter.
+fn string(raw: &str) -> Option<Cow<'_, str>> {
+    match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| is_plain(inner)) {
+        Some(inner) => Some(Cow::Borrowed(inner)),
+        None => serde_json::from_str(raw).ok().map(Cow::Owned),
+    }
+}
+
+/// The name that an object holds and nothing else: `{"name":"default-x"}`, which most do.
+pub(super) fn only_name(raw: &str) -> Option<&str> {
+    raw.strip_prefix("{\"name\":\"")?.strip_suffix("\"}").filter(|inner| is_plain(inner))
+}
+
+/// Whether a text stands in a JSON string as it is.
+fn is_plain(text: &str) -> bool {
+    // Counted, without a way out early, so that many bytes are looked at in one go.
+    text.bytes().filter(|byte| *byte < b' ' || *byte == b'"' || *byte == b'\\').count() == 0
 }
 
 impl fmt::Display for Time {
