@@ -116,7 +116,10 @@ pub struct Fields<'a>(pub Vec<(Cow<'a, str>, Cow<'a, str>)>);
 impl Fields<'_> {
     /// The JSON of a field.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+        // A key of the same length mostly ends in another letter.
+        let last = key.as_bytes().last();
+        let is_key = |name: &str| name.len() == key.len() && name.as_bytes().last() == last && name == key;
+        self.0.iter().find(|(name, _)| is_key(name)).map(|(_, value)| value.as_ref())
     }
 
     /// A field that holds a string; a number or a truth value as it is written.

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 pub(super) struct ByName<T> {
     places: HashMap<Box<str>, usize>,
     things: Vec<Box<T>>,
+    /// The name that was asked for last and its place: lines that belong together often follow on one another.
+    last: (String, Option<usize>),
     /// The places in the order of the names, where somebody has asked for it since the last change.
     order: OnceLock<Vec<usize>>,
     /// What is given for a place that holds nothing; there is none.
@@ -30,14 +32,19 @@ impl<T> ByName<T> {
 
     /// The thing of a name; a new one where it was not met before.
     pub(super) fn of(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
-        let place = self.places.get(name).copied().unwrap_or_else(|| {
-            let place = self.things.len();
-            self.order.take();
-            self.things.push(Box::new(new()));
-            self.places.insert(name.into(), place);
-            place
-        });
-        self.things.get_mut(place).unwrap_or(&mut self.spare)
+        if self.last.1.is_none() || self.last.0 != name {
+            let place = self.places.get(name).copied().unwrap_or_else(|| {
+                let place = self.things.len();
+                self.order.take();
+                self.things.push(Box::new(new()));
+                self.places.insert(name.into(), place);
+                place
+            });
+            self.last.0.clear();
+            self.last.0.push_str(name);
+            self.last.1 = Some(place);
+        }
+        self.last.1.and_then(|place| self.things.get_mut(place)).unwrap_or(&mut self.spare)
     }
 
     /// All of them, in whatever order.
@@ -58,6 +65,7 @@ impl<T> ByName<T> {
     /// Forgets what is not worth keeping.
     pub(super) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         self.order.take();
+        self.last.1 = None;
         let mut kept = 0;
         let places: Vec<Option<usize>> = self
             .things

@@ -55,10 +55,10 @@ pub(super) fn object(text: &str) -> Result<Object<'_>, Broken> {
         if scanner.next()? != b'"' {
             return Err(Broken::Other);
         }
-        let key = scanner.string()?;
+        let key = scanner.key()?;
         scanner.expect(b':')?;
         let value = scanner.value()?;
-        object.take(words(Some(key)), value);
+        object.take(key, value);
         match scanner.next()? {
             b',' => scanner.at += 1,
             b'}' => return Ok(object),
@@ -117,6 +117,18 @@ impl<'t> Scanner<'t> {
 
     fn since(&self, start: usize) -> Result<&'t str, Broken> {
         self.text.get(start..self.at).ok_or(Broken::Ends)
+    }
+
+    /// The name of a member, which hardly ever has an escape.
+    fn key(&mut self) -> Result<Cow<'t, str>, Broken> {
+        let start = self.at + 1;
+        let found = end_or_escape(self.text.as_bytes().get(start..).unwrap_or_default());
+        let end = start + found.ok_or(Broken::Ends)?;
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return self.text.get(start..end).map(Cow::Borrowed).ok_or(Broken::Ends);
+        }
+        self.string().map(|raw| words(Some(raw)))
     }
 
     /// A string with its quotes; the first one is here.
