@@ -116,32 +116,57 @@ pub struct Fields<'a>(pub Vec<(Cow<'a, str>, Cow<'a, str>)>);
 impl Fields<'_> {
     /// The JSON of a field.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+        // A key of the same length mostly ends in another letter.
+        let last = key.as_bytes().last();
+        let is_key = |name: &str| name.len() == key.len() && name.as_bytes().last() == last && name == key;
+        self.0.iter().find(|(name, _)| is_key(name)).map(|(_, value)| value.as_ref())
     }
 
     /// A field that holds a string; a number or a truth value as it is written.
     pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
-            b'"' => serde_json::from_str(raw).ok().map(Cow::<str>::Owned),
+            b'"' => string(raw),
             b'{' | b'[' | b'n' => None,
             _ => Some(Cow::Borrowed(raw)),
         }
     }
 
     /// The name of the object that a field holds: `"NodeClaim":{"name":"default-x"}`, or `"nodeclaim":"default-x"`.
-    pub fn name(&self, key: &str) -> Option<String> {
+    pub fn name(&self, key: &str) -> Option<Cow<'_, str>> {
         #[derive(serde::Deserialize)]
         struct Named {
             name: String,
         }
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
-            b'{' => serde_json::from_str::<Named>(raw).ok().map(|named| named.name),
-            b'"' => serde_json::from_str(raw).ok(),
+            b'{' => match only_name(raw) {
+                Some(name) => Some(Cow::Borrowed(name)),
+                None => serde_json::from_str::<Named>(raw).ok().map(|named| named.name.into()),
+            },
+            b'"' => string(raw),
             _ => None,
         }
     }
+}
+
+/// The text of a JSON string, borrowed where it stands there letter by letter.
+fn string(raw: &str) -> Option<Cow<'_, str>> {
+    match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| is_plain(inner)) {
+        Some(inner) => Some(Cow::Borrowed(inner)),
+        None => serde_json::from_str(raw).ok().map(Cow::Owned),
+    }
+}
+
+/// The name that an object holds and nothing else: `{"name":"default-x"}`, which most do.
+pub(super) fn only_name(raw: &str) -> Option<&str> {
+    raw.strip_prefix("{\"name\":\"")?.strip_suffix("\"}").filter(|inner| is_plain(inner))
+}
+
+/// Whether a text stands in a JSON string as it is.
+fn is_plain(text: &str) -> bool {
+    // Counted, without a way out early, so that many bytes are looked at in one go.
+    text.bytes().filter(|byte| *byte < b' ' || *byte == b'"' || *byte == b'\\').count() == 0
 }
 
 impl fmt::Display for Time {

@@ -2,6 +2,7 @@
 //! instances that were collected. Bounded: the oldest is forgotten first, and how much was is counted.
 
 mod batch;
+mod by_name;
 mod conditions;
 mod ignored;
 mod life;
@@ -49,6 +50,8 @@ pub struct History {
     pub unhealthy_pools: BTreeMap<Box<str>, Said>,
     /// What writes to this cluster's log, in the order of its first line.
     pub writers: Vec<Box<str>>,
+    /// What wrote the line before.
+    writer: Option<Writer>,
     /// Labels of workloads that a NodeClaim may not carry in some release.
     pub restricted: Vec<Labelled>,
     /// NodePools that were passed over for not being ready, in a log.
@@ -69,6 +72,16 @@ pub struct History {
     pub has_debug: bool,
     /// Whether any line of a log was read.
     pub has_log: bool,
+}
+
+/// A process that writes to a log, as its lines have it.
+#[derive(Debug)]
+struct Writer {
+    file: usize,
+    pod: Box<str>,
+    commit: Box<str>,
+    /// Its position among all of them.
+    position: usize,
 }
 
 /// Refusals of NodeClaims for one label.

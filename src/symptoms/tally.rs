@@ -447,7 +447,8 @@ fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
         Detail::Field(key) => entry
             .fields
             .name(key)
-            .or_else(|| entry.fields.text(key).map(Cow::into_owned))
+            .or_else(|| entry.fields.text(key))
+            .map(Cow::into_owned)
             .into_iter()
             .collect(),
         Detail::Between(from, to) => {

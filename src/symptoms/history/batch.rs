@@ -1,7 +1,9 @@
 //! What the provisioner decides at a time: the pods it looked at, and the NodeClaims it made for them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::by_name::ByName;
 use super::said::Said;
 use crate::symptoms::entry::{Entry, Time};
 
@@ -54,7 +56,7 @@ impl Batch {
 /// All batches that are remembered.
 #[derive(Debug, Default)]
 pub struct Batches {
-    map: BTreeMap<Box<str>, Batch>,
+    map: ByName<Batch>,
     /// The last batch of each process, for lines without a `reconcileID`.
     last: BTreeMap<usize, Box<str>>,
     met: u64,
@@ -64,27 +66,26 @@ impl Batches {
     /// The batch that a line belongs to.
     pub(super) fn of(&mut self, entry: &Entry<'_>, writer: usize, begins: bool) -> &mut Batch {
         let id = self.id_of(entry, writer, begins);
-        if !self.map.contains_key(&id) {
+        self.map.of(&id, || {
             self.met += 1;
-            self.map.insert(id.clone(), Batch { order: self.met, writer, ..Batch::default() });
-        }
-        self.map.entry(id).or_default()
+            Batch { order: self.met, writer, ..Batch::default() }
+        })
     }
 
     /// What a batch is known by.
-    pub(super) fn id_of(&mut self, entry: &Entry<'_>, writer: usize, begins: bool) -> Box<str> {
+    pub(super) fn id_of<'e>(&mut self, entry: &'e Entry<'_>, writer: usize, begins: bool) -> Cow<'e, str> {
         if let Some(id) = entry.fields.text("reconcileID").filter(|id| !id.is_empty()) {
-            return id.into();
+            return id;
         }
         if begins || !self.last.contains_key(&writer) {
             self.last.insert(writer, format!("{writer}#{}", self.met + 1).into());
         }
-        self.last.get(&writer).cloned().unwrap_or_default()
+        self.last.get(&writer).map_or_else(Cow::default, |id| Cow::Owned(id.to_string()))
     }
 
     /// All of them in the order of time; those without a time are left out.
     pub fn in_time(&self) -> Vec<&Batch> {
-        let mut all: Vec<_> = self.map.values().filter(|batch| batch.time().is_some()).collect();
+        let mut all: Vec<_> = self.map.all().filter(|batch| batch.time().is_some()).collect();
         all.sort_by_key(|batch| batch.found.as_ref().map(Said::key));
         all
     }
@@ -100,10 +101,10 @@ impl Batches {
             return 0;
         }
         let before = self.map.len();
-        let mut orders: Vec<_> = self.map.values().map(|batch| batch.order).collect();
+        let mut orders: Vec<_> = self.map.all().map(|batch| batch.order).collect();
         orders.sort_unstable();
         let least = orders.get(before / 4).copied().unwrap_or_default();
-        self.map.retain(|_, batch| batch.order >= least);
+        self.map.retain(|batch| batch.order >= least);
         (before - self.map.len()) as u64
     }
 }

@@ -1,7 +1,8 @@
 //! The lives of NodeClaims.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use super::by_name::ByName;
 use super::said::Said;
 use crate::symptoms::entry::Time;
 
@@ -153,22 +154,19 @@ impl Life {
 /// All lives that are remembered.
 #[derive(Debug, Default)]
 pub struct Lives {
-    map: BTreeMap<Box<str>, Life>,
+    map: ByName<Life>,
     /// The NodeClaims of Nodes.
-    nodes: BTreeMap<Box<str>, Box<str>>,
+    nodes: HashMap<Box<str>, Box<str>>,
     met: u64,
 }
 
 impl Lives {
     /// The life of a NodeClaim, which begins here if it was not met before.
     pub fn of(&mut self, name: &str) -> &mut Life {
-        // The map is asked twice so that a name that is known is not copied.
-        if !self.map.contains_key(name) {
+        self.map.of(name, || {
             self.met += 1;
-            let life = Life { name: name.into(), order: self.met, ..Life::default() };
-            self.map.insert(name.into(), life);
-        }
-        self.map.entry(name.into()).or_default()
+            Life { name: name.into(), order: self.met, ..Life::default() }
+        })
     }
 
     /// The life of a NodeClaim that was met before.
@@ -178,14 +176,19 @@ impl Lives {
 
     /// All of them, by name.
     pub fn all(&self) -> impl Iterator<Item = &Life> {
-        self.map.values()
+        self.map.in_order()
     }
 
     /// Takes note of which Node a NodeClaim has.
     pub fn set_node(&mut self, claim: &str, node: &str) {
         if !node.is_empty() {
-            self.of(claim).node = node.into();
-            self.nodes.insert(node.into(), claim.into());
+            let life = self.of(claim);
+            if *life.node != *node {
+                life.node = node.into();
+            }
+            if self.nodes.get(node).is_none_or(|known| **known != *claim) {
+                self.nodes.insert(node.into(), claim.into());
+            }
         }
     }
 
@@ -200,13 +203,13 @@ impl Lives {
         if self.map.len() <= MOST {
             return 0;
         }
-        let mut worth: Vec<_> = self.map.values().map(Life::worth).collect();
+        let mut worth: Vec<_> = self.map.all().map(Life::worth).collect();
         worth.sort_unstable();
         let Some(least) = worth.get(worth.len() / 4).copied() else { return 0 };
         let before = self.map.len();
-        self.map.retain(|_, life| life.worth() >= least);
+        self.map.retain(|life| life.worth() >= least);
         let map = &self.map;
-        self.nodes.retain(|_, claim| map.contains_key(claim));
+        self.nodes.retain(|_, claim| map.get(claim).is_some());
         (before - self.map.len()) as u64
     }
 }

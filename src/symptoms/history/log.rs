@@ -3,11 +3,13 @@
 //! Sources of the words: kubernetes-sigs/karpenter, pkg/controllers/{provisioning,nodeclaim,disruption,node}, and
 //! aws/karpenter-provider-aws, pkg/controllers/{interruption,nodeclaim}, at v1.0.0 to v1.14.0.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::life::{Cause, Maker};
 use super::said::Said;
-use super::{Collected, Drift, History, Refusal, Told, put_few};
+use super::{Collected, Drift, History, Refusal, Told, Writer, put_few};
 use crate::symptoms::entry::{Entry, Fields};
 
 /// How many reasons of drift are kept of one NodeClaim.
@@ -80,30 +82,39 @@ impl History {
     /// Which process wrote a line: its pod, or else its file, and the build it is of.
     fn writer(&mut self, entry: &Entry<'_>) -> usize {
         let commit = entry.fields.text("commit").unwrap_or_default();
+        let is_same =
+            |last: &&Writer| last.file == entry.at.file && *last.pod == *entry.pod && *last.commit == *commit;
+        if let Some(last) = self.writer.as_ref().filter(is_same) {
+            return last.position;
+        }
         let name = if entry.pod.is_empty() {
             format!("{}@{commit}", entry.at.file)
         } else {
             format!("{}@{commit}", entry.pod)
         };
         let known = self.writers.iter().position(|writer| **writer == *name);
-        known.unwrap_or_else(|| {
+        let position = known.unwrap_or_else(|| {
             if self.writers.len() < super::FEW {
                 self.writers.push(name.into());
             }
             self.writers.len() - 1
-        })
+        });
+        let (pod, commit) = ((&*entry.pod).into(), commit.into());
+        self.writer = Some(Writer { file: entry.at.file, pod, commit, position });
+        position
     }
 
     fn with_claim(&mut self, entry: &Entry<'_>, note: impl FnOnce(&mut super::Life, &Entry<'_>)) {
         let Some(claim) = claim(entry) else { return };
-        note(self.lives.of(&claim), entry);
+        let life = self.lives.of(&claim);
+        note(life, entry);
+        if life.provider_id.is_empty()
+            && let Some(id) = entry.fields.text("provider-id")
+        {
+            life.provider_id = id.into();
+        }
         if let Some(node) = entry.fields.name("Node").or_else(|| entry.fields.name("node")) {
             self.lives.set_node(&claim, &node);
-        }
-        let id = entry.fields.text("provider-id").unwrap_or_default();
-        let life = self.lives.of(&claim);
-        if life.provider_id.is_empty() && !id.is_empty() {
-            life.provider_id = (&*id).into();
         }
     }
 
@@ -383,13 +394,12 @@ pub(super) fn keep_cause(life: &mut super::Life, cause: Cause, entry: &Entry<'_>
 }
 
 /// The NodeClaim that a line is about.
-pub(super) fn claim(entry: &Entry<'_>) -> Option<String> {
+pub(super) fn claim<'e>(entry: &'e Entry<'_>) -> Option<Cow<'e, str>> {
     if entry.object.kind == "NodeClaim" && !entry.object.name.is_empty() {
-        return Some(entry.object.name.to_string());
+        return Some(Cow::Borrowed(&entry.object.name));
     }
     let named = entry.fields.name("NodeClaim").or_else(|| entry.fields.name("nodeclaim"));
-    let reconciled =
-        || entry.fields.text("name").filter(|_| entry.controller.starts_with("nodeclaim")).map(Into::into);
+    let reconciled = || entry.fields.text("name").filter(|_| entry.controller.starts_with("nodeclaim"));
     named.or_else(reconciled).filter(|name| !name.is_empty())
 }
 

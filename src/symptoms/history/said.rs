@@ -24,7 +24,9 @@ impl Said {
 
     /// What is said at a place.
     pub fn new(time: Option<Time>, at: At, text: &str) -> Self {
-        let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end);
+        // A line that is not long in bytes is not in characters.
+        let cut = if text.len() > LONGEST { text.char_indices().nth(LONGEST) } else { None };
+        let end = cut.map_or(text.len(), |(end, _)| end);
         Self { time, at, text: text.get(..end).unwrap_or(text).into() }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::symptoms::entry::{Fields, Subject, Time};
+use crate::symptoms::entry::{Fields, Subject, Time, only_name};
 
 /// The fields of a JSON line, those that are asked for by name apart from the others.
 #[derive(Debug, Default)]
@@ -55,16 +55,35 @@ pub(super) fn object(text: &str) -> Result<Object<'_>, Broken> {
         if scanner.next()? != b'"' {
             return Err(Broken::Other);
         }
-        let key = scanner.string()?;
+        let key = scanner.key()?;
         scanner.expect(b':')?;
         let value = scanner.value()?;
-        object.take(words(Some(key)), value);
+        object.take(key, value);
         match scanner.next()? {
             b',' => scanner.at += 1,
             b'}' => return Ok(object),
             _ => return Err(Broken::Other),
         }
     }
+}
+
+/// Where a string ends, or its next escape is. Most strings are short: looking at eight bytes at a time takes less than
+/// preparing for a long search.
+fn end_or_escape(bytes: &[u8]) -> Option<usize> {
+    // The highest bit of each byte that is the one looked for, up to the first; those behind it may be wrong.
+    let equal = |eight: u64, byte: u8| {
+        let other = eight ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+        other.wrapping_sub(0x0101_0101_0101_0101) & !other & 0x8080_8080_8080_8080
+    };
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (index, eight) in chunks.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        let found = equal(eight, b'"') | equal(eight, b'\\');
+        if found != 0 {
+            return Some(index * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|at| chunks.len() * 8 + at)
 }
 
 struct Scanner<'t> {
@@ -100,12 +119,24 @@ impl<'t> Scanner<'t> {
         self.text.get(start..self.at).ok_or(Broken::Ends)
     }
 
+    /// The name of a member, which hardly ever has an escape.
+    fn key(&mut self) -> Result<Cow<'t, str>, Broken> {
+        let start = self.at + 1;
+        let found = end_or_escape(self.text.as_bytes().get(start..).unwrap_or_default());
+        let end = start + found.ok_or(Broken::Ends)?;
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return self.text.get(start..end).map(Cow::Borrowed).ok_or(Broken::Ends);
+        }
+        self.string().map(|raw| words(Some(raw)))
+    }
+
     /// A string with its quotes; the first one is here.
     fn string(&mut self) -> Result<&'t str, Broken> {
         let start = self.at;
         self.at += 1;
         loop {
-            let found = memchr::memchr2(b'"', b'\\', self.rest()).ok_or(Broken::Ends)?;
+            let found = end_or_escape(self.rest()).ok_or(Broken::Ends)?;
             let is_end = self.rest().get(found) == Some(&b'"');
             self.at += found + if is_end { 1 } else { 2 };
             if is_end {
@@ -153,9 +184,10 @@ impl<'t> Scanner<'t> {
 impl<'a> Object<'a> {
     pub(super) fn time(&self) -> Option<Time> {
         let raw = self.time?;
-        match raw.parse::<f64>() {
-            Ok(number) => Time::since_1970(number),
-            Err(_) => Time::parse(&words(Some(raw))),
+        let number = if raw.starts_with('"') { None } else { raw.parse::<f64>().ok() };
+        match number {
+            Some(number) => Time::since_1970(number),
+            None => Time::parse(&words(Some(raw))),
         }
     }
 
@@ -177,6 +209,9 @@ impl<'a> Object<'a> {
             return Subject { kind: words(self.kind), namespace: words(self.namespace), name };
         }
         let Some((kind, raw)) = self.about else { return Subject::default() };
+        if let Some(name) = only_name(raw).filter(|name| !name.is_empty()) {
+            return Subject { kind: kind.into(), namespace: Cow::default(), name: name.into() };
+        }
         let named = serde_json::from_str::<Named<'_>>(raw).unwrap_or_default();
         if named.name.0.is_empty() {
             return Subject::default();
@@ -210,21 +245,26 @@ impl<'a> Object<'a> {
 
 impl<'a> Object<'a> {
     fn take(&mut self, key: Cow<'a, str>, value: &'a str) {
-        let place = match key.as_ref() {
-            "level" | "severity" | "lvl" => &mut self.level,
-            "time" | "ts" | "timestamp" | "@timestamp" => &mut self.time,
-            "message" | "msg" => &mut self.message,
-            "error" | "err" => &mut self.error,
-            "controller" => &mut self.controller,
-            "log" | "@message" | "line" | "log_processed" | "jsonPayload" | "textPayload" | "MESSAGE"
-            | "_raw" => &mut self.inside,
-            other => {
-                match other {
-                    "logger" => self.logger = Some(value),
-                    "controllerKind" => self.kind = Some(value),
-                    "namespace" => self.namespace = Some(value),
-                    "name" => self.name = Some(value),
-                    "kubernetes" => self.kubernetes = Some(value),
+        // Their lengths tell most keys apart.
+        let place = match (key.len(), key.as_ref()) {
+            (5, "level") | (8, "severity") | (3, "lvl") => &mut self.level,
+            (4, "time") | (2, "ts") | (9, "timestamp") | (10, "@timestamp") => &mut self.time,
+            (7, "message") | (3, "msg") => &mut self.message,
+            (5, "error") | (3, "err") => &mut self.error,
+            (10, "controller") => &mut self.controller,
+            (3, "log")
+            | (8, "@message")
+            | (4, "line" | "_raw")
+            | (13, "log_processed")
+            | (11, "jsonPayload" | "textPayload")
+            | (7, "MESSAGE") => &mut self.inside,
+            (len, other) => {
+                match (len, other) {
+                    (6, "logger") => self.logger = Some(value),
+                    (14, "controllerKind") => self.kind = Some(value),
+                    (9, "namespace") => self.namespace = Some(value),
+                    (4, "name") => self.name = Some(value),
+                    (10, "kubernetes") => self.kubernetes = Some(value),
                     _ if other.starts_with(|first: char| first.is_ascii_uppercase()) => {
                         let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
                         let before = self.about.and_then(|(kind, _)| rank(kind)).unwrap_or(KINDS.len());
@@ -279,7 +319,7 @@ struct Named<'a> {
 pub(super) fn words(raw: Option<&str>) -> Cow<'_, str> {
     let Some(text) = raw else { return Cow::default() };
     match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
+        Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Cow::Borrowed(inner),
         Some(inner) => serde_json::from_str::<String>(text).map_or(Cow::Borrowed(inner), Cow::Owned),
         None if text == "null" => Cow::default(),
         None => Cow::Borrowed(text),
@@ -338,6 +378,12 @@ mod tests {
             for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
                 prop_assert_eq!(object(text.get(..end).unwrap()).err(), Some(Broken::Ends));
             }
+        }
+
+        #[test]
+        fn a_string_ends_where_a_search_byte_by_byte_finds_it(text in "[a-z!#\\[\\]^_é\u{a2}\u{dc}]{0,30}[\"\\\\]?[\"\\\\a-z]{0,9}") {
+            let expected = text.bytes().position(|byte| byte == b'"' || byte == b'\\');
+            prop_assert_eq!(end_or_escape(text.as_bytes()), expected);
         }
 
         #[test]

@@ -43,7 +43,7 @@ pub struct Found {
 pub struct Index {
     known: Vec<Known>,
     lines: HashMap<&'static str, Vec<usize>>,
-    beginnings: HashMap<[u8; 4], Vec<usize>>,
+    beginnings: Windows,
     events: HashMap<&'static str, Vec<usize>>,
     conditions: HashMap<&'static str, Vec<usize>>,
     pieces: Pieces,
@@ -68,7 +68,7 @@ impl Index {
         let mut index = Self {
             known: nothing.chain(correlated).chain(told).collect(),
             lines: HashMap::new(),
-            beginnings: HashMap::new(),
+            beginnings: Windows::default(),
             events: HashMap::new(),
             conditions: HashMap::new(),
             pieces: Pieces::default(),
@@ -81,7 +81,7 @@ impl Index {
                     } else if let Text::Is(words) = message {
                         index.lines.entry(words).or_default().push(position);
                     } else if let Some(start) = message.start() {
-                        index.beginnings.entry(start).or_default().push(position);
+                        index.beginnings.add(start, position);
                     } else if let Some(piece) = message.piece() {
                         index.pieces.add(piece, position);
                     }
@@ -146,7 +146,7 @@ impl Index {
             self.keep(entry, candidates.iter().copied(), &mut found.known);
         }
         if let Some(candidates) =
-            entry.message.as_bytes().first_chunk().and_then(|start| self.beginnings.get(start))
+            entry.message.as_bytes().first_chunk().and_then(|start| self.beginnings.of(*start))
         {
             self.keep(entry, candidates.iter().copied(), &mut found.known);
         }
@@ -260,42 +260,51 @@ impl Text {
     }
 }
 
-/// Pieces of text that are searched for all at once.
+/// Who looks for four bytes.
 #[derive(Debug)]
-struct Pieces {
-    /// A bit for every hash that four bytes of a piece have.
+struct Windows {
+    /// A bit for every hash that four bytes have for which somebody looks.
     hashes: Vec<u64>,
-    /// Who looks for four bytes.
     by_window: HashMap<[u8; 4], Vec<usize>>,
 }
 
-impl Default for Pieces {
+impl Default for Windows {
     fn default() -> Self {
         Self { hashes: vec![0; 1 << 10], by_window: HashMap::new() }
     }
 }
+
+impl Windows {
+    fn add(&mut self, window: [u8; 4], who: usize) {
+        let (word, bit) = place(window);
+        if let Some(bits) = self.hashes.get_mut(word) {
+            *bits |= bit;
+        }
+        self.by_window.entry(window).or_default().push(who);
+    }
+
+    fn of(&self, window: [u8; 4]) -> Option<&Vec<usize>> {
+        let (word, bit) = place(window);
+        self.hashes.get(word).filter(|bits| **bits & bit != 0).and_then(|_| self.by_window.get(&window))
+    }
+}
+
+/// Pieces of text that are searched for all at once.
+#[derive(Debug, Default)]
+struct Pieces(Windows);
 
 impl Pieces {
     /// Looks for a piece by the four bytes of it that are the least common.
     fn add(&mut self, piece: &str, who: usize) {
         let windows = piece.as_bytes().windows(4).filter_map(<[u8]>::first_chunk);
         let Some(window) = windows.max_by_key(|window| rarity(**window)) else { return };
-        let (word, bit) = place(*window);
-        if let Some(bits) = self.hashes.get_mut(word) {
-            *bits |= bit;
-        }
-        self.by_window.entry(*window).or_default().push(who);
+        self.0.add(*window, who);
     }
 
     /// Adds everybody who may find a piece in a text, and perhaps others.
     fn scan(&self, text: &str, found: &mut Vec<usize>) {
         for window in text.as_bytes().windows(4).filter_map(<[u8]>::first_chunk) {
-            let (word, bit) = place(*window);
-            if self.hashes.get(word).is_some_and(|bits| bits & bit != 0)
-                && let Some(who) = self.by_window.get(window)
-            {
-                found.extend(who);
-            }
+            found.extend(self.0.of(*window).into_iter().flatten());
         }
         found.sort_unstable();
         found.dedup();
