@@ -135,7 +135,7 @@
   [ $(expr "$output" : '.*"allowed":false.*cluster-name-mismatch.*') -ne 0 ]
 }
 
-@test "look the NodePools up for a workload that none of them serves" {
+@test "look the NodePools up for a workload that asks for a node of theirs and that none of them serves" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json --settings-json '{"completeInventory": true}' --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -143,7 +143,7 @@
   [ $(expr "$output" : '.*pod-no-matching-pool.*general.*') -ne 0 ]
 }
 
-@test "only warn of it where other nodes may serve it" {
+@test "only warn of it where the inventory may not be complete" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
