@@ -1,5 +1,6 @@
 // A real browser on the built page: what a person would do, and nothing else.
 
+import { test } from 'node:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -152,3 +153,17 @@ export async function picture(page, name) {
 
 /** The names of the rules in the list. */
 export const rules = (page) => page.locator('.finding .rule').allTextContents();
+
+/** Runs a test on a page of its own, which must not have done anything wrong in the end. */
+export function onPage(name, run, options = {}) {
+  test(name, async () => {
+    const visited = await visit(options);
+    try {
+      await run(visited.page, visited);
+    } catch (error) {
+      await visited.close({ allow: [/./] });
+      throw error;
+    }
+    await visited.close(options);
+  });
+}

@@ -3,27 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 
-import { paste, root, rules, settled, shared, text, visit } from './browser.mjs';
+import { onPage, paste, root, rules, settled, shared, text, visit } from './browser.mjs';
 
 const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
 const BAD = example('nodeclass-bad.yaml');
 const GOOD = example('nodeclass-good.yaml');
-
-/** Runs a test on a page of its own, which must not have done anything wrong in the end. */
-function onPage(name, run, options = {}) {
-  test(name, async () => {
-    const visited = await visit(options);
-    try {
-      await run(visited.page, visited);
-    } catch (error) {
-      await visited.close({ allow: [/./] });
-      throw error;
-    }
-    await visited.close(options);
-  });
-}
 
 onPage('the first visit explains itself: an example, its finding, its fix', async (page) => {
   assert.deepEqual(await rules(page), ['instance-profile-is-arn']);

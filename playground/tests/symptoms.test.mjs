@@ -3,27 +3,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 
-import { drop, root, shared, visit } from './browser.mjs';
+import { drop, onPage, root, shared, visit } from './browser.mjs';
 
 const folder = join(root, 'examples/symptoms');
 const examples = readdirSync(folder).sort();
 const filesOf = (name) => readdirSync(join(folder, name)).sort().map((file) => ({ name: file, text: readFileSync(join(folder, name, file), 'utf8') }));
 const log = (name) => filesOf(name).find((file) => file.name.endsWith('.log')).text;
-
-function onPage(name, run, options = {}) {
-  test(name, async () => {
-    const visited = await visit(options);
-    try {
-      await run(visited.page, visited);
-    } catch (error) {
-      await visited.close({ allow: [/./] });
-      throw error;
-    }
-    await visited.close(options);
-  });
-}
 
 async function choose(page, name) {
   await page.locator('#examples').click();
