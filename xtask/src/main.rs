@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo xtask annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+//! cargo xtask arrange IN.wasm OUT.wasm
 //! cargo xtask inspect MODULE.wasm
 //! cargo xtask new-rule FAMILY NAME
 //! ```
@@ -9,6 +10,7 @@
 use std::{env, ffi::OsString, fs, path::Path, process::ExitCode};
 
 mod annotate;
+mod arrange;
 mod capabilities;
 mod inspect;
 mod metadata;
@@ -20,6 +22,8 @@ Usage: cargo xtask <task>
 
   annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
       writes the policy's metadata into the module, as `kwctl annotate` does
+  arrange IN.wasm OUT.wasm
+      writes the module with its functions in an order that compresses well
   inspect MODULE.wasm
       prints the module's metadata, size, imports and exports
   new-rule FAMILY NAME
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
     let done = match arguments.next().as_ref().and_then(|task| task.to_str()) {
         Some("annotate") => annotate(arguments),
+        Some("arrange") => arrange(arguments),
         Some("inspect") => inspect(arguments),
         Some("new-rule") => new_rule(arguments),
         Some("help" | "-h" | "--help") => {
@@ -64,7 +69,14 @@ fn annotate(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String>
     for warning in &annotated.warnings {
         eprintln!("warning: {warning}");
     }
-    fs::write(output, annotated.module).map_err(|error| format!("{}: {error}", Path::new(output).display()))
+    write(Path::new(output), &annotated.module)
+}
+
+fn arrange(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(input), Some(output), None) = (arguments.next(), arguments.next(), arguments.next()) else {
+        return Err(USAGE.to_owned());
+    };
+    write(Path::new(&output), &arrange::arrange(&bytes(Path::new(&input))?)?)
 }
 
 fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
@@ -84,6 +96,10 @@ fn new_rule(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn text(path: &Path) -> Result<String, String> {
