@@ -137,6 +137,38 @@ fn every_example_gets_the_same_answer_from_the_module_and_the_library() {
     assert!(answers > 100, "{answers} answers only");
 }
 
+/// What `kwctl bench` does: an instance that is kept gives each request the memory of those before it.
+#[test]
+fn a_kept_instance_answers_like_a_fresh_one_and_needs_no_more_memory() {
+    let module = Module::load(built::policy().unwrap()).unwrap();
+    let objects: Vec<_> = manifests("examples").iter().flat_map(|path| objects(path)).collect();
+    let cluster = cluster(&looked_up(&objects));
+    let instance = module.instance(&cluster).unwrap();
+    let kept = |payload: &Value| {
+        let payload = payload.to_string();
+        let of_instance = String::from_utf8(instance.call("validate", payload.as_bytes()).unwrap()).unwrap();
+        assert_eq!(of_instance, validate(payload.as_bytes(), &Native(&cluster)).to_json());
+    };
+    for fix in [false, true] {
+        for object in &objects {
+            let Ok(request) = Request::create(object.clone()).to_json() else { continue };
+            kept(&json!({"request": request, "settings": {"fix": fix}}));
+        }
+    }
+    // As large as the API server takes. All of them together are more than a module's memory can be.
+    let notes = vec!["a note of the team that keeps the pool"; 36_000];
+    let large = json!({
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "default", "annotations": {"example.com/notes": notes}},
+    });
+    let payload = json!({"request": Request::create(large).to_json().unwrap(), "settings": {}}).to_string();
+    let fresh = module.call("validate", payload.as_bytes(), &cluster).unwrap();
+    for _ in 0..400 {
+        assert_eq!(instance.call("validate", payload.as_bytes()).unwrap(), fresh);
+    }
+}
+
 #[test]
 fn a_refused_look_up_is_said_and_the_verdict_still_comes() {
     let module = Module::load(built::policy().unwrap()).unwrap();
