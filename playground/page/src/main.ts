@@ -84,14 +84,15 @@ async function draw(): Promise<void> {
   }
 }
 
-/** The count of what is shown: of findings, or of diagnoses. */
+/** The count of what is shown: of findings, or of diagnoses; nothing while there is no answer. */
 function showCount(): string {
-  const report = state.tab === 'symptoms' ? app.diagnosis : app.report;
-  if (!report) return '';
-  const parts = counts(report);
+  const isLog = state.tab === 'symptoms';
+  const report = isLog ? app.diagnosis : app.report;
+  if (!report && !isLog) return '';
+  const parts = report ? counts(report) : [];
   byId('count').replaceChildren(...parts);
   const text = parts.map((part) => part.textContent).join(', ');
-  byId('show-panel').textContent = text;
+  byId('show-panel').textContent = text || 'Symptoms';
   return text;
 }
 app.on('report', () => {
