@@ -218,6 +218,15 @@ impl Input {
         if let From::Path(path) = &self.from { Some(path) } else { None }
     }
 
+    /// The path that settings and patterns are about: that of the file, or the one standard input is said to come from.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        match &self.from {
+            From::Path(path) => Some(path),
+            From::Stdin => Some(Path::new(&self.name)).filter(|name| name.as_os_str() != "-"),
+            From::Nowhere(_) => None,
+        }
+    }
+
     /// Whether the file was not there before, whatever way led to it.
     fn is_new(&self, seen: &mut BTreeSet<PathBuf>) -> bool {
         let From::Path(path) = &self.from else { return true };
