@@ -226,6 +226,11 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
         }
     }
     out.flush()?;
+    // An annotation is shown elsewhere, a file is not shown: the log of a job would be empty.
+    let is_elsewhere = check.output.output.is_some() || check.output.format == Format::Github;
+    if is_elsewhere && !check.output.quiet {
+        terminal::note(color, &human::summary(report));
+    }
     if report.truncated {
         let bound = check.bounds.max_findings;
         terminal::note(
