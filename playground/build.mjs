@@ -104,11 +104,11 @@ const fill = { CSP, STYLE: style, EARLY, MAIN: main, ENGINE: engine, ICON: icon 
 for (const [name, value] of Object.entries(fill)) html = html.replaceAll(`%${name}%`, value);
 writeFileSync(join(dist, 'index.html'), html);
 
-// The address that every finding names: a page for each rule and symptom, which leads to its documentation.
+// The address that every finding names: a page for each rule and symptom, which leads to its documentation; and the list.
 const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const list = [];
 mkdirSync(join(dist, 'rules'));
-for (const [name, text] of Object.entries(texts)) {
-  const does = /(?:## What it does|^# .*)\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '';
+const leaf = (name, title, head, body) =>
   writeFileSync(
     join(dist, 'rules', `${name}.html`),
     `<!doctype html>
@@ -116,19 +116,30 @@ for (const [name, text] of Object.entries(texts)) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${CSP}">
-<meta http-equiv="refresh" content="0; url=../?rule=${name}">
-<meta name="description" content="${escape(does.replaceAll('\n', ' '))}">
-<title>${name} · Karpwarden</title>
+${head}<title>${title} · Karpwarden</title>
 <link rel="icon" href="../${icon}" type="image/svg+xml">
 <link rel="stylesheet" href="../${style}">
 <main class="doc">
-<h2>${name}</h2>
-<p>${escape(does)}</p>
-<p><a href="../?rule=${name}">The documentation, in the playground</a></p>
+<h2>${title}</h2>
+${body}
 </main>
 </html>
 `,
   );
+for (const [name, text] of Object.entries(texts)) {
+  const does = escape(/(?:## What it does|^# .*)\n\n([^\n]+(?:\n[^\n]+)*)/.exec(text)?.[1] ?? '');
+  const head = `<meta http-equiv="refresh" content="0; url=../?rule=${name}">
+<meta name="description" content="${does.replaceAll('\n', ' ')}">
+`;
+  leaf(name, name, head, `<p>${does}</p>\n<p><a href="../?rule=${name}">The documentation, in the playground</a></p>`);
+  list.push(`<dt><a href="../?rule=${name}">${name}</a></dt>\n<dd>${does}</dd>`);
+}
+leaf('index', 'Rules and symptoms', '', `<dl>\n${list.join('\n')}\n</dl>`);
+
+// The addresses that config files and reports name.
+mkdirSync(join(dist, 'schemas'));
+for (const name of readdirSync(join(root, 'schemas'))) {
+  writeFileSync(join(dist, 'schemas', name), read(root, 'schemas', name));
 }
 
 const shell = ['./', style, icon, engine, engineWorker, rules, ...Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`)];

@@ -406,6 +406,17 @@ onPage('the count is a polite live region', async (page) => {
   assert.equal(await page.locator('#live').getAttribute('aria-live'), 'polite');
 });
 
+onPage('the addresses of the list of rules and of the schemas lead somewhere', async (page, { server }) => {
+  await page.goto(`${server.address}rules/`);
+  await page.getByRole('link', { name: 'instance-profile-is-arn', exact: true }).click();
+  await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
+  for (const name of ['settings', 'report']) {
+    const address = `schemas/${name}.schema.json`;
+    const schema = await (await fetch(`${server.address}${address}`)).json();
+    assert.ok(schema.$id.endsWith(`/${address}`), schema.$id);
+  }
+});
+
 onPage("the address that a finding names leads to the rule's documentation", async (page, { server }) => {
   await page.goto(`${server.address}rules/instance-profile-is-arn`);
   await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();

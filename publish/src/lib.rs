@@ -1,7 +1,7 @@
 //! Pushes an annotated policy to a registry, so that what arrives is what `kwctl push` would have sent.
 //!
-//! Source: kubewarden/kubewarden-controller `crates/policy-fetcher/src/registry/mod.rs` (media types, annotations) and
-//! `crates/kwctl/src/command/push.rs` (what is printed).
+//! Source: kubewarden/kubewarden-controller `crates/policy-fetcher/src/registry/mod.rs` (media types),
+//! `crates/kwctl/src/push.rs` (annotations) and `crates/kwctl/src/main.rs` (what is printed).
 
 pub mod metadata;
 pub mod registry;

@@ -11,7 +11,7 @@ Usage: karpwarden-publish MODULE.wasm TARGET
   MODULE.wasm  the annotated module
   TARGET       registry.example/policies/karpenter:v1.0.0
 
-Who pushes: REGISTRY_USER and REGISTRY_PASSWORD, else what `docker login` noted.
+Who pushes: REGISTRY_USER and REGISTRY_PASSWORD, else what `docker login` noted or gave to a credential helper.
 Exit status: 0 pushed, 2 usage, 3 the registry cannot be reached, 4 it wants a login or denies, 5 it refuses.
 ";
 

@@ -14,6 +14,8 @@ const SECTION: &str = "io.kubewarden.metadata";
 const SOURCE: &str = "org.opencontainers.image.source";
 
 /// The annotations of an annotated module. A registry takes text of one line only, so the usage is not among them.
+///
+/// Source: kubewarden/kubewarden-controller `crates/kwctl/src/push.rs`, `build_oci_annotations`.
 pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
     let mut metadata = None;
     for payload in Parser::new(0).parse_all(module) {
@@ -35,9 +37,10 @@ pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
         .iter()
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
         .filter(|(_, value)| value.lines().count() <= 1)
+        .map(|(key, value)| (key, value.trim().to_owned()))
         .collect();
     if let Some(source) = annotations.get("io.kubewarden.policy.source").cloned() {
-        annotations.insert(SOURCE.to_owned(), source);
+        annotations.entry(SOURCE.to_owned()).or_insert(source);
     }
     Ok(annotations)
 }

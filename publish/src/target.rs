@@ -1,6 +1,8 @@
 //! Where to: a registry, a repository and a tag; and who pushes.
 
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use base64::Engine as _;
@@ -36,14 +38,40 @@ pub fn is_loopback(registry: &str) -> bool {
     matches!(host, "127.0.0.1" | "localhost" | "[::1]")
 }
 
-/// Who pushes: `REGISTRY_USER` and `REGISTRY_PASSWORD`, else what `docker login` noted, else nobody.
+/// Who pushes: `REGISTRY_USER` and `REGISTRY_PASSWORD`, else what `docker login` noted or gave to a credential helper to keep,
+/// else nobody.
 pub fn credentials(registry: &str) -> RegistryAuth {
     let variable = |name| env::var(name).ok().filter(|text| !text.is_empty());
     if let (Some(user), Some(password)) = (variable("REGISTRY_USER"), variable("REGISTRY_PASSWORD")) {
         return RegistryAuth::Basic(user, password);
     }
-    let noted = docker_config().and_then(|config| noted(&config, registry));
-    noted.map_or(RegistryAuth::Anonymous, |(user, password)| RegistryAuth::Basic(user, password))
+    let login = docker_config().and_then(|config| login(&config, registry));
+    login.map_or(RegistryAuth::Anonymous, |(user, password)| RegistryAuth::Basic(user, password))
+}
+
+/// What a Docker configuration has for a registry: the helper of this registry comes first, the one of all last. Docker's own
+/// registry goes by an address of its own there.
+fn login(config: &Value, registry: &str) -> Option<(String, String)> {
+    let registry = if registry == "docker.io" { "https://index.docker.io/v1/" } else { registry };
+    let own = config.get("credHelpers").and_then(|helpers| helpers.get(registry)?.as_str());
+    if let Some(helper) = own {
+        return kept(helper, registry);
+    }
+    noted(config, registry).or_else(|| kept(config.get("credsStore")?.as_str()?, registry))
+}
+
+/// What a credential helper keeps: `docker-credential-NAME get` reads the registry's name and answers in JSON
+/// (docker/docker-credential-helpers `credentials/credentials.go`). A token in the place of a user is for other clients.
+fn kept(helper: &str, registry: &str) -> Option<(String, String)> {
+    let mut command = Command::new(format!("docker-credential-{helper}"));
+    command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    // A helper that does not read the name says so by its status.
+    let _ = child.stdin.take()?.write_all(registry.as_bytes());
+    let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
+    let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
+    let word = |key| Some(answer.get(key)?.as_str()?.to_owned());
+    Some((word("Username").filter(|user| user != "<token>")?, word("Secret")?))
 }
 
 fn docker_config() -> Option<Value> {
@@ -98,5 +126,9 @@ mod tests {
         let config = json!({"auths": {"ghcr.io": {"auth": STANDARD.encode("eve:a:b")}}});
         assert_eq!(noted(&config, "ghcr.io"), Some(("eve".to_owned(), "a:b".to_owned())));
         assert_eq!(noted(&config, "docker.io"), None);
+        let hub = json!({"auths": {"https://index.docker.io/v1/": {"auth": STANDARD.encode("eve:a")}}});
+        assert_eq!(login(&hub, "docker.io"), Some(("eve".to_owned(), "a".to_owned())));
+        // A helper that is not there gives nobody away.
+        assert_eq!(login(&json!({"credsStore": "no-such-helper"}), "ghcr.io"), None);
     }
 }

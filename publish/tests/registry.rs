@@ -85,12 +85,18 @@ fn install() {
 
 /// A module that does nothing, with metadata.
 fn module() -> Vec<u8> {
-    let metadata = br##"{"annotations":{"io.kubewarden.policy.title":"karpenter","io.kubewarden.policy.usage":"# One\n\nTwo",
-        "io.kubewarden.policy.source":"https://git.example/a"}}"##;
+    module_with(
+        r##"{"annotations":{"io.kubewarden.policy.title":"karpenter\n","io.kubewarden.policy.usage":"# One\n\nTwo",
+        "io.kubewarden.policy.source":"https://git.example/a"}}"##,
+    )
+}
+
+/// A module that does nothing, with this metadata.
+fn module_with(metadata: &str) -> Vec<u8> {
     let name = b"io.kubewarden.metadata";
     let mut content = vec![u8::try_from(name.len()).unwrap()];
     content.extend_from_slice(name);
-    content.extend_from_slice(metadata);
+    content.extend_from_slice(metadata.as_bytes());
     let mut module = b"\0asm\x01\0\0\0\0".to_vec();
     let length = content.len();
     module.extend([u8::try_from(length & 0x7f).unwrap() | 0x80, u8::try_from(length >> 7).unwrap()]);
@@ -162,6 +168,16 @@ fn what_is_pushed_is_what_is_pulled_by_tag_and_by_digest() {
 }
 
 #[test]
+fn the_source_that_the_metadata_names_for_registries_stays() {
+    let module = module_with(
+        r#"{"annotations":{"io.kubewarden.policy.source":"https://git.example/a",
+        "org.opencontainers.image.source":"https://git.example/b"}}"#,
+    );
+    let annotations = karpwarden_publish::metadata::annotations(&module).unwrap();
+    assert_eq!(annotations["org.opencontainers.image.source"], "https://git.example/b");
+}
+
+#[test]
 fn the_same_module_has_the_same_digest_every_time() {
     let registry = Registry::start("", "");
     let digest = |tag| {
@@ -200,6 +216,39 @@ fn a_login_is_asked_for_and_used() {
     let right =
         publish(&module(), &target, &[("REGISTRY_USER", "eve"), ("REGISTRY_PASSWORD", "open sesame")]);
     assert!(immutable(&right).contains("@sha256:"));
+}
+
+#[test]
+fn a_credential_helper_is_asked() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let registry = Registry::start("", "auth: {htpasswd: {realm: test, path: 'PASSWORDS'}}\n");
+    let target = registry.target("policies/karpenter:v1.0.0");
+    let folder = tempfile::tempdir().unwrap();
+    let helper = folder.path().join("docker-credential-test");
+    let answer = r#"{"ServerURL":"'"$server"'","Username":"eve","Secret":"open sesame"}"#;
+    fs::write(
+        &helper,
+        format!(
+            "#!/bin/sh\nserver=$(cat)\ntest \"$1 $server\" = 'get {}' && echo '{answer}'\n",
+            registry.address
+        ),
+    )
+    .unwrap();
+    fs::set_permissions(&helper, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let config = folder.path().to_str().unwrap();
+    let address = &registry.address;
+    for (text, status) in [
+        (r#"{"credsStore": "test"}"#.to_owned(), Some(0)),
+        (format!(r#"{{"auths": {{"{address}": {{}}}}, "credsStore": "test"}}"#), Some(0)),
+        (format!(r#"{{"credHelpers": {{"{address}": "test"}}}}"#), Some(0)),
+        (r#"{"credHelpers": {"other.example": "test"}}"#.to_owned(), Some(4)),
+    ] {
+        fs::write(folder.path().join("config.json"), &text).unwrap();
+        let pushed = publish(&module(), &target, &[("DOCKER_CONFIG", config), ("PATH", &path)]);
+        assert_eq!(pushed.status.code(), status, "{text}: {}", String::from_utf8_lossy(&pushed.stderr));
+    }
 }
 
 #[test]

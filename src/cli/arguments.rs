@@ -252,6 +252,10 @@ pub(crate) struct ChoiceFlags {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
+    /// Leave out what is excluded where it is named outright, too: a hook and an editor name every file.
+    #[arg(long)]
+    pub(crate) force_exclude: bool,
+
     /// Do not report the findings that this file lists.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -272,7 +276,8 @@ pub(crate) struct OutputFlags {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The name under which standard input is reported, such as the path of the file an editor shows.
+    /// The path under which standard input is reported and which settings for some paths go by, such as that of the file
+    /// an editor shows.
     #[arg(long, value_name = "PATH")]
     pub(crate) stdin_filename: Option<String>,
 

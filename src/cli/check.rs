@@ -49,7 +49,18 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
             return Ok(Status::Usage);
         }
     };
-    let groups = groups(check, config.path.as_deref(), &excluded, Taken::Manifests);
+    let mut groups = groups(check, config.path.as_deref(), &excluded, Taken::Manifests);
+    if check.choice.force_exclude {
+        let named = count(&groups);
+        let is_left_out = |input: &Input| input.place().is_some_and(|path| excluded.fit(path, false));
+        groups.iter_mut().for_each(|(_, inputs)| inputs.retain(|input| !is_left_out(input)));
+        if named > 0 && count(&groups) == 0 {
+            if !check.output.quiet {
+                terminal::note(color, "nothing to check: all of it is excluded");
+            }
+            return Ok(Status::Clean);
+        }
+    }
     let config = config.for_files(&groups.iter().flat_map(|(_, inputs)| inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
     if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
@@ -59,6 +70,11 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
     // Most of what is allocated lives until the process ends, so a failure here is one of the system.
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
     pool.install(|| with_inputs(check, color, &config, &groups, baseline.as_ref()))
+}
+
+/// How many inputs there are.
+fn count(groups: &[(String, Vec<Input>)]) -> usize {
+    groups.iter().map(|(_, inputs)| inputs.len()).sum()
 }
 
 fn conflict(check: &Check) -> Option<&'static str> {
@@ -114,8 +130,7 @@ fn with_inputs(
     baseline: Option<&Baseline>,
 ) -> io::Result<Status> {
     let limits = check.bounds.limits();
-    let files = groups.iter().map(|(_, inputs)| inputs.len()).sum();
-    let progress = Progress::new(files, Unit::Files, check.output.quiet);
+    let progress = Progress::new(count(groups), Unit::Files, check.output.quiet);
     let mut origins = Vec::new();
     let mut clusters = Vec::new();
     for (name, inputs) in groups {
@@ -211,6 +226,11 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
         }
     }
     out.flush()?;
+    // An annotation is shown elsewhere, a file is not shown: the log of a job would be empty.
+    let is_elsewhere = check.output.output.is_some() || check.output.format == Format::Github;
+    if is_elsewhere && !check.output.quiet {
+        terminal::note(color, &human::summary(report));
+    }
     if report.truncated {
         let bound = check.bounds.max_findings;
         terminal::note(

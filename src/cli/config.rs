@@ -36,7 +36,7 @@ impl Config {
     ) -> Option<Self> {
         for one in &mut self.settings.overrides {
             let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
-            let fits = |input: &&Input| input.path().is_some_and(|path| patterns.fit(path, false));
+            let fits = |input: &&Input| input.place().is_some_and(|path| patterns.fit(path, false));
             one.files = inputs.clone().filter(fits).map(|input| input.name.clone()).collect();
         }
         Some(self)

@@ -26,6 +26,7 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
             select: diagnose.select,
             ignore: diagnose.ignore,
             exclude: diagnose.exclude,
+            force_exclude: false,
             baseline: None,
             write_baseline: None,
         },

@@ -10,6 +10,7 @@ use karpwarden::kustomize::Patches;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, Role};
 
+use super::json_with_comments;
 use super::patterns::Patterns;
 
 /// The extensions of the files that a walk takes.
@@ -218,6 +219,15 @@ impl Input {
         if let From::Path(path) = &self.from { Some(path) } else { None }
     }
 
+    /// The path that settings and patterns are about: that of the file, or the one standard input is said to come from.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        match &self.from {
+            From::Path(path) => Some(path),
+            From::Stdin => Some(Path::new(&self.name)).filter(|name| name.as_os_str() != "-"),
+            From::Nowhere(_) => None,
+        }
+    }
+
     /// Whether the file was not there before, whatever way led to it.
     fn is_new(&self, seen: &mut BTreeSet<PathBuf>) -> bool {
         let From::Path(path) = &self.from else { return true };
@@ -255,7 +265,10 @@ impl Input {
                 let path = if let From::Path(path) = &self.from { Some(path.clone()) } else { None };
                 let is_stdin = matches!(self.from, From::Stdin);
                 let file = File::from_bytes(self.name.clone(), bytes, limits);
-                let file = File { role: self.role, ..file };
+                // Its text is another then, and is never written back.
+                let other = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
+                let path = path.filter(|_| other.is_none());
+                let file = File { role: self.role, ..other.unwrap_or(file) };
                 Loaded { file, path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),

@@ -9,6 +9,7 @@ mod explain;
 mod fix;
 mod init;
 mod input;
+mod json_with_comments;
 mod man;
 mod markdown;
 mod patterns;

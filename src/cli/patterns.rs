@@ -37,14 +37,24 @@ impl Patterns {
         Some(Self { sets: sets? })
     }
 
-    /// Whether a path fits, itself or by a folder above it.
+    /// Whether a path fits, itself or by a folder above it. An editor names files that are not saved yet.
     pub(crate) fn fit(&self, path: &Path, is_folder: bool) -> bool {
-        let Ok(path) = path.canonicalize() else { return false };
+        let Some(path) = resolved(path) else { return false };
         self.sets.iter().any(|set| {
             // Patterns of a folder say nothing of what lies outside.
             path.starts_with(set.path()) && set.matched_path_or_any_parents(&path, is_folder).is_ignore()
         })
     }
+}
+
+/// The path without links and dots: what of it is there as the file system has it, the rest as it is named.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|there| {
+        let there_is = there.canonicalize().ok()?;
+        let rest = path.strip_prefix(there).ok()?;
+        Some(there_is.components().chain(rest.components()).collect())
+    })
 }
 
 fn set(folder: &Path, patterns: &[String], color: Color) -> Option<Gitignore> {

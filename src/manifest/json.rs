@@ -7,6 +7,7 @@ use super::float;
 use super::limits::{Exceeded, Limits};
 use super::source::{Source, Span};
 use super::tree::{New, NewValue, Node, Style, Text, Tree, Value};
+use super::yaml;
 
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,6 +153,9 @@ impl Reader<'_> {
             };
             let new = New { value, span: Span::new(start, self.at), style };
             let id = tree.add(open.last().map(|(id, _)| *id), key.take(), new);
+            if matches!(value, NewValue::String(_)) && tree.holds_values(id) {
+                yaml::embed(&mut tree, id, new.span, limits);
+            }
             if collection.is_some() {
                 if open.len() >= limits.depth {
                     return self.exceeded(Exceeded::Depth(limits.depth));

@@ -448,6 +448,13 @@ mod tests {
         assert_snapshot!(values(&text("|\n        a: &x 1 # one\n        b: *x")), @r#"{"a":1,"b":1} a=1 b=*x"#);
         assert_snapshot!(values(&text("|2-\n\n          a: é\n")), @r#"{"a":"é"} a=é"#);
         assert_snapshot!(values(&text("\"a: 1\\nb: [x]\"")), @r#"{"a":1,"b":["x"]} a="a: 1\nb: [x]" b="a: 1\nb: [x]""#);
+        let json =
+            |values: &str| format!(r#"{{"spec": {{"source": {{"helm": {{"values": {values}, "x": 1}}}}}}}}"#);
+        assert_snapshot!(values(&json(r#""a: 1\nb: [é]\n""#)), @r#"{"a":1,"b":["é"]} a="a: 1\nb: [é]\n" b="a: 1\nb: [é]\n""#);
+        assert_snapshot!(values(&json(r#""{\"a\": 1}""#)), @r#"{"a":1} a="{\"a\": 1}""#);
+        for plain in [r#""a: [""#, r#""a: {{ b }}: c""#, r#""""#, "1", "{}"] {
+            assert_eq!(values(&json(plain)), "", "{plain}");
+        }
         // What is no document of its own, or holds another, is text.
         for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
             assert_eq!(values(&text(plain)), "", "{plain}");

@@ -368,8 +368,11 @@ impl Tree {
     /// same in one of the `sources`.
     pub(super) fn holds_values(&self, id: u32) -> bool {
         let node = Node { tree: self, id };
+        if node.key() != "values" {
+            return false;
+        }
         let above = node.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
-        let Some(("helm", source)) = above.filter(|_| node.key() == "values") else { return false };
+        let Some(("helm", source)) = above else { return false };
         let listed = || source.parent().is_some_and(|list| list.key() == "sources");
         node.as_str().is_some() && (source.key() == "source" || listed())
     }

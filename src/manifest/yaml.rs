@@ -68,15 +68,7 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
     let mut documents = Vec::new();
     let mut parser = parser(source.slice(span), limits);
     loop {
-        let mut loader = Loader {
-            tree: Tree::new(Arc::clone(source)),
-            base: span.start,
-            limits: *limits,
-            open: Vec::new(),
-            anchors: Vec::new(),
-            done: false,
-            around: None,
-        };
+        let mut loader = Loader::into(Tree::new(Arc::clone(source)), span.start, limits);
         match loader.document(&mut parser) {
             Ok(true) => {}
             Ok(false) => return documents,
@@ -88,6 +80,16 @@ pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tre
         loader.tree.finish();
         documents.push(Ok(loader.tree));
     }
+}
+
+/// Reads the document that a string of another text holds, such as one of JSON, below the string's own node. A string
+/// that is none stays what it is.
+pub(super) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
+    let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
+    let empty = Tree::new(Arc::clone(tree.shared_source()));
+    let mut loader = Loader::into(core::mem::replace(tree, empty), 0, limits);
+    loader.embed(id, &text, span, Style::DoubleQuoted);
+    *tree = loader.tree;
 }
 
 fn parser<'t>(text: &'t str, limits: &Limits) -> Parser<'t, StrInput<'t>> {
@@ -144,6 +146,11 @@ enum Slot {
 }
 
 impl Loader {
+    fn into(tree: Tree, base: usize, limits: &Limits) -> Self {
+        let (open, anchors) = (Vec::new(), Vec::new());
+        Self { tree, base, limits: *limits, open, anchors, done: false, around: None }
+    }
+
     /// Reads a document; `false` where there is none.
     fn document<'t>(&mut self, parser: &mut Parser<'t, StrInput<'t>>) -> Result<bool, YamlError> {
         while !self.done {

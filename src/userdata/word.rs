@@ -75,6 +75,14 @@ impl Word {
         Placed { value: self.value.clone(), span: self.span }
     }
 
+    /// A word that is given as one, such as an item of a list: no shell takes it apart, and nothing in it is expanded.
+    /// `raw` is where its value stands, `span` with what is around it.
+    pub fn literal(value: &str, raw: Span, span: Span) -> Self {
+        let mut word = Self { span, quoted: true, ..Self::default() };
+        word.push(value, raw, false);
+        word
+    }
+
     /// The last path segment: `bootstrap.sh` of `/etc/eks/bootstrap.sh`.
     pub fn basename(&self) -> &str {
         self.value.rsplit('/').next().unwrap_or("")

@@ -51,7 +51,53 @@ fn excluded_paths_are_walked_around_but_taken_where_they_are_named() {
 }
 
 #[test]
-fn settings_for_some_paths_are_about_those_alone() {
+fn a_hook_leaves_out_what_is_excluded_where_it_names_it() {
+    let folder = Folder::with(&[
+        ("vendor/a.yaml", BAD),
+        ("apps/b.yaml", BAD),
+        ("karpwarden.yaml", "exclude: [/vendor/]\n"),
+    ]);
+    let run = folder.check(&["--force-exclude", "vendor/a.yaml"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run:?}");
+    assert!(run.stderr.contains("all of it is excluded"), "{}", run.stderr);
+    let report =
+        folder.check(&["--force-exclude", "--format", "json", "vendor/a.yaml", "apps/b.yaml"]).json();
+    assert_eq!(
+        (&report["summary"]["documents"], &report["findings"][0]["file"]),
+        (&1.into(), &"apps/b.yaml".into())
+    );
+    // A file that an editor shows, saved or not.
+    for name in ["vendor/a.yaml", "vendor/new/c.yaml"] {
+        let run = folder.check_text(&["--force-exclude", "--stdin-filename", name, "-"], BAD);
+        assert_eq!(run.status, 0, "{name}: {run:?}");
+    }
+    assert_eq!(
+        folder.check_text(&["--force-exclude", "--stdin-filename", "apps/d.yaml", "-"], BAD).status,
+        1
+    );
+    assert_eq!(folder.check(&["--force-exclude", "none"]).status, 4);
+}
+
+#[test]
+fn settings_for_some_paths_are_those_of_what_an_editor_sends() {
+    let folder = Folder::with(&[
+        ("staging/a.yaml", BAD),
+        (
+            "karpwarden.yaml",
+            "overrides:\n  - paths: [staging/]\n    rules: {instance-profile-is-arn: warn}\n",
+        ),
+    ]);
+    for (name, status) in
+        [("staging/a.yaml", 0), ("staging/new/b.yaml", 0), ("./staging/c.yaml", 0), ("prod/a.yaml", 1)]
+    {
+        let run = folder.check_text(&["--stdin-filename", name, "-"], BAD);
+        assert_eq!(run.status, status, "{name}: {run:?}");
+    }
+    assert_eq!(folder.check_text(&["-"], BAD).status, 1);
+}
+
+#[test]
+fn settings_for_some_paths_are_about_those_alone_about_those_alone() {
     let folder = Folder::with(&[
         ("staging/a.yaml", BAD),
         ("prod/a.yaml", BAD),

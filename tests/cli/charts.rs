@@ -113,6 +113,30 @@ spec:
 }
 
 #[test]
+fn applications_given_as_json_are_read_too() {
+    let folder = Folder::with(&[]);
+    let values =
+        "settings:\\n  clusterName: prod\\n  interruptionQueue: arn:aws:sqs:eu-west-1:111122223333:prod\\n";
+    let one = format!(
+        r#"{{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {{"name": "karpenter"}},
+ "spec": {{"source": {{"chart": "karpenter", "helm": {{
+   "values": "{values}"}}}},
+  "destination": {{"server": "https://kubernetes.default.svc"}}}}}}"#
+    );
+    let run = check(&folder, &["-"], &one);
+    assert_snapshot!(places(&run), @"interruption-queue-malformed -:3:14 spec.source.helm.values.settings.interruptionQueue");
+    // As `kubectl get applications -o json` prints them.
+    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{one}]}}"#);
+    folder.write("list.json", list.as_bytes());
+    let run = check(&folder, &["list.json"], "");
+    assert_snapshot!(places(&run), @"interruption-queue-malformed list.json:3:14 spec.source.helm.values.settings.interruptionQueue");
+    // A string in quotes is left as it is, and the object within it says nothing of itself.
+    assert_eq!(folder.run_in("", &["check", "--fix", "-"], &one).stdout, one);
+    let nested = one.replace("settings:", "apiVersion: v1\\nkind: ConfigMap\\nsettings:");
+    assert_eq!(check(&folder, &["-"], &nested).json()["summary"]["documents"], 1);
+}
+
+#[test]
 fn what_kustomize_prints_is_read_from_standard_input() {
     let folder = Folder::with(&[]);
     let run = check(&folder, &["--stdin-filename", "overlays/prod", "-"], BUILT);

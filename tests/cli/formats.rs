@@ -125,6 +125,27 @@ fn a_report_goes_to_a_file_where_one_is_named() {
 }
 
 #[test]
+fn the_log_of_a_job_says_what_was_checked() {
+    let folder =
+        Folder::with(&[("class.yaml", BAD), ("chart/a.yaml", "a: {{ .Values.b }}\n"), ("good.yaml", GOOD)]);
+    let noted = |arguments: &[&str]| folder.check(arguments).stderr;
+    assert_eq!(
+        noted(&["--format", "github", "class.yaml"]),
+        "note: 1 error in 1 document; checked against Karpenter 1.14\n"
+    );
+    assert_eq!(
+        noted(&["--format", "junit", "--output", "a.xml", "good.yaml"]),
+        "note: nothing to report in 1 document; checked against Karpenter 1.14\n"
+    );
+    let nothing = noted(&["--format", "github", "chart"]);
+    assert!(nothing.starts_with("note: nothing to check: no Karpenter document"), "{nothing}");
+    for silent in [&["--format", "github", "--quiet", "class.yaml"][..], &["--format", "sarif", "class.yaml"]]
+    {
+        assert_eq!(noted(silent), "");
+    }
+}
+
+#[test]
 fn standard_input_is_called_by_the_name_that_is_given() {
     let folder = Folder::with(&[]);
     let run = folder.check_text(&["--stdin-filename", "apps/class.yaml", "--format", "json", "-"], BAD);

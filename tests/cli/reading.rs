@@ -254,3 +254,21 @@ fn lists_reviews_and_json_are_unpacked() {
     "two.json"#1 "spec.instanceProfile":4
     "##);
 }
+
+#[test]
+fn a_repository_may_hold_what_is_for_no_cluster() {
+    let folder = Folder::with(&[
+        ("tsconfig.json", "{\n  // strict\n  \"strict\": true,\n}\n"),
+        ("stack.yaml", "Resources:\n  A: {Type: 'AWS::SQS::Queue', Properties: {QueueName: !Sub '${B}'}}\n"),
+        ("mkdocs.yml", "a: !!python/name:material.extensions.emoji.twemoji\n"),
+        ("class.yaml", GOOD),
+    ]);
+    let run = folder.check(&["."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stdout.contains("4 documents (3 skipped)"), "{}", run.stdout);
+    assert_eq!(folder.check(&["--fix", "."]).status, 0);
+    assert!(folder.read("tsconfig.json").contains("// strict"));
+    // What kubectl would refuse is told.
+    folder.write("pool.json", b"{\"apiVersion\": \"v1\", // no\n}");
+    assert_eq!(folder.check(&["."]).status, 4);
+}

@@ -126,6 +126,8 @@ fn help_and_version_are_answers_and_no_errors() {
           --ignore <RULE,…>        All but these rules or families
           --exclude <PATTERN>      Leave out of a folder what fits this pattern of an ignore file; may
                                    be given several times
+          --force-exclude          Leave out what is excluded where it is named outright, too: a hook
+                                   and an editor name every file
           --baseline <FILE>        Do not report the findings that this file lists
           --write-baseline <FILE>  List the findings there are now in this file, for --baseline, and
                                    report none of them
@@ -136,8 +138,8 @@ fn help_and_version_are_answers_and_no_errors() {
           --format <FORMAT>        How to print what is found [default: human] [possible values: human,
                                    json, sarif, github, junit]
       -o, --output <FILE>          Print to this file rather than to standard output
-          --stdin-filename <PATH>  The name under which standard input is reported, such as the path of
-                                   the file an editor shows
+          --stdin-filename <PATH>  The path under which standard input is reported and which settings
+                                   for some paths go by, such as that of the file an editor shows
           --fail-on <LEVEL>        The least severity that makes the exit status 1 [default: error]
                                    [possible values: error, warning, info, never]
       -q, --quiet                  Print the findings alone

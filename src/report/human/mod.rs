@@ -65,6 +65,11 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     writeln!(out, "{}", printer.styled(style, &words::summary(report)))
 }
 
+/// The last line of a report, which says how much was checked and what came of it.
+pub fn summary(report: &Report) -> String {
+    words::summary(report)
+}
+
 /// A mistake in a text that is no manifest, such as a config file.
 pub fn problem(source: &Source, span: Span, message: &str, color: bool) -> String {
     let printer = Printer::new(&[], Options { color, ..Options::default() });

@@ -1,4 +1,4 @@
-use super::user_data::{UserData, calls};
+use super::user_data::{CloudCommand, UserData, calls};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::fix::{Change, Fix};
@@ -93,8 +93,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if !matches!(data.family, Image::Custom | Image::Al2) {
         return;
     }
-    for shell in data.scripts().iter().chain(&data.cloud_commands()) {
-        for (command, call) in calls(shell) {
+    let scripts = data.scripts().into_iter().map(|script| CloudCommand { script, is_list: false });
+    for CloudCommand { script: shell, is_list } in scripts.chain(data.cloud_commands()) {
+        for (command, call) in calls(&shell) {
             if !data.is_eks(&call) {
                 continue;
             }
@@ -102,7 +103,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                 problem.kind == ProblemKind::BrokenContinuation
                     && (command.span.start..=command.span.end).contains(&problem.span.start)
             };
-            Call { data, read: &call, broken: shell.problems.iter().find(within) }.check(drafts);
+            let broken = shell.problems.iter().find(within);
+            Call { data, read: &call, is_list, broken }.check(drafts);
         }
     }
 }
@@ -110,6 +112,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 struct Call<'c, 'd> {
     data: UserData<'d>,
     read: &'c Bootstrap,
+    /// The words are items of a YAML list.
+    is_list: bool,
     broken: Option<&'c Problem>,
 }
 
@@ -177,10 +181,11 @@ impl<'d> Call<'_, 'd> {
         words
     }
 
-    /// Whether nothing but blanks and joined lines stands between two places.
+    /// Whether nothing but blanks and joined lines stands between two places, or what parts the items of a list.
     fn is_between(&self, start: usize, end: usize) -> bool {
         let text = Span::new(start, end).text(self.data.text);
-        text.chars().all(|found| found.is_whitespace() || found == '\\')
+        let joins: &[char] = if self.is_list { &[',', '-'] } else { &['\\'] };
+        text.chars().all(|found| found.is_whitespace() || joins.contains(&found))
     }
 
     fn ignored(&self, ignored: &IgnoredWord) -> Draft<'d> {
@@ -195,8 +200,9 @@ impl<'d> Call<'_, 'd> {
         if let Some(option) = ignored.resembles {
             let draft = if word.value.contains('=') {
                 let reason = "takes an option's value from the next word only";
+                let how = if self.is_list { "as two items of the list" } else { "with a blank between them" };
                 draft(format!("bootstrap.sh {reason}: it knows no `{shown}` and {fate}"))
-                    .help(format!("write `{option}` and its value with a blank between them instead of `=`"))
+                    .help(format!("write `{option}` and its value {how} instead of `=`"))
             } else {
                 draft(format!("bootstrap.sh knows no `{shown}` and {fate}")).help(format!("write `{option}`"))
             };
@@ -219,13 +225,19 @@ impl<'d> Call<'_, 'd> {
         } else {
             format!("bootstrap.sh ignores `{shown}`: it takes one word, the cluster's name, and options")
         };
+        let where_to = if self.is_list { "the item" } else { "the quotes" };
         draft(message)
-            .help("an argument of the kubelet goes into the quotes after `--kubelet-extra-args`; take anything else out")
+            .help(format!(
+                "an argument of the kubelet goes into {where_to} after `--kubelet-extra-args`; take anything else out"
+            ))
             .severity(if ignored.as_cluster_name { Severity::Error } else { Severity::Warning })
     }
 
-    /// The option with a blank for the equals sign and its name as the script knows it.
+    /// The option with a blank for the equals sign and its name as the script knows it. A blank makes no two items.
     fn respelled(&self, ignored: &IgnoredWord, option: &str) -> Option<Fix<'d>> {
+        if self.is_list {
+            return None;
+        }
         let word = &ignored.word;
         let equals = word.value.find('=');
         let end = equals.map_or(word.value.len(), |at| at + 1);
@@ -333,6 +345,44 @@ mod tests {
           fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
         "#);
         assert!(fixed(&super::RULE, &cloud).contains("meadow --kubelet-extra-args '--max-pods=20'\n"));
+        let listed = class("#cloud-config\nruncmd:\n  - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]\n  - - /etc/eks/bootstrap.sh\n    - --kubelet-extra-args\n    - \"--v=2\"\n    - --max-pods=20\n    - meadow\n    - --ip-family\n  - \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\"");
+        insta::assert_snapshot!(findings(&super::RULE, &listed), @r#"
+          9 |       - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]
+            |                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value as two items of the list instead of `=`
+         13 |         - --max-pods=20
+            |           ^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          bootstrap.sh knows no option `--max-pods=20` and takes it for the cluster's name
+          help: an argument of the kubelet goes into the item after `--kubelet-extra-args`; take anything else out
+         15 |         - --ip-family
+            |           ^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          `--ip-family` is the last word, and bootstrap.sh stops where its value should be
+          help: write the value after it, or take the option out
+         16 |       - "/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'"
+            |                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        error EC2NodeClass/a spec.userData [1.0-1.14]
+          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
+          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+        "#);
+        // An edit there would make no two items of one.
+        assert!(fixed(&super::RULE, &listed).contains("meadow, --kubelet-extra-args=--max-pods=20]"));
+        assert!(fixed(&super::RULE, &listed).contains("- \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args '--max-pods=20'\"\n"));
+        for sound in [
+            "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, '--v=2 --max-pods=20']",
+            "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, --v=2 --max-pods=20]",
+            "[sh, -c, /etc/eks/bootstrap.sh meadow --kubelet-extra-args=--v=2]",
+            "[echo, /etc/eks/bootstrap.sh, --kubelet-extra-args=--v=2]",
+            "[/etc/eks/bootstrap.sh, meadow, [--kubelet-extra-args=--v=2]]",
+            "[]",
+            "{a: b}",
+        ] {
+            silent(&super::RULE, &class(&format!("#cloud-config\nruncmd:\n  - {sound}")));
+        }
         let variable = class("#!/bin/bash\nB=/etc/eks/bootstrap.sh\n\"$B\" meadow --kubelet-extra-args='--max-pods=20'");
         assert!(findings(&super::RULE, &variable).contains("--kubelet-extra-args"));
         for other in ["B=/opt/join.sh", "B=/etc/eks/bootstrap.sh\nB=/opt/join.sh", "C=/etc/eks/bootstrap.sh # bootstrap.sh"] {

@@ -13,6 +13,7 @@ use crate::userdata::mime::{Archive, Part};
 use crate::userdata::node_config::{self, Yaml};
 use crate::userdata::registration::Registration;
 use crate::userdata::shell::{Command, Script};
+use crate::userdata::word::Word;
 
 /// Where the EKS images have the script.
 const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
@@ -110,9 +111,9 @@ impl<'d> UserData<'d> {
         program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
     }
 
-    /// The commands that cloud-init runs for a cloud-config, each a script: the strings of `bootcmd` and `runcmd` that stand
+    /// The commands that cloud-init runs for a cloud-config, each a script: those of `bootcmd` and `runcmd` that stand
     /// letter by letter in the text.
-    pub(super) fn cloud_commands(self) -> Vec<Script> {
+    pub(super) fn cloud_commands(self) -> Vec<CloudCommand> {
         let spans = match Kind::of(self.text) {
             Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
             Kind::Mime => {
@@ -125,20 +126,37 @@ impl<'d> UserData<'d> {
             }
             _ => Vec::new(),
         };
-        let mut scripts = Vec::new();
+        let mut commands = Vec::new();
         for span in spans {
             let yaml = Yaml::read(span.text(self.text));
             let lists = yaml.roots().flat_map(|root| [root.get("bootcmd"), root.get("runcmd")]).flatten();
-            let plain = |item: &Node<'_>| {
-                let folded = item.style() == Style::Plain && item.spelling().contains('\n');
-                item.as_str().is_some() && matches!(item.style(), Style::Plain | Style::Literal) && !folded
-            };
-            scripts.extend(lists.flat_map(Node::items).filter(plain).map(|item| {
-                let at = item.span();
-                Script::read(self.text, Span::new(span.start + at.start, span.start + at.end))
-            }));
+            for item in lists.flat_map(Node::items) {
+                commands.extend(self.cloud_command(item, span.start));
+            }
         }
-        scripts
+        commands
+    }
+
+    /// An item of `runcmd`: a string is a line of a script, a list is a command with each word in single quotes
+    /// (canonical/cloud-init cloudinit/util.py `shellify`).
+    fn cloud_command(self, item: Node<'_>, base: usize) -> Option<CloudCommand> {
+        if !item.is_sequence() {
+            // What an edit puts between single quotes could end them.
+            item.as_str().filter(|_| item.style() != Style::SingleQuoted)?;
+            return Some(CloudCommand {
+                script: Script::read(self.text, verbatim(item, base)?),
+                is_list: false,
+            });
+        }
+        let mut words = Vec::new();
+        for node in item.items() {
+            let raw = verbatim(node, base)?;
+            let at = node.span();
+            words.push(Word::literal(raw.text(self.text), raw, Span::new(base + at.start, base + at.end)));
+        }
+        let span = words.first()?.span.to(words.last()?.span);
+        let commands = vec![Command { span, words, ..Command::default() }];
+        Some(CloudCommand { script: Script { commands, ..Script::default() }, is_list: true })
     }
 
     /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
@@ -167,6 +185,30 @@ impl<'d> UserData<'d> {
             || (unnamed && part.body.text(self.text).starts_with("#!"));
         (shell && !encoded).then_some(part.body)
     }
+}
+
+/// A command of a cloud-config.
+pub(super) struct CloudCommand {
+    /// What runs.
+    pub(super) script: Script,
+    /// It is given word by word, so that neither quotes nor blanks mean anything to a shell.
+    pub(super) is_list: bool,
+}
+
+/// Where a scalar of a cloud-config stands in the text, whose YAML begins at `base`, if letter by letter.
+fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
+    let at = node.span();
+    let quote = match node.style() {
+        Style::Plain if node.spelling().contains('\n') => return None,
+        Style::Plain | Style::Literal => 0,
+        Style::DoubleQuoted | Style::SingleQuoted
+            if node.as_str().is_some_and(|text| text.len() + 2 == at.end - at.start) =>
+        {
+            1
+        }
+        _ => return None,
+    };
+    Some(Span::new(base + at.start + quote, base + at.end.checked_sub(quote)?))
 }
 
 /// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
