@@ -6,6 +6,7 @@
 mod bytes;
 mod documents;
 mod lines;
+mod parts;
 
 use super::entry::{At, Entry, Origin};
 use super::log::{self, Told};
@@ -17,6 +18,7 @@ use crate::object::Object;
 use bytes::Decoder;
 use documents::Documents;
 use lines::{brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
+use parts::{Part, Parts};
 
 /// The bytes of a line beyond which it is no line of a log, and passed over. A container runtime cuts lines at 16 KiB.
 const LONGEST: usize = 1 << 20;
@@ -77,6 +79,7 @@ pub(super) struct Reader {
     rest: Vec<u8>,
     /// The line that has begun is passed over, up to its end.
     passing: bool,
+    parts: Parts,
     state: State,
     table: Table,
     documents: Documents,
@@ -119,6 +122,7 @@ impl Reader {
             decoder: Decoder::default(),
             rest: Vec::new(),
             passing: false,
+            parts: Parts::default(),
             state: State::Lines,
             table: Table::default(),
             documents: Documents::new(limits.file_bytes),
@@ -171,6 +175,9 @@ impl Reader {
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
             self.whole(&rest, say);
+        }
+        for start in std::mem::take(&mut self.parts).finish() {
+            self.tell(&start.text, start.at, say);
         }
         self.end_document(true, say);
         let Self { name, file: index, limits, documents, mut account, .. } = self;
@@ -258,6 +265,8 @@ impl Reader {
         // The usual case first: a line of the controller.
         if bare.starts_with('{') && !starts_json(bare) {
             self.object(text, bare, say);
+        } else if bare.starts_with(|first: char| first.is_ascii_digit()) && self.part(bare, say) {
+            self.blank(text);
         } else if bare.contains('\0') {
             self.account.binary += 1;
             self.blank(text);
@@ -316,13 +325,28 @@ impl Reader {
 
     /// Reads a line of a log.
     fn log(&mut self, text: &str, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) {
-        match log::read(bare, self.at(), say) {
+        self.tell(bare, self.at(), say);
+        self.blank(text);
+    }
+
+    /// Whether a line is a part of another one, which is read when its last part has come.
+    fn part(&mut self, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+        match self.parts.take(bare, self.at()) {
+            Part::None => return false,
+            Part::Kept => {}
+            Part::Last(line) => self.tell(&line.text, line.at, say),
+            Part::TooLong => self.account.too_long += 1,
+        }
+        true
+    }
+
+    fn tell(&mut self, line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) {
+        match log::read(line, at, say) {
             Told::Entry => self.account.entries += 1,
             Told::Truncated => self.account.truncated += 1,
             Told::Text => self.account.text += 1,
             Told::GoesOn | Told::Blank => {}
         }
-        self.blank(text);
     }
 
     fn blank(&mut self, text: &str) {

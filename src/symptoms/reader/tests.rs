@@ -154,6 +154,78 @@ fn what_is_cut_off_is_counted() {
     assert_eq!(account, Account { lines: 3, entries: 1, truncated: 2, ..Account::default() });
 }
 
+/// The lines of a container runtime that hold a line of the controller's, cut after so many bytes each.
+fn cut_up(line: &str, stream: &str, size: usize) -> Vec<String> {
+    let parts: Vec<_> =
+        line.as_bytes().chunks(size).map(|part| String::from_utf8(part.to_vec()).unwrap()).collect();
+    let tagged = parts.iter().enumerate().map(|(at, part)| {
+        let tag = if at + 1 == parts.len() { "F" } else { "P" };
+        format!("2026-04-23T18:04:56.12345678{at}Z {stream} {tag} {part}")
+    });
+    tagged.collect()
+}
+
+#[test]
+fn a_line_that_the_container_runtime_has_cut_is_one_line() {
+    let cut = cut_up(LINE, "stdout", 80);
+    assert_eq!(cut.len(), 4);
+    let (text, account) = told("-", &[cut.join("\n").as_bytes()]);
+    assert_eq!((text, account), (SAID.to_owned(), Account { lines: 4, entries: 1, ..Account::default() }));
+
+    // Lines of another stream stand between its parts, whole ones and parts of one.
+    let [one, two, three, four] = cut.as_slice() else { panic!("{cut:?}") };
+    let other = cut_up(&LINE.replace("web-1", "web-2"), "stderr", 160);
+    let [first, second] = other.as_slice() else { panic!("{other:?}") };
+    let whole = format!("2026-04-23T18:04:56.2Z stderr F {}", LINE.replace("web-1", "web-3"));
+    let text = said(&[&whole, one, first, two, second, three, four, &whole].map(String::as_str).join("\n"));
+    let said_of: Vec<_> =
+        text.lines().map(|line| (line.split(':').next().unwrap(), line.contains("<- did not"))).collect();
+    assert_eq!(said_of, [("1", true), ("3", true), ("2", true), ("8", true)]);
+    assert!(
+        text.contains("2: Log Error by provisioner of web-1 ")
+            && text.contains("3: Log Error by provisioner of web-2 ")
+    );
+
+    // The tag may have others behind it; the document after it stands where it stands.
+    let tagged = format!("{}\napiVersion: v1\nkind: A\n", cut.join("\n").replace(" P ", " P:x "));
+    let offset = tagged.find("apiVersion").unwrap();
+    assert!(said(&tagged).contains(&format!("{SAID}document at 5, offset {offset}:")));
+}
+
+#[test]
+fn a_line_without_its_last_part_is_cut_off() {
+    let cut = cut_up(LINE, "stdout", 200);
+    let (start, end) = (cut.first().unwrap(), cut.last().unwrap());
+    let (text, account) = told("-", &[format!("{LINE}\n{start}").as_bytes()]);
+    assert_eq!(
+        (text, account),
+        (SAID.to_owned(), Account { lines: 2, entries: 1, truncated: 1, ..Account::default() })
+    );
+    assert_eq!(told("-", &[format!("{end}\n{LINE}\n").as_bytes()]).1.truncated, 1);
+}
+
+#[test]
+fn parts_are_joined_up_to_the_length_of_a_line() {
+    let long = LINE.replace("did not", &"did not ".repeat(1 << 17));
+    let text = format!(
+        "{}\n{}\n",
+        cut_up(&long, "stdout", 1 << 14).join("\n"),
+        cut_up(LINE, "stdout", 200).join("\n")
+    );
+    let (said, account) = told("-", &[text.as_bytes()]);
+    let lines = account.lines;
+    assert_eq!(said, SAID.replace("1:", &format!("{}:", lines - 1)));
+    assert_eq!(account, Account { lines, entries: 1, too_long: 1, ..Account::default() });
+    let at_the_end = format!(
+        "{LINE}\n2026-04-23T18:04:56Z stdout P {}\n2026-04-23T18:04:56Z stdout F {0}\n{LINE}",
+        "x".repeat(600_000)
+    );
+    assert_eq!(
+        told("-", &[at_the_end.as_bytes()]).1,
+        Account { lines: 4, entries: 2, too_long: 1, ..Account::default() }
+    );
+}
+
 #[test]
 fn documents_stand_where_they_stand_in_the_file() {
     let text = format!(
@@ -393,6 +465,8 @@ fn mixed() -> impl Strategy<Value = Vec<u8>> {
         "\u{1b}[31m",
         "\0",
         "2026-04-23T18:04:56Z ",
+        "2026-04-23T18:04:56Z stdout P ",
+        "2026-04-23T18:04:56Z stderr F ",
         "I0423 1 a.go:1] b",
         "{\"log\":\"{",
         "a: b",
