@@ -32,6 +32,15 @@ impl Time {
         Some(Self(seconds * 1000 + millis))
     }
 
+    /// Reads `0423` and `18:04:55.123456`, which name no year, in the year that brings them nearest to another time.
+    pub fn nearest(date: &str, clock: &str, other: Self) -> Option<Self> {
+        const YEAR: i64 = 31_556_952_000;
+        let (month, day) = date.split_at_checked(2)?;
+        let about = 1970 + other.0.div_euclid(YEAR);
+        let in_year = |year| Self::parse(&format!("{year:04}-{month}-{day}T{clock}"));
+        (about - 1..=about + 1).filter_map(in_year).min_by_key(|time| (time.0 - other.0).abs())
+    }
+
     /// Takes seconds, milliseconds, microseconds or nanoseconds since 1970, whichever gives a day of this century.
     pub fn since_1970(number: f64) -> Option<Self> {
         let per_milli = match number {
@@ -106,6 +115,24 @@ mod tests {
         ] {
             assert_eq!(Time::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_day_without_a_year_is_the_nearest_to_another_time() {
+        let nearest = |date: &str, other: &str| {
+            let time = Time::nearest(date, "18:04:55.123456", Time::parse(other).unwrap());
+            time.map(|time| time.to_string())
+        };
+        for (date, other, expected) in [
+            ("0423", "2026-04-23T18:04:56Z", "2026-04-23T18:04:55Z"),
+            ("1231", "2026-01-01T00:00:01Z", "2025-12-31T18:04:55Z"),
+            ("0101", "2025-12-31T23:59:59Z", "2026-01-01T18:04:55Z"),
+            ("0229", "2024-03-01T00:00:00Z", "2024-02-29T18:04:55Z"),
+        ] {
+            assert_eq!(nearest(date, other).as_deref(), Some(expected), "{date} {other}");
+        }
+        assert_eq!(nearest("1323", "2026-04-23T18:04:56Z"), None);
+        assert_eq!(Time::nearest("é3", "1", Time(0)), None);
     }
 
     #[test]

@@ -137,12 +137,41 @@ Error from server (Forbidden): pods is forbidden
     2: Log Debug by provisioner of x at 2023-06-01T12:00:01Z: ignoring pod
     3: Log Error by interruption in karpenter-a at 2023-06-01T12:00:02Z: Reconciler error <- no queue
     4: Log Info by provisioner at 2023-06-01T12:00:03Z: computed new nodeclaim(s) to fit pod(s)
-    5: Log Info: attempting to acquire leader lease kube-system/karpenter-leader-election...
+    5: Log Info at 2023-04-23T18:04:55Z: attempting to acquire leader lease kube-system/karpenter-leader-election...
     6: Log Error at 2026-04-23T18:04:56Z: Unhandled Error <- connection refused
     7: Log Info by nodeclaim.lifecycle at 2023-01-01T00:00:00Z: launched
     8: Log Panic: validating options, missing field, cluster-name
     13: Text Info: Error from server (Forbidden): pods is forbidden
     ");
+}
+
+#[test]
+fn a_line_that_names_no_year_has_that_of_its_neighbours() {
+    let text = format!(
+        "\
+I1231 23:59:58.000001       1 leaderelection.go:250] attempting to acquire leader lease a/b
+W0101 00:00:03.500000       1 reflector.go:561] failed to list *v1.NodePool
+{}
+E0101 00:00:05.000001       1 leaderelection.go:436] error retrieving resource lock a/b
+",
+        LINE.replace("2026-04-23T18:04:55", "2026-01-01T00:00:04"),
+    );
+    assert_snapshot!(said(&text), @r#"
+    3: Log Error by provisioner of web-1 at 2026-01-01T00:00:04Z: could not schedule pod <- did not tolerate "a"=b
+    1: Log Info at 2025-12-31T23:59:58Z: attempting to acquire leader lease a/b
+    2: Log Warn at 2026-01-01T00:00:03Z: failed to list *v1.NodePool
+    4: Log Error at 2026-01-01T00:00:05Z: error retrieving resource lock a/b
+    "#);
+    let alone = "I0423 18:04:55.123456       1 a.go:1] b\nI0423 18:04:56.123456       1 a.go:1] c\n";
+    assert_snapshot!(said(alone), @"
+    1: Log Info: b
+    2: Log Info: c
+    ");
+    // What waits for a year is bounded.
+    let many = format!("I0423 18:04:55.123456       1 a.go:1] {}\n", "b".repeat(1000)).repeat(2000);
+    let (text, account) = told("-", &[format!("{many}{LINE}\n").as_bytes()]);
+    assert_eq!((account.entries, account.lines, text.contains(" at ")), (2001, 2001, true));
+    assert!(text.starts_with("1: ") && text.lines().last().unwrap().starts_with("2001: "));
 }
 
 #[test]
