@@ -246,6 +246,7 @@ impl<'l> Reader<'l, '_> {
             at: self.at,
             text: Cow::Borrowed(self.line),
             time: prefix.time,
+            first: None,
             level: Level::Info,
             controller: "".into(),
             pod: prefix.pod.into(),

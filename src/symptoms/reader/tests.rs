@@ -30,6 +30,9 @@ fn told_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, Account
         if let Some(time) = entry.time {
             let _ = write!(text, " at {time}");
         }
+        if let Some(first) = entry.first {
+            let _ = write!(text, " since {first}");
+        }
         if entry.origin == Origin::Condition {
             let _ = write!(text, " {}={}", entry.condition.kind, entry.condition.status);
         }
@@ -318,19 +321,24 @@ default     2m          Normal    Launched           nodeclaim/default-x7k2p    
 
 LAST SEEN           TYPE      REASON                    OBJECT           MESSAGE
 3m (x12 over 1h)    Warning   InsufficientCapacityError nodeclaim/a-b2   NodeClaim default event: insufficient capacity
+LAST SEEN   TYPE      REASON      OBJECT          SUBOBJECT   SOURCE      MESSAGE                                      FIRST SEEN   COUNT   NAME
+7h59m       Normal    Nominated   pod/web-3                   karpenter   Pod should schedule on: nodeclaim/default-q   2y101d       7       web-3.17f
 LAST SEEN TYPE REASON OBJECT MESSAGE
 10s Warning DisruptionBlocked node/ip-10-0-0-1 Cannot disrupt Node: pdb prevents pod evictions
 17s   Warning   FailedScheduling   pod/x   0/3 nodes are available
+30s (x5 over 10m)   Warning   FailedScheduling   pod/y   0/3 nodes are available
 ";
     assert_snapshot!(said(text), @r#"
     1: Text Info: $ kubectl get events -A
-    3: Event Warn of web-1 reason FailedScheduling: Failed to schedule pod, incompatible with nodepool "default"
-    4: Event Info of default-x7k2p reason Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
-    4: Condition Info of default-x7k2p reason Launched Launched=True: 
+    3: Event Warn of web-1 reason FailedScheduling at 332s ago: Failed to schedule pod, incompatible with nodepool "default"
+    4: Event Info of default-x7k2p reason Launched at 120s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
+    4: Condition Info of default-x7k2p reason Launched at 120s ago Launched=True: 
     5: Event Info of web-2 reason Nominated: Pod should schedule on: nodeclaim/default-x7k2p
-    8: Event Warn of a-b2 reason InsufficientCapacityError: NodeClaim default event: insufficient capacity x12
-    10: Event Warn of ip-10-0-0-1 reason DisruptionBlocked: Cannot disrupt Node: pdb prevents pod evictions
-    11: Event Warn of x reason FailedScheduling: 0/3 nodes are available
+    8: Event Warn of a-b2 reason InsufficientCapacityError at 180s ago since 3600s ago: NodeClaim default event: insufficient capacity x12
+    10: Event Info by karpenter of web-3 reason Nominated at 28740s ago since 71798400s ago: Pod should schedule on: nodeclaim/default-q x7
+    12: Event Warn of ip-10-0-0-1 reason DisruptionBlocked at 10s ago: Cannot disrupt Node: pdb prevents pod evictions
+    13: Event Warn of x reason FailedScheduling at 17s ago: 0/3 nodes are available
+    14: Event Warn of y reason FailedScheduling at 30s ago since 600s ago: 0/3 nodes are available x5
     "#);
 }
 
@@ -363,9 +371,77 @@ Events:
 ";
     assert_snapshot!(said(text), @"
     17: Condition Info of default-x7k2p reason NodeNotFound at 2026-04-23T18:00:10Z Registered=Unknown: Node not registered with cluster
-    22: Event Info by karpenter of default-x7k2p reason Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
-    22: Condition Info of default-x7k2p reason Launched Launched=True: 
-    23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3
+    22: Event Info by karpenter of default-x7k2p reason Launched at 840s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
+    22: Condition Info of default-x7k2p reason Launched at 840s ago Launched=True: 
+    23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling at 120s ago since 300s ago: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3
+    ");
+}
+
+#[test]
+fn tables_of_nodeclaims_are_read() {
+    let text = "\
+NAME            TYPE        CAPACITY    ZONE         NODE                                     READY     AGE
+default-2xk8v   m5.large    on-demand   eu-west-1a   ip-10-0-1-5.eu-west-1.compute.internal   True      3d4h
+default-9wq4m   c5.xlarge   spot        eu-west-1b                                            Unknown   12m
+default-abcde                                                                                 False     14s
+
+NAME                                   TYPE       ZONE         NODE   READY     AGE     ID                      NODEPOOL   NODECLASS
+nodeclaim.karpenter.sh/default-7c4nv   m5.large   eu-west-1a          Unknown   2m30s   aws:///eu-west-1a/i-1   web        custom
+no row of it
+";
+    assert_snapshot!(said(text), @"
+    2: Condition Info of default-2xk8v at 0s ago Ready=True: 
+    3: Condition Info of default-9wq4m at 0s ago Ready=Unknown: 
+    4: Condition Info of default-abcde at 0s ago Ready=False: 
+    7: Condition Info of default-7c4nv at 0s ago Ready=Unknown: 
+    8: Text Info: no row of it
+    ");
+}
+
+#[test]
+fn descriptions_of_built_in_kinds_are_read() {
+    let text = "\
+Name:               ip-10-0-9-2.eu-west-1.compute.internal
+Roles:              <none>
+Labels:             karpenter.sh/nodepool=default
+Taints:             node.kubernetes.io/not-ready:NoSchedule
+Conditions:
+  Type             Status  LastHeartbeatTime                 LastTransitionTime                Reason                       Message
+  ----             ------  -----------------                 ------------------                ------                       -------
+  MemoryPressure   False   Thu, 23 Apr 2026 18:14:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletHasSufficientMemory   kubelet has sufficient memory available
+  Ready            False   Thu, 23 Apr 2026 18:14:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletNotReady              container runtime network not ready: NetworkReady=false
+  Ready            False   Thu, 23 Apr 2026 18:05:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletNotReady              only a minute ago
+Addresses:
+  InternalIP:  10.0.9.2
+System Info:
+  Kernel Version:  6.1
+Events:
+  Type     Reason             Age                  From       Message
+  ----     ------             ----                 ----       -------
+  Normal   DisruptionBlocked  2m41s (x5 over 12m)  karpenter  Node isn't initialized
+
+Name:             web-1
+Namespace:        shop
+Node:             <none>
+Conditions:
+  Type           Status
+  PodScheduled   False 
+Volumes:
+  data:
+    Type:  EmptyDir (a temporary directory that shares a pod's lifetime)
+Events:
+  Type     Reason            Age                 From               Message
+  ----     ------            ----                ----               -------
+  Warning  FailedScheduling  13m                 default-scheduler  0/5 nodes are available: 5 Insufficient cpu.
+  Warning  FailedScheduling  3m (x3 over 13m)    karpenter          Failed to schedule pod, no instance type has enough resources
+";
+    assert_snapshot!(said(text), @"
+    8: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletHasSufficientMemory at 2026-04-23T18:04:55Z MemoryPressure=False: kubelet has sufficient memory available
+    9: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletNotReady at 2026-04-23T18:04:55Z Ready=False: container runtime network not ready: NetworkReady=false
+    18: Event Info by karpenter of ip-10-0-9-2.eu-west-1.compute.internal reason DisruptionBlocked at 161s ago since 720s ago: Node isn't initialized x5
+    25: Condition Info of web-1 PodScheduled=False: 
+    32: Event Warn by default-scheduler of web-1 reason FailedScheduling at 780s ago: 0/5 nodes are available: 5 Insufficient cpu.
+    33: Event Warn by karpenter of web-1 reason FailedScheduling at 180s ago since 780s ago: Failed to schedule pod, no instance type has enough resources x3
     ");
 }
 
@@ -406,8 +482,8 @@ items:
 ";
     assert_snapshot!(said(text), @r#"
     4: Event Warn of web-1 reason FailedScheduling at 2026-04-23T18:00:00Z: no node x7
-    12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
-    12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z Registered=False: a, b x3
+    12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
+    12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z Registered=False: a, b x3
     25: Condition Info of default-x reason Launched at 2026-04-23T18:00:00Z Launched=True: 
     document at 1, offset 0: {"apiVersion":"v1","items":[{"apiVersion":"v1","count":7,"involvedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},"kind":"Event","lastTimestamp":"2026-04-23T18:00:00Z","message":"no node","reason":"FailedScheduling","type":"Warning"},{"apiVersion":"events.k8s.io/v1","eventTime":"2026-04-23T18:00:01.123456Z","kind":"Event","note":"Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b","reason":"Registered","regarding":{"kind":"NodeClaim","name":"default-x"},"reportingController":"karpenter","series":{"count":3,"lastObservedTime":"2026-04-23T18:00:02.123456Z"}},{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"name":"default-x"},"status":{"conditions":[{"lastTransitionTime":"2026-04-23T18:00:00Z","reason":"Launched","status":"True","type":"Launched"}]}},{"apiVersion":"v1","kind":"Service","status":{"conditions":[{"status":"B","type":"A"}]}}],"kind":"List"}
     "#);
@@ -489,6 +565,12 @@ fn mixed() -> impl Strategy<Value = Vec<u8>> {
         "Events:",
         "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE",
         "5m  Warning  A  pod/b  c",
+        "30s (x5 over 10m)  Warning  A  pod/b  c",
+        "NAME   TYPE   ZONE   NODE   READY   AGE",
+        "a-1    b      c             True    3d4h",
+        "Conditions:",
+        "  Type   Status",
+        "  A      True",
         "panic: x",
         "goroutine 1",
         "\u{1b}[31m",

@@ -112,6 +112,53 @@ fn a_pod_that_found_its_node_waits_no_more() {
     assert!(told(&[failed.to_owned(), nominated.to_owned()]).is_empty());
 }
 
+/// A table of events about pods: when, which pod, and what of it.
+fn events(rows: &[(&str, &str, &str)]) -> Vec<String> {
+    let row = |(age, pod, what): &(&str, &str, &str)| {
+        let (kind, reason, message) = match *what {
+            "nominated" => ("Normal", "Nominated", "Pod should schedule on: nodeclaim/a-1"),
+            _ => (
+                "Warning",
+                "FailedScheduling",
+                "Failed to schedule pod, no instance type has enough resources, requirements=",
+            ),
+        };
+        format!("{age:<18}   {kind:<7}   {reason:<16}   pod/{pod:<6}   {message}")
+    };
+    let header = format!("{:<18}   TYPE      REASON             OBJECT       MESSAGE", "LAST SEEN");
+    std::iter::once(header).chain(rows.iter().map(row)).collect()
+}
+
+#[test]
+fn the_ages_of_a_table_tell_what_came_first() {
+    let one = ["error requests-exceed-every-type x1"];
+    assert_eq!(told(&events(&[("5m", "web-1", "failed")])), one);
+    assert_eq!(told(&events(&[("4m", "web-1", "nominated"), ("10s", "web-1", "failed")])), one);
+    assert_eq!(
+        told(&events(&[
+            ("<unknown>", "web-1", "failed"),
+            ("10s", "web-2", "failed"),
+            ("2m", "web-1", "nominated")
+        ])),
+        ["error requests-exceed-every-type x2"]
+    );
+    for passed in [
+        [("4m", "web-1", "nominated"), ("5m", "web-1", "failed")],
+        [("40m", "web-1", "failed"), ("10s", "web-2", "nominated")],
+        [("<unknown>", "web-1", "failed"), ("<unknown>", "web-1", "nominated")],
+    ] {
+        assert!(told(&events(&passed)).is_empty(), "{passed:?}");
+    }
+    // What came again and again for long is told though it passed.
+    let lasted = [("8m (x4 over 25m)", "web-1", "failed"), ("2m", "web-1", "nominated")];
+    assert_eq!(told(&events(&lasted)), ["error requests-exceed-every-type x4"]);
+    let twice = [("8m (x2 over 3d4h)", "web-1", "failed"), ("2m", "web-1", "nominated")];
+    assert!(told(&events(&twice)).is_empty());
+    // Ages are no dates.
+    let diagnosis = tally(&events(&lasted)).diagnoses(0).remove(0);
+    assert_eq!((diagnosis.first, diagnosis.last), (None, None));
+}
+
 #[test]
 fn causes_in_one_line_each_count_and_weigh_less() {
     let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";
