@@ -247,12 +247,14 @@ impl Tally {
         let mut diagnoses = Vec::new();
         for (position, symptom) in super::all().enumerate() {
             let Some(causes) = self.causes.get(&position) else { continue };
+            let explains = AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_told(name));
             // What names no detail is about one of those that were named.
             let unnamed = causes.get("").filter(|_| causes.len() > 1);
             let named = causes.iter().filter(|(detail, _)| unnamed.is_none() || !detail.is_empty());
             for (at, (detail, cause)) in named.enumerate() {
                 let unnamed = unnamed.filter(|_| at == 0);
-                if self.is_worth(symptom.when, cause)
+                if explains
+                    || self.is_worth(symptom.when, cause)
                     || unnamed.is_some_and(|other| self.is_worth(symptom.when, other))
                 {
                     diagnoses.push(diagnosis(symptom, cluster, detail, cause, unnamed));
@@ -263,6 +265,15 @@ impl Tally {
             (one.severity, one.confidence, other.count).cmp(&(other.severity, other.confidence, one.count))
         });
         diagnoses
+    }
+
+    /// Whether a symptom is diagnosed.
+    fn is_told(&self, name: &str) -> bool {
+        let found = super::all().enumerate().find(|(_, symptom)| symptom.name == name);
+        found.is_some_and(|(position, symptom)| {
+            let causes = self.causes.get(&position).into_iter().flat_map(BTreeMap::values);
+            causes.into_iter().any(|cause| self.is_worth(symptom.when, cause))
+        })
     }
 
     fn is_worth(&self, when: When, cause: &Cause) -> bool {
@@ -387,6 +398,11 @@ impl Cause {
         most
     }
 
+    /// Whether only events tell it, of each object once: the controller repeats them every few minutes.
+    fn is_single_event(&self) -> bool {
+        !self.logged && !self.present && self.most_of_one() <= 1
+    }
+
     /// How often it was said of the object of which it was said most.
     fn most_of_one(&self) -> u64 {
         self.objects.values().map(|of_one| of_one.count).max().unwrap_or_default()
@@ -429,7 +445,9 @@ fn diagnosis(
     quotes.sort_by_key(|(_, at, _)| *at);
     let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
     let alone = causes().any(|cause| cause.alone);
-    let sure = alone && causes().any(|cause| cause.recognised);
+    // An event that was not repeated tells of an attempt: the next may find what this one did not.
+    let may_pass = matches!(symptom.when, When::Unresolved { .. }) && causes().all(Cause::is_single_event);
+    let sure = alone && !may_pass && causes().any(|cause| cause.recognised);
     let own = symptom.severity.min(Severity::Warning);
     Diagnosis {
         symptom,
@@ -537,6 +555,11 @@ fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
 fn works_again(message: &str) -> Option<&'static str> {
     WORKS_AGAIN.iter().copied().find(|other| *other == message)
 }
+
+/// Symptoms that are said right after another one, which explains them however seldom it was said: the provisioner finds no
+/// NodePool after it has passed over those that are not ready.
+/// Source: pkg/controllers/provisioning/provisioner.go of kubernetes-sigs/karpenter at v1.14.0, `NewScheduler`.
+const AFTER: [(&str, &str); 1] = [("no-nodepool", "nodepool-not-ready")];
 
 /// Lines that say that nodes are made again: what waits for them looks at these.
 const WORKS_AGAIN: [&str; 4] = [

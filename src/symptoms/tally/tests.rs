@@ -160,6 +160,36 @@ fn the_ages_of_a_table_tell_what_came_first() {
 }
 
 #[test]
+fn an_event_that_is_not_repeated_may_pass() {
+    let confidence = |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(0).remove(0).confidence;
+    for once in [
+        vec![("<unknown>", "web-1", "failed")],
+        vec![("10s", "web-1", "failed")],
+        vec![("10s", "web-1", "failed"), ("4m", "web-2", "failed")],
+    ] {
+        assert_eq!(confidence(&once), Confidence::Likely, "{once:?}");
+    }
+    assert_eq!(confidence(&[("10s (x2 over 5m)", "web-1", "failed")]), Confidence::Certain);
+    assert_eq!(confidence(&[("10s", "web-1", "failed"), ("5m", "web-1", "failed")]), Confidence::Certain);
+    // A log says it in each of its loops, a status as long as it is so.
+    assert_eq!(tally(&[unschedulable("00:10", LABEL)]).diagnoses(0)[0].confidence, Confidence::Certain);
+}
+
+#[test]
+fn a_pool_that_is_not_ready_explains_that_there_is_none() {
+    let unready = line("00:10", "ERROR", "ignoring nodepool, not ready", r#","NodePool":{"name":"default"}"#);
+    let none = |minute: u32| {
+        line(&format!("{minute:02}:11"), "INFO", "no nodepools found", r#","controller":"provisioner""#)
+    };
+    let both: Vec<_> = std::iter::once(unready.clone()).chain((0..10).map(none)).collect();
+    assert_eq!(told(&both), ["error no-nodepool x10", "error nodepool-not-ready x1"]);
+    // Both have passed, or the first alone was said.
+    let works = line("00:40", "INFO", "created nodeclaim", r#","controller":"provisioner""#);
+    assert!(told(&[unready.clone(), none(0), works.clone()]).is_empty());
+    assert!(told(&[unready, works]).is_empty());
+}
+
+#[test]
 fn causes_in_one_line_each_count_and_weigh_less() {
     let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";
     let diagnoses = tally(&[unschedulable("00:10", both)]).diagnoses(0);
