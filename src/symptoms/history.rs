@@ -59,6 +59,8 @@ pub struct History {
     pub unready_pools: BTreeMap<Box<str>, Told>,
     /// That of a node class only its validation is not decided.
     pub undecided: Option<Said>,
+    /// Node classes of which only the validation is not decided, as their description says, with their instance profiles.
+    pub described_undecided: BTreeMap<Box<str>, Profile>,
     /// Node classes whose instance profile is an ARN.
     pub profiles: BTreeMap<Box<str>, Profile>,
     /// Each StorageClass that binds at once.
@@ -111,10 +113,10 @@ pub struct Told {
     pub last: Said,
 }
 
-/// An instance profile that is an ARN.
+/// An instance profile.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The ARN.
+    /// Its name, or the ARN that stands in its place; empty where there is none.
     pub value: Box<str>,
     /// Where it stands.
     pub said: Said,

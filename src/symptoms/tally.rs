@@ -54,7 +54,7 @@ pub struct Tally {
     pub forgotten: u64,
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
-    works_again: BTreeMap<&'static str, Time>,
+    works_again: BTreeMap<&'static str, Span>,
     /// Pods that events say have found their node, and when.
     served: BTreeMap<Subject<'static>, Option<Time>>,
     span: Span,
@@ -159,12 +159,8 @@ impl Tally {
         for (message, _, position, detail) in told {
             self.count(position, detail, message, entry, alone, !found.words_only);
         }
-        if entry.origin == Origin::Log
-            && let Some(time) = entry.time
-            && let Some(message) = works_again(&entry.message)
-        {
-            let last = self.works_again.entry(message).or_insert(time);
-            *last = time.max(*last);
+        if let (Some(time), Some(message)) = (entry.time, works_again(entry)) {
+            self.works_again.entry(message).or_default().take(time);
         }
     }
 
@@ -305,7 +301,7 @@ impl Tally {
         }
         let Some(last) = cause.span.last() else { return false };
         let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
-        let is_after = |time: &Time| time.since(last).is_some_and(|since| since > 0);
+        let is_after = |span: &Span| span.since(last).is_some_and(|since| since > 0);
         let works = until.iter().filter_map(|message| self.works_again.get(message)).any(is_after);
         works
             || self.span.since(last).is_some_and(|since| minute(Time(last.0 + since)) - minute(last) >= quiet)
@@ -551,9 +547,15 @@ fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
     ["Pod", "NodeClaim", "NodePool", "EC2NodeClass", "Node"].into_iter().find_map(of_field)
 }
 
-/// The message itself, where some symptom has passed once it is said.
-fn works_again(message: &str) -> Option<&'static str> {
-    WORKS_AGAIN.iter().copied().find(|other| *other == message)
+/// The message of a line, where some symptom has passed once it is said. Conditions tell it too.
+fn works_again(entry: &Entry<'_>) -> Option<&'static str> {
+    let condition = (&*entry.object.kind, &*entry.condition.kind, &*entry.condition.status);
+    match (entry.origin, condition) {
+        (Origin::Log, _) => WORKS_AGAIN.iter().copied().find(|other| *other == entry.message),
+        (Origin::Condition, ("NodeClaim", "Launched", "True")) => Some("launched nodeclaim"),
+        (Origin::Condition, ("NodeClaim", "Registered", "True")) => Some("registered nodeclaim"),
+        _ => None,
+    }
 }
 
 /// Symptoms that are said right after another one, which explains them however seldom it was said: the provisioner finds no

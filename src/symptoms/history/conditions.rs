@@ -3,7 +3,7 @@
 use super::life::Cause;
 use super::log::{disrupt, drift, keep_cause, qualified};
 use super::said::Said;
-use super::{History, Nomination, put_few};
+use super::{History, Nomination, Profile, put_few};
 use crate::symptoms::entry::{Entry, Time};
 
 /// How many nominations are kept of one pod.
@@ -15,6 +15,13 @@ impl History {
             ("NodeClaim", _) => self.condition_of_claim(entry),
             ("NodePool", "NodeRegistrationHealthy") if entry.reason == "RegistrationFailed" => {
                 put_few(&mut self.unhealthy_pools, &entry.object.name, || Said::of(entry));
+            }
+            // Of an object the rule `status-contradiction` judges it.
+            ("EC2NodeClass", "Ready") if entry.message == "ValidationSucceeded=Unknown" => {
+                if let Some(profile) = entry.fields.text("instanceProfile") {
+                    let undecided = || Profile { value: (&*profile).into(), said: Said::of(entry) };
+                    put_few(&mut self.described_undecided, &entry.object.name, undecided);
+                }
             }
             _ => {}
         }

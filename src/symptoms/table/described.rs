@@ -4,7 +4,7 @@
 //! `describePod` print conditions as a table, `GenericDescriber`, which custom resources have, key by key.
 
 use super::columns::Columns;
-use super::{At, Condition, Entry, Subject, Time, condition_entry};
+use super::{At, Condition, Entry, Fields, Subject, Time, condition_entry};
 use crate::symptoms::object;
 
 /// The object of a description.
@@ -13,6 +13,8 @@ pub(super) struct Described {
     name: String,
     namespace: String,
     kind: String,
+    /// `spec.instanceProfile` of a node class.
+    profile: String,
     section: Section,
 }
 
@@ -66,6 +68,7 @@ impl Described {
             "Kind" if is_top => value.clone_into(&mut self.kind),
             // Descriptions of built-in kinds do not name the kind.
             "Node" if is_top && self.kind.is_empty() => "Pod".clone_into(&mut self.kind),
+            "Instance Profile" => value.clone_into(&mut self.profile),
             "Roles" if is_top => "Node".clone_into(&mut self.kind),
             "Events" if is_top => {
                 self.section = Section::Events;
@@ -90,7 +93,7 @@ impl Described {
             Section::Conditions(condition) => {
                 match Columns::read(text, &COLUMNS).filter(|columns| columns.len() > 1) {
                     Some(columns) => self.section = Section::Rows(columns),
-                    None => condition.line(key.trim(), value, subject, at, say),
+                    None => condition.line(key.trim(), value, subject, &self.profile, at, say),
                 }
             }
             Section::Rows(columns) => row(text, columns, subject, at, say),
@@ -105,6 +108,7 @@ impl OneCondition {
         key: &str,
         value: &str,
         subject: Subject<'_>,
+        profile: &str,
         at: At,
         say: &mut dyn FnMut(&Entry<'_>),
     ) {
@@ -116,8 +120,10 @@ impl OneCondition {
             "Type" => {
                 let Self { reason, message, status, since } = std::mem::take(self);
                 let condition = Condition { kind: value.into(), status: status.into() };
+                let profile = ("instanceProfile".into(), serde_json::Value::from(profile).to_string().into());
+                let fields = if subject.kind == "EC2NodeClass" { vec![profile] } else { Vec::new() };
                 let entry = condition_entry(subject, condition, &reason, &message, at);
-                say(&Entry { time: since, ..entry });
+                say(&Entry { time: since, fields: Fields(fields), ..entry });
             }
             _ => {}
         }

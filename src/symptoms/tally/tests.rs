@@ -160,6 +160,34 @@ fn the_ages_of_a_table_tell_what_came_first() {
 }
 
 #[test]
+fn a_launch_that_succeeds_ends_the_want_of_capacity() {
+    let row = |age: &str, reason: &str, message: &str| {
+        format!("{age:<9}   Normal    {reason:<25}   nodeclaim/a-1   {message}")
+    };
+    let table = |rows: [String; 2]| {
+        [
+            vec!["LAST SEEN   TYPE      REASON                      OBJECT          MESSAGE".to_owned()],
+            rows.to_vec(),
+        ]
+        .concat()
+    };
+    let failed = row(
+        "5m",
+        "InsufficientCapacityError",
+        "NodeClaim a-1 event: insufficient capacity, all requested instance types were unavailable during launch",
+    );
+    let launched = |age| {
+        row(
+            age,
+            "Launched",
+            "Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched",
+        )
+    };
+    assert!(told(&table([failed.clone(), launched("4m")])).is_empty());
+    assert_eq!(told(&table([failed, launched("6m")])), ["warning capacity-unavailable x1"]);
+}
+
+#[test]
 fn an_event_that_is_not_repeated_may_pass() {
     let confidence = |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(0).remove(0).confidence;
     for once in [

@@ -1092,6 +1092,13 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "Kubernetes",
     },
     Message {
+        seen: event("", Text::Starts("Status condition transitioned, Type: ")),
+        releases: Releases::ALL,
+        detail: Detail::None,
+        example: "2m14s   Normal   Launched   nodeclaim/default-7xk2p   Status condition transitioned, Type: Launched, …",
+        source: "awslabs/operatorpkg status/controller.go",
+    },
+    Message {
         seen: event("LeaderElection", Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
