@@ -327,6 +327,7 @@ LAST SEEN TYPE REASON OBJECT MESSAGE
 10s Warning DisruptionBlocked node/ip-10-0-0-1 Cannot disrupt Node: pdb prevents pod evictions
 17s   Warning   FailedScheduling   pod/x   0/3 nodes are available
 30s (x5 over 10m)   Warning   FailedScheduling   pod/y   0/3 nodes are available
+two words Warning FailedScheduling pod/z and no age
 ";
     assert_snapshot!(said(text), @r#"
     1: Text Info: $ kubectl get events -A
@@ -339,6 +340,7 @@ LAST SEEN TYPE REASON OBJECT MESSAGE
     12: Event Warn of ip-10-0-0-1 reason DisruptionBlocked at 10s ago: Cannot disrupt Node: pdb prevents pod evictions
     13: Event Warn of x reason FailedScheduling at 17s ago: 0/3 nodes are available
     14: Event Warn of y reason FailedScheduling at 30s ago since 600s ago: 0/3 nodes are available x5
+    15: Text Info: two words Warning FailedScheduling pod/z and no age
     "#);
 }
 

@@ -108,6 +108,7 @@ pub(super) fn words(text: &str) -> Option<Cells<'_>> {
     let mut rest = text.trim_start();
     let mut cells = Cells::default();
     let mut before = 0;
+    let mut is_row = false;
     loop {
         let (word, after) = next_word(rest)?;
         rest = after;
@@ -115,7 +116,9 @@ pub(super) fn words(text: &str) -> Option<Cells<'_>> {
             cells.kind = word;
             break;
         }
-        if !cells.seen.take(word) && before == 0 {
+        if cells.seen.take(word) {
+            is_row = true;
+        } else if before == 0 {
             cells.namespace = word;
         }
         before += 1;
@@ -133,7 +136,6 @@ pub(super) fn words(text: &str) -> Option<Cells<'_>> {
     let mut rest = after;
     if before > 0 {
         let (object, after) = next_word(rest).filter(|(object, _)| object.contains('/'))?;
-        let is_row = before > 1 || cells.namespace.is_empty();
         cells.object = object;
         cells.message = after.trim_start();
         return is_row.then_some(cells);
