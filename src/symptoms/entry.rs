@@ -14,6 +14,8 @@ pub struct Entry<'a> {
     pub text: Cow<'a, str>,
     /// When it was said; for an event or condition that repeats, the last time.
     pub time: Option<Time>,
+    /// When an event that repeats was said first.
+    pub first: Option<Time>,
     /// The level of a line; `Warn` for an event of type Warning.
     pub level: Level,
     /// The controller that says it, such as `nodeclaim.lifecycle`; an event's reporter.
@@ -74,7 +76,7 @@ pub enum Level {
     Panic,
 }
 
-/// Milliseconds since 1970 in UTC.
+/// Milliseconds since 1970 in UTC. What a table tells by its age only comes after everything that is dated, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub i64);
 
@@ -170,8 +172,11 @@ fn is_plain(text: &str) -> bool {
 }
 
 impl fmt::Display for Time {
-    /// RFC 3339 with seconds, in UTC: `2026-03-31T18:04:55Z`.
+    /// RFC 3339 with seconds, in UTC: `2026-03-31T18:04:55Z`; `150s ago` where only the age is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_age() {
+            return write!(f, "{}s ago", (Self::printed().0 - self.0) / 1000);
+        }
         let seconds = self.0.div_euclid(1000);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         // The civil date of a day count, by eras of 400 years that begin on the first of March.

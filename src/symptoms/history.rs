@@ -18,6 +18,7 @@ pub use life::{Cause, Drift, Life, Lives, Maker};
 pub use said::{Said, gap};
 
 use super::entry::{At, Entry, Level, Origin, Time};
+use super::time::Span;
 use crate::object::Object;
 
 /// How many different things of a kind are remembered beside lives and batches.
@@ -58,6 +59,8 @@ pub struct History {
     pub unready_pools: BTreeMap<Box<str>, Told>,
     /// That of a node class only its validation is not decided.
     pub undecided: Option<Said>,
+    /// Node classes of which only the validation is not decided, as their description says, with their instance profiles.
+    pub described_undecided: BTreeMap<Box<str>, Profile>,
     /// Node classes whose instance profile is an ARN.
     pub profiles: BTreeMap<Box<str>, Profile>,
     /// Each StorageClass that binds at once.
@@ -66,8 +69,8 @@ pub struct History {
     pub classes: BTreeMap<Box<str>, Box<str>>,
     /// Nodes as objects, by their provider id.
     pub nodes: BTreeMap<Box<str>, NodeObject>,
-    /// The first and the last time that anything was said.
-    pub span: Option<(Time, Time)>,
+    /// From when to when anything was said.
+    pub span: Span,
     /// Whether a line of the level `DEBUG` was read: where none was, the log is silent about much.
     pub has_debug: bool,
     /// Whether any line of a log was read.
@@ -110,10 +113,10 @@ pub struct Told {
     pub last: Said,
 }
 
-/// An instance profile that is an ARN.
+/// An instance profile.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The ARN.
+    /// Its name, or the ARN that stands in its place; empty where there is none.
     pub value: Box<str>,
     /// Where it stands.
     pub said: Said,
@@ -167,8 +170,7 @@ impl History {
     /// Takes in what an entry tells.
     pub fn observe(&mut self, entry: &Entry<'_>) {
         if let Some(time) = entry.time {
-            let (first, last) = self.span.unwrap_or((time, time));
-            self.span = Some((first.min(time), last.max(time)));
+            self.span.take(time);
         }
         match entry.origin {
             Origin::Log => {
@@ -191,8 +193,7 @@ impl History {
 
     /// How many milliseconds passed from something to the last thing that was said.
     pub fn since(&self, time: Option<Time>) -> Option<i64> {
-        let (_, last) = self.span?;
-        Some(last.0 - time?.0)
+        self.span.since(time?)
     }
 
     /// The node classes of some NodePools, each once, as far as they are in the input.

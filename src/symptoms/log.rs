@@ -26,6 +26,20 @@ pub(super) enum Told {
     Text,
     /// Nothing at all.
     Blank,
+    /// It names a day and no year, and waits for a line that tells it.
+    Undated,
+}
+
+/// What tells the year of a line that names none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Year {
+    /// Nothing so far.
+    #[default]
+    Open,
+    /// The time of a line near to it.
+    Near(Time),
+    /// Nothing.
+    Unknown,
 }
 
 /// Wrappers within wrappers that are opened.
@@ -35,8 +49,8 @@ const DEEPEST: usize = 3;
 const TRIES: usize = 8;
 
 /// Reads a line and hands on what it says.
-pub(super) fn read(line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> Told {
-    let mut reader = Reader { line, at, say };
+pub(super) fn read(line: &str, at: At, year: Year, say: &mut dyn FnMut(&Entry<'_>)) -> Told {
+    let mut reader = Reader { line, at, year, say };
     reader.within(line, Prefix::default(), 0)
 }
 
@@ -44,6 +58,7 @@ struct Reader<'l, 's> {
     /// The whole line, which is what is quoted.
     line: &'l str,
     at: At,
+    year: Year,
     say: &'s mut dyn FnMut(&Entry<'_>),
 }
 
@@ -94,8 +109,8 @@ impl<'l> Reader<'l, '_> {
         if ends_early {
             return Told::Truncated;
         }
-        if self.klog(text, prefix) {
-            return Told::Entry;
+        if let Some(told) = self.klog(text, prefix) {
+            return told;
         }
         let bare = bare(text);
         if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
@@ -186,8 +201,9 @@ impl<'l> Reader<'l, '_> {
         true
     }
 
-    /// klog: `I0423 18:04:55.123456       1 leaderelection.go:250] attempting to acquire leader lease`. It tells no year.
-    fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> bool {
+    /// klog: `I0423 18:04:55.123456       1 leaderelection.go:250] attempting to acquire leader lease`. It tells no year: what
+    /// stands near it does.
+    fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> Option<Told> {
         let mut at = 0;
         for word in text.split(' ').take(8) {
             let rest = text.get(at..).unwrap_or_default();
@@ -198,21 +214,26 @@ impl<'l> Reader<'l, '_> {
                 continue;
             }
             let before = text.get(..at - word.len() - 1).unwrap_or_default();
+            let prefix = prefix.before(before);
+            let (date, clock) = (word.get(1..).unwrap_or_default(), head.split_ascii_whitespace().nth(1));
+            let near = |other| Time::nearest(date, clock.unwrap_or_default(), other);
+            let time = match self.year {
+                _ if prefix.time.is_some() => prefix.time,
+                Year::Open if near(Time(0)).is_some() => return Some(Told::Undated),
+                Year::Near(other) => near(other),
+                Year::Open | Year::Unknown => None,
+            };
             // Structured: the message in quotes, then pairs.
             let quoted = message.strip_prefix('"').and_then(|rest| rest.split_once('"'));
             let (message, pairs) = quoted.unwrap_or((message, ""));
             let error = pairs.split_once("err=\"").and_then(|(_, rest)| rest.split_once('"'));
             let error = error.map_or("", |(error, _)| error);
-            let entry = Entry {
-                level,
-                message: message.into(),
-                error: error.into(),
-                ..self.entry(prefix.before(before))
-            };
+            let entry =
+                Entry { level, message: message.into(), error: error.into(), time, ..self.entry(prefix) };
             self.say(&entry);
-            return true;
+            return Some(Told::Entry);
         }
-        false
+        None
     }
 
     /// An entry that says nothing yet.
@@ -225,6 +246,7 @@ impl<'l> Reader<'l, '_> {
             at: self.at,
             text: Cow::Borrowed(self.line),
             time: prefix.time,
+            first: None,
             level: Level::Info,
             controller: "".into(),
             pod: prefix.pod.into(),

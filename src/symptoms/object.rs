@@ -43,6 +43,7 @@ fn event(object: Object<'_>, file: usize) -> Entry<'_> {
         &["firstTimestamp"],
         &["metadata", "creationTimestamp"],
     ];
+    let time = |paths: &[&[&str]]| paths.iter().find_map(|path| object.str_at(path).and_then(Time::parse));
     let counts: [&[&str]; 3] = [&["series", "count"], &["count"], &["deprecatedCount"]];
     let count = counts.iter().find_map(|path| object.at(path).and_then(Node::as_int)).unwrap_or(1);
     let (kind, reason) = (text(&[&["type"]]), text(&[&["reason"]]));
@@ -52,7 +53,8 @@ fn event(object: Object<'_>, file: usize) -> Entry<'_> {
         origin: Origin::Event,
         at: at(object.root(), file),
         text: format!("{kind} {reason} {}/{}: {message}", subject.kind, subject.name).into(),
-        time: last.iter().find_map(|path| object.str_at(path).and_then(Time::parse)),
+        time: time(&last),
+        first: time(&[&["firstTimestamp"], &["deprecatedFirstTimestamp"], &["eventTime"]]),
         level: if kind == "Warning" { Level::Warn } else { Level::Info },
         controller: text(&[
             &["source", "component"],
@@ -85,7 +87,19 @@ fn conditions(object: Object<'_>, file: usize, say: &mut dyn FnMut(&Entry<'_>)) 
         if condition.kind.is_empty() {
             continue;
         }
+        let since = Time::parse(text("lastTransitionTime"));
+        if is_new(&subject.kind, &condition.kind, since, Time::parse(text("lastHeartbeatTime"))) {
+            continue;
+        }
         let entry = condition_entry(subject, condition, text("reason"), text("message"), at(node, file));
-        say(&Entry { time: Time::parse(text("lastTransitionTime")), ..entry });
+        say(&Entry { time: since, ..entry });
     }
+}
+
+/// Whether a Node has just come to be ready or not: a node that has joined starts its network first. The kubelet tells of
+/// itself every five minutes where nothing changes (`nodeStatusReportFrequency`).
+pub(super) fn is_new(kind: &str, condition: &str, since: Option<Time>, heartbeat: Option<Time>) -> bool {
+    const NEW: i64 = 4 * 60_000;
+    let lasted = heartbeat.zip(since).and_then(|(heartbeat, since)| heartbeat.since(since));
+    kind == "Node" && condition == "Ready" && lasted.is_some_and(|lasted| lasted < NEW)
 }

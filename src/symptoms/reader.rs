@@ -6,9 +6,11 @@
 mod bytes;
 mod documents;
 mod lines;
+mod parts;
+mod undated;
 
 use super::entry::{At, Entry, Origin};
-use super::log::{self, Told};
+use super::log::{self, Told, Year};
 use super::object;
 use super::table::{Row, Table};
 use crate::manifest::limits::Limits;
@@ -17,6 +19,8 @@ use crate::object::Object;
 use bytes::Decoder;
 use documents::Documents;
 use lines::{brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
+use parts::{Part, Parts};
+use undated::Undated;
 
 /// The bytes of a line beyond which it is no line of a log, and passed over. A container runtime cuts lines at 16 KiB.
 const LONGEST: usize = 1 << 20;
@@ -77,6 +81,8 @@ pub(super) struct Reader {
     rest: Vec<u8>,
     /// The line that has begun is passed over, up to its end.
     passing: bool,
+    parts: Parts,
+    undated: Undated,
     state: State,
     table: Table,
     documents: Documents,
@@ -119,6 +125,8 @@ impl Reader {
             decoder: Decoder::default(),
             rest: Vec::new(),
             passing: false,
+            parts: Parts::default(),
+            undated: Undated::default(),
             state: State::Lines,
             table: Table::default(),
             documents: Documents::new(limits.file_bytes),
@@ -172,6 +180,11 @@ impl Reader {
         if !rest.is_empty() {
             self.whole(&rest, say);
         }
+        for start in std::mem::take(&mut self.parts).finish() {
+            self.tell(&start.text, start.at, say);
+        }
+        let waiting = self.undated.give_up();
+        self.tell_all(waiting, say);
         self.end_document(true, say);
         let Self { name, file: index, limits, documents, mut account, .. } = self;
         account.beyond = documents.beyond();
@@ -258,6 +271,8 @@ impl Reader {
         // The usual case first: a line of the controller.
         if bare.starts_with('{') && !starts_json(bare) {
             self.object(text, bare, say);
+        } else if bare.starts_with(|first: char| first.is_ascii_digit()) && self.part(bare, say) {
+            self.blank(text);
         } else if bare.contains('\0') {
             self.account.binary += 1;
             self.blank(text);
@@ -281,7 +296,7 @@ impl Reader {
             self.log(text, bare, say);
             return;
         }
-        let told = log::read(bare, self.at(), &mut |entry| {
+        let told = log::read(bare, self.at(), Year::Unknown, &mut |entry| {
             if entry.origin == Origin::Log {
                 say(entry);
             }
@@ -316,13 +331,46 @@ impl Reader {
 
     /// Reads a line of a log.
     fn log(&mut self, text: &str, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) {
-        match log::read(bare, self.at(), say) {
+        self.tell(bare, self.at(), say);
+        self.blank(text);
+    }
+
+    /// Whether a line is a part of another one, which is read when its last part has come.
+    fn part(&mut self, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+        match self.parts.take(bare, self.at()) {
+            Part::None => return false,
+            Part::Kept => {}
+            Part::Last(line) => self.tell(&line.text, line.at, say),
+            Part::TooLong => self.account.too_long += 1,
+        }
+        true
+    }
+
+    fn tell(&mut self, line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) {
+        let mut time = None;
+        let told = log::read(line, at, self.undated.year, &mut |entry| {
+            time = time.or(entry.time);
+            say(entry);
+        });
+        let waited = match (told, time) {
+            (Told::Undated, _) => self.undated.wait(at, line),
+            (_, Some(time)) => self.undated.tell(Year::Near(time)),
+            _ => Vec::new(),
+        };
+        match told {
             Told::Entry => self.account.entries += 1,
             Told::Truncated => self.account.truncated += 1,
             Told::Text => self.account.text += 1,
-            Told::GoesOn | Told::Blank => {}
+            Told::GoesOn | Told::Blank | Told::Undated => {}
         }
-        self.blank(text);
+        self.tell_all(waited, say);
+    }
+
+    /// Reads lines that have waited for their year.
+    fn tell_all(&mut self, lines: Vec<(At, String)>, say: &mut dyn FnMut(&Entry<'_>)) {
+        for (at, line) in lines {
+            self.tell(&line, at, say);
+        }
     }
 
     fn blank(&mut self, text: &str) {
@@ -365,7 +413,8 @@ impl Reader {
             if matches!(state, State::Json { depth: 0 }) {
                 let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
                 let lines = text.lines().count().saturating_sub(1);
-                told = log::read(&line, At { line: at.line - lines.min(at.line), ..at }, &mut |entry| {
+                let at = At { line: at.line - lines.min(at.line), ..at };
+                told = log::read(&line, at, Year::Unknown, &mut |entry| {
                     if entry.origin == Origin::Log {
                         say(entry);
                     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::{Confidence, Quote};
 use super::entry::{At, Entry, Origin, Subject, Time};
+use super::time::Span;
 use super::vocabulary::index::{Found, Known, Tells, index};
 use super::vocabulary::{Detail, When, commits};
 use super::{Diagnosis, Symptom};
@@ -31,6 +32,8 @@ const MAX_QUOTE: usize = 2_000;
 const MAX_DETAIL: usize = 200;
 /// In how many minutes a cause may be seen before the first of them are forgotten.
 const MAX_MINUTES: usize = 3_000;
+/// In milliseconds.
+const MINUTE: i64 = 60_000;
 /// After so many minutes without it a cause that the controller logs has passed: its loops run every ten seconds.
 const QUIET_LOG: i64 = 2;
 /// The same where only events tell it: the controller repeats an event every few minutes at most.
@@ -51,10 +54,10 @@ pub struct Tally {
     pub forgotten: u64,
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
-    works_again: BTreeMap<&'static str, Time>,
-    /// Pods that events say have found their node.
-    served: BTreeSet<Subject<'static>>,
-    latest: Option<Time>,
+    works_again: BTreeMap<&'static str, Span>,
+    /// Pods that events say have found their node, and when.
+    served: BTreeMap<Subject<'static>, Option<Time>>,
+    span: Span,
     /// The commit that the last line of a log named, as JSON.
     commit: String,
     /// The releases that commits and versions name, and the last of them.
@@ -74,8 +77,8 @@ impl Default for Tally {
             causes: BTreeMap::new(),
             number_of_causes: 0,
             works_again: BTreeMap::new(),
-            served: BTreeSet::new(),
-            latest: None,
+            served: BTreeMap::new(),
+            span: Span::default(),
             commit: String::new(),
             named: Releases::NONE,
             named_last: None,
@@ -90,11 +93,12 @@ impl Default for Tally {
 #[expect(clippy::struct_excessive_bools, reason = "four things that are independent of one another")]
 struct Cause {
     count: u64,
-    first: Option<Time>,
-    last: Option<Time>,
+    span: Span,
     /// How often in which minute since 1970, in their order.
     minutes: Vec<(i64, u64)>,
-    objects: BTreeMap<Subject<'static>, u64>,
+    /// For how many minutes the longest of the events that repeat did.
+    repeated: i64,
+    objects: BTreeMap<Subject<'static>, OfOne>,
     /// Entries about objects beyond those that are remembered.
     more_objects: usize,
     /// Each with the position of its message.
@@ -109,10 +113,19 @@ struct Cause {
     present: bool,
 }
 
+/// What was said of one object.
+#[derive(Debug, Default)]
+struct OfOne {
+    count: u64,
+    last: Option<Time>,
+}
+
 impl Tally {
     /// Counts what an entry says.
     pub fn observe(&mut self, entry: &Entry<'_>) {
-        self.latest = self.latest.max(entry.time);
+        if let Some(time) = entry.time {
+            self.span.take(time);
+        }
         let found = index().find(entry);
         self.read_release(entry, &found);
         if found.known.is_empty() {
@@ -124,7 +137,8 @@ impl Tally {
             && matches!(entry.reason.as_ref(), "Nominated" | "Scheduled")
             && self.served.len() < MAX_SERVED
         {
-            self.served.insert(entry.object.clone().into_owned());
+            let served = self.served.entry(entry.object.clone().into_owned()).or_default();
+            *served = entry.time.max(*served);
         }
         let known = found.known.iter().filter_map(|at| index().known(*at).map(|known| (*at, known)));
         let mut told: Vec<(usize, Known, usize, String)> = Vec::new();
@@ -145,12 +159,8 @@ impl Tally {
         for (message, _, position, detail) in told {
             self.count(position, detail, message, entry, alone, !found.words_only);
         }
-        if entry.origin == Origin::Log
-            && let Some(time) = entry.time
-            && let Some(message) = works_again(&entry.message)
-        {
-            let last = self.works_again.entry(message).or_insert(time);
-            *last = time.max(*last);
+        if let (Some(time), Some(message)) = (entry.time, works_again(entry)) {
+            self.works_again.entry(message).or_default().take(time);
         }
     }
 
@@ -233,12 +243,14 @@ impl Tally {
         let mut diagnoses = Vec::new();
         for (position, symptom) in super::all().enumerate() {
             let Some(causes) = self.causes.get(&position) else { continue };
+            let explains = AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_told(name));
             // What names no detail is about one of those that were named.
             let unnamed = causes.get("").filter(|_| causes.len() > 1);
             let named = causes.iter().filter(|(detail, _)| unnamed.is_none() || !detail.is_empty());
             for (at, (detail, cause)) in named.enumerate() {
                 let unnamed = unnamed.filter(|_| at == 0);
-                if self.is_worth(symptom.when, cause)
+                if explains
+                    || self.is_worth(symptom.when, cause)
                     || unnamed.is_some_and(|other| self.is_worth(symptom.when, other))
                 {
                     diagnoses.push(diagnosis(symptom, cluster, detail, cause, unnamed));
@@ -251,12 +263,21 @@ impl Tally {
         diagnoses
     }
 
+    /// Whether a symptom is diagnosed.
+    fn is_told(&self, name: &str) -> bool {
+        let found = super::all().enumerate().find(|(_, symptom)| symptom.name == name);
+        found.is_some_and(|(position, symptom)| {
+            let causes = self.causes.get(&position).into_iter().flat_map(BTreeMap::values);
+            causes.into_iter().any(|cause| self.is_worth(symptom.when, cause))
+        })
+    }
+
     fn is_worth(&self, when: When, cause: &Cause) -> bool {
         match when {
             When::Always => true,
             When::Correlated => false,
             When::Often { count, minutes } => cause.most_within(minutes) >= count,
-            When::Repeated { count } => cause.objects.values().any(|of_one| *of_one >= count),
+            When::Repeated { count } => cause.most_of_one() >= count,
             When::Lasting { minutes } => cause.longest() >= signed(minutes),
             When::Unresolved { minutes, until } => {
                 cause.present || cause.longest() >= signed(minutes) || !self.has_passed(cause, until)
@@ -265,15 +286,25 @@ impl Tally {
     }
 
     fn has_passed(&self, cause: &Cause, until: &[&str]) -> bool {
-        let (Some(last), Some(latest)) = (cause.last, self.latest) else {
-            // A table of events tells no times, but which pods have found their node.
-            return cause.more_objects == 0
-                && !cause.objects.is_empty()
-                && cause.objects.keys().all(|object| self.served.contains(object));
+        // Events tell which pods have found their node.
+        let is_served = |(object, of_one): (&Subject<'static>, &OfOne)| {
+            let since =
+                |served: &Option<Time>| served.zip(of_one.last).and_then(|(served, last)| served.since(last));
+            self.served.get(object).is_some_and(|served| since(served).is_none_or(|since| since >= 0))
         };
+        if !cause.logged
+            && cause.more_objects == 0
+            && !cause.objects.is_empty()
+            && cause.objects.iter().all(is_served)
+        {
+            return true;
+        }
+        let Some(last) = cause.span.last() else { return false };
         let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
-        let works = until.iter().filter_map(|message| self.works_again.get(message)).any(|time| *time > last);
-        works || minute(latest) - minute(last) >= quiet
+        let is_after = |span: &Span| span.since(last).is_some_and(|since| since > 0);
+        let works = until.iter().filter_map(|message| self.works_again.get(message)).any(is_after);
+        works
+            || self.span.since(last).is_some_and(|since| minute(Time(last.0 + since)) - minute(last) >= quiet)
     }
 }
 
@@ -283,17 +314,20 @@ impl Cause {
         self.logged |= entry.origin == Origin::Log;
         self.present |= entry.origin == Origin::Condition;
         if let Some(time) = entry.time {
-            self.first = Some(self.first.map_or(time, |first| first.min(time)));
-            self.last = self.last.max(Some(time));
+            self.span.take(time);
             self.add_minute(minute(time), entry.count.max(1));
         }
+        if let Some(first) = entry.first {
+            self.span.take(first);
+            self.repeated = self.repeated.max(repeated(first, entry));
+        }
         if let Some(subject) = subject(entry) {
-            if let Some(count) = self.objects.get_mut(&subject) {
-                *count = count.saturating_add(entry.count.max(1));
-            } else if self.objects.len() < MAX_OBJECTS {
-                self.objects.insert(subject, entry.count.max(1));
-            } else {
+            if self.objects.len() >= MAX_OBJECTS && !self.objects.contains_key(&subject) {
                 self.more_objects += 1;
+            } else {
+                let of_one = self.objects.entry(subject).or_default();
+                of_one.count = of_one.count.saturating_add(entry.count.max(1));
+                of_one.last = entry.time.max(of_one.last);
             }
         }
         self.quote(message, entry);
@@ -360,10 +394,20 @@ impl Cause {
         most
     }
 
+    /// Whether only events tell it, of each object once: the controller repeats them every few minutes.
+    fn is_single_event(&self) -> bool {
+        !self.logged && !self.present && self.most_of_one() <= 1
+    }
+
+    /// How often it was said of the object of which it was said most.
+    fn most_of_one(&self) -> u64 {
+        self.objects.values().map(|of_one| of_one.count).max().unwrap_or_default()
+    }
+
     /// The minutes of the longest episode.
     fn longest(&self) -> i64 {
         let gap = if self.logged { GAP_LOG } else { GAP_EVENTS };
-        let (mut start, mut last, mut longest) = (None, None, 0);
+        let (mut start, mut last, mut longest) = (None, None, self.repeated);
         for (minute, _) in &self.minutes {
             if last.is_none_or(|last| minute - last > gap) {
                 start = Some(*minute);
@@ -375,6 +419,13 @@ impl Cause {
     }
 }
 
+/// For how many minutes an event came again and again, without a pause that is too long.
+fn repeated(first: Time, entry: &Entry<'_>) -> i64 {
+    let lasted = entry.time.and_then(|last| last.since(first)).map_or(0, |lasted| lasted / MINUTE);
+    let pauses = i64::try_from(entry.count).unwrap_or(i64::MAX).saturating_sub(1);
+    if pauses > 0 && lasted / pauses <= GAP_EVENTS { lasted } else { 0 }
+}
+
 fn diagnosis(
     symptom: &'static Symptom,
     cluster: usize,
@@ -383,14 +434,16 @@ fn diagnosis(
     unnamed: Option<&Cause>,
 ) -> Diagnosis {
     let causes = || std::iter::once(cause).chain(unnamed);
-    let objects: BTreeMap<&Subject<'static>, u64> =
-        causes().flat_map(|cause| cause.objects.iter().map(|(object, count)| (object, *count))).collect();
+    let objects: BTreeSet<&Subject<'static>> = causes().flat_map(|cause| cause.objects.keys()).collect();
+    let dated = || causes().filter_map(|cause| cause.span.dated());
     let mut quotes: Vec<&(usize, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
     quotes.truncate(MAX_QUOTES);
     quotes.sort_by_key(|(_, at, _)| *at);
     let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
     let alone = causes().any(|cause| cause.alone);
-    let sure = alone && causes().any(|cause| cause.recognised);
+    // An event that was not repeated tells of an attempt: the next may find what this one did not.
+    let may_pass = matches!(symptom.when, When::Unresolved { .. }) && causes().all(Cause::is_single_event);
+    let sure = alone && !may_pass && causes().any(|cause| cause.recognised);
     let own = symptom.severity.min(Severity::Warning);
     Diagnosis {
         symptom,
@@ -401,10 +454,10 @@ fn diagnosis(
         message: says(symptom.says, detail),
         help: symptom.remedy.to_owned(),
         count: causes().map(|cause| cause.count).fold(0, u64::saturating_add),
-        first: causes().filter_map(|cause| cause.first).min(),
-        last: causes().filter_map(|cause| cause.last).max(),
+        first: dated().map(|(first, _)| first).min(),
+        last: dated().map(|(_, last)| last).max(),
         objects_in_all: objects.len() + causes().map(|cause| cause.more_objects).sum::<usize>(),
-        objects: objects.into_keys().take(LISTED_OBJECTS).cloned().collect(),
+        objects: objects.into_iter().take(LISTED_OBJECTS).cloned().collect(),
         evidence: quotes.iter().map(quote).collect(),
         details: if detail.is_empty() { Vec::new() } else { vec![detail.to_owned()] },
     }
@@ -494,10 +547,21 @@ fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
     ["Pod", "NodeClaim", "NodePool", "EC2NodeClass", "Node"].into_iter().find_map(of_field)
 }
 
-/// The message itself, where some symptom has passed once it is said.
-fn works_again(message: &str) -> Option<&'static str> {
-    WORKS_AGAIN.iter().copied().find(|other| *other == message)
+/// The message of a line, where some symptom has passed once it is said. Conditions tell it too.
+fn works_again(entry: &Entry<'_>) -> Option<&'static str> {
+    let condition = (&*entry.object.kind, &*entry.condition.kind, &*entry.condition.status);
+    match (entry.origin, condition) {
+        (Origin::Log, _) => WORKS_AGAIN.iter().copied().find(|other| *other == entry.message),
+        (Origin::Condition, ("NodeClaim", "Launched", "True")) => Some("launched nodeclaim"),
+        (Origin::Condition, ("NodeClaim", "Registered", "True")) => Some("registered nodeclaim"),
+        _ => None,
+    }
 }
+
+/// Symptoms that are said right after another one, which explains them however seldom it was said: the provisioner finds no
+/// NodePool after it has passed over those that are not ready.
+/// Source: pkg/controllers/provisioning/provisioner.go of kubernetes-sigs/karpenter at v1.14.0, `NewScheduler`.
+const AFTER: [(&str, &str); 1] = [("no-nodepool", "nodepool-not-ready")];
 
 /// Lines that say that nodes are made again: what waits for them looks at these.
 const WORKS_AGAIN: [&str; 4] = [
@@ -515,7 +579,7 @@ fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
 }
 
 fn minute(time: Time) -> i64 {
-    time.0.div_euclid(60_000)
+    time.0.div_euclid(MINUTE)
 }
 
 fn signed(minutes: u64) -> i64 {

@@ -2,7 +2,78 @@
 
 use super::entry::Time;
 
+/// When tables were printed, whenever that was: far behind every date. All tables of a cluster are taken for printed at once.
+const PRINTED: i64 = 1 << 60;
+
+/// From when to when something was said: where it is dated, and where only its age is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    dated: Option<(Time, Time)>,
+    aged: Option<(Time, Time)>,
+}
+
+impl Span {
+    /// Something was said at a time.
+    pub fn take(&mut self, time: Time) {
+        let span = if time.is_age() { &mut self.aged } else { &mut self.dated };
+        let (first, last) = span.unwrap_or((time, time));
+        *span = Some((first.min(time), last.max(time)));
+    }
+
+    /// The first and the last time, where they are dated.
+    pub fn dated(self) -> Option<(Time, Time)> {
+        self.dated
+    }
+
+    /// The last time, dated if any is.
+    pub fn last(self) -> Option<Time> {
+        self.dated.or(self.aged).map(|(_, last)| last)
+    }
+
+    /// How many milliseconds passed from a time to the last that can be compared with it.
+    pub fn since(self, time: Time) -> Option<i64> {
+        let (_, last) = if time.is_age() { self.aged } else { self.dated }?;
+        Some(last.0 - time.0)
+    }
+}
+
 impl Time {
+    /// Takes the age that a table tells: `5m32s`, `3d4h`, `2y101d`. `None` where the text is none, such as `<unknown>`.
+    ///
+    /// Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/util/duration/duration.go, `HumanDuration`.
+    pub fn of_age(text: &str) -> Option<Self> {
+        const UNITS: [(char, i64); 5] =
+            [('y', 365 * 86_400), ('d', 86_400), ('h', 3600), ('m', 60), ('s', 1)];
+        let mut rest = text;
+        let mut seconds = 0_i64;
+        while !rest.is_empty() {
+            let end = rest.find(|char: char| !char.is_ascii_digit())?;
+            let (number, after) = rest.split_at_checked(end)?;
+            let unit = after.chars().next()?;
+            let (_, length) = UNITS.iter().find(|(name, _)| *name == unit)?;
+            seconds = seconds.checked_add(number.parse::<i64>().ok()?.checked_mul(*length)?)?;
+            rest = after.get(unit.len_utf8()..)?;
+        }
+        let is_age = !text.is_empty() && seconds < PRINTED / 2000;
+        is_age.then(|| Self(PRINTED - seconds * 1000))
+    }
+
+    /// When the table was printed that tells something.
+    pub fn printed() -> Self {
+        Self(PRINTED)
+    }
+
+    /// Whether only its age is known.
+    pub fn is_age(self) -> bool {
+        self.0 >= PRINTED / 2
+    }
+
+    /// How many milliseconds passed since another time; `None` where one of the two is dated and of the other only the
+    /// age is known.
+    pub fn since(self, other: Self) -> Option<i64> {
+        (self.is_age() == other.is_age()).then(|| self.0 - other.0)
+    }
+
     /// Reads `2026-03-31T18:04:55.550Z`, with or without a fraction, with `Z` or an offset such as `+02:00` or `+0000`;
     /// a space for the `T` is accepted. `None` where the text is no such time.
     pub fn parse(text: &str) -> Option<Self> {
@@ -30,6 +101,26 @@ impl Time {
         let days = days_of(year, month, day);
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - minutes * 60;
         Some(Self(seconds * 1000 + millis))
+    }
+
+    /// Reads `Thu, 23 Apr 2026 18:04:55 +0200`, as `kubectl describe` writes the times of built-in kinds.
+    pub fn parse_rfc1123(text: &str) -> Option<Self> {
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let (_, date) = text.split_once(", ")?;
+        let mut words = date.split(' ');
+        let mut next = || words.next().unwrap_or_default();
+        let (day, name, year, clock, offset) = (next(), next(), next(), next(), next());
+        let month = MONTHS.find(name).filter(|_| name.len() == 3)? / 3 + 1;
+        Self::parse(&format!("{year}-{month:02}-{day:0>2}T{clock}{offset}"))
+    }
+
+    /// Reads `0423` and `18:04:55.123456`, which name no year, in the year that brings them nearest to another time.
+    pub fn nearest(date: &str, clock: &str, other: Self) -> Option<Self> {
+        const YEAR: i64 = 31_556_952_000;
+        let (month, day) = date.split_at_checked(2)?;
+        let about = 1970 + other.0.div_euclid(YEAR);
+        let in_year = |year| Self::parse(&format!("{year:04}-{month}-{day}T{clock}"));
+        (about - 1..=about + 1).filter_map(in_year).min_by_key(|time| (time.0 - other.0).abs())
     }
 
     /// Takes seconds, milliseconds, microseconds or nanoseconds since 1970, whichever gives a day of this century.
@@ -106,6 +197,87 @@ mod tests {
         ] {
             assert_eq!(Time::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn ages_are_read_as_kubectl_writes_them() {
+        for (text, seconds) in [
+            ("0s", 0),
+            ("45s", 45),
+            ("2m30s", 150),
+            ("5h", 18_000),
+            ("7h59m", 28_740),
+            ("3d4h", 273_600),
+            ("2y101d", 71_798_400),
+        ] {
+            let time = Time::of_age(text).unwrap();
+            assert_eq!(Time::printed().since(time), Some(seconds * 1000), "{text}");
+            assert!(time.is_age());
+        }
+        for text in [
+            "",
+            "<unknown>",
+            "<invalid>",
+            "5",
+            "m",
+            "5m3",
+            "5 m",
+            "2x",
+            "9999999999999999999s",
+            "99999999999999999y",
+        ] {
+            assert_eq!(Time::of_age(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_dated_and_what_is_aged_are_apart() {
+        let (early, late) = (Time(0), Time(60_000));
+        let (old, young) = (Time::of_age("5m").unwrap(), Time::of_age("10s").unwrap());
+        let mut span = Span::default();
+        assert_eq!((span.last(), span.since(early)), (None, None));
+        for time in [young, old] {
+            span.take(time);
+        }
+        assert_eq!((span.last(), span.dated(), span.since(old)), (Some(young), None, Some(290_000)));
+        for time in [late, early] {
+            span.take(time);
+        }
+        assert_eq!((span.last(), span.dated()), (Some(late), Some((early, late))));
+        assert_eq!((span.since(early), span.since(old)), (Some(60_000), Some(290_000)));
+        assert_eq!((late.since(early), late.since(old)), (Some(60_000), None));
+    }
+
+    #[test]
+    fn times_of_descriptions_are_read() {
+        for (text, printed) in [
+            ("Thu, 23 Apr 2026 18:04:55 +0200", Some("2026-04-23T16:04:55Z")),
+            ("Mon, 01 Jan 2024 00:00:00 +0000", Some("2024-01-01T00:00:00Z")),
+            ("Mon, 1 Dec 2025 07:00:00 -0330", Some("2025-12-01T10:30:00Z")),
+            ("Mon, 01 Foo 2024 00:00:00 +0000", None),
+            ("Mon, 01", None),
+            ("<unset>", None),
+        ] {
+            assert_eq!(Time::parse_rfc1123(text).map(|time| time.to_string()).as_deref(), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_without_a_year_is_the_nearest_to_another_time() {
+        let nearest = |date: &str, other: &str| {
+            let time = Time::nearest(date, "18:04:55.123456", Time::parse(other).unwrap());
+            time.map(|time| time.to_string())
+        };
+        for (date, other, expected) in [
+            ("0423", "2026-04-23T18:04:56Z", "2026-04-23T18:04:55Z"),
+            ("1231", "2026-01-01T00:00:01Z", "2025-12-31T18:04:55Z"),
+            ("0101", "2025-12-31T23:59:59Z", "2026-01-01T18:04:55Z"),
+            ("0229", "2024-03-01T00:00:00Z", "2024-02-29T18:04:55Z"),
+        ] {
+            assert_eq!(nearest(date, other).as_deref(), Some(expected), "{date} {other}");
+        }
+        assert_eq!(nearest("1323", "2026-04-23T18:04:56Z"), None);
+        assert_eq!(Time::nearest("é3", "1", Time(0)), None);
     }
 
     #[test]

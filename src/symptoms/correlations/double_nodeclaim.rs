@@ -128,7 +128,7 @@ fn compare<'h>(
     batch: &'h Batch,
 ) -> Option<Double<'h>> {
     let (when, latest) = (batch.time()?, *earlier.first()?);
-    let apart = |earlier: &Batch| Some(when.0 - earlier.time()?.0);
+    let apart = |earlier: &Batch| when.since(earlier.time()?);
     let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
     let ended = |life: &Life| {
         let is_before =
@@ -144,7 +144,7 @@ fn compare<'h>(
     }
     let settled = |life: &Life| {
         let time = life.initialised.as_ref().and_then(|said| said.time);
-        time.is_some_and(|time| when.0 - time.0 > JUST_NOW)
+        time.and_then(|time| when.since(time)).is_some_and(|since| since > JUST_NOW)
     };
     let first = earlier.iter().rev().flat_map(|batch| lives(batch)).find(|life| !settled(life))?;
     let second = lives(batch).next()?;
@@ -452,5 +452,21 @@ mod tests {
         ");
         let failed = "0:05 event NodeClaim/a-1 InsufficientCapacityError: NodeClaim a-1 event: insufficient capacity\n";
         assert_eq!(verdict(&CORRELATION, &format!("{nominated}{volume}{failed}")), "");
+    }
+
+    #[test]
+    fn the_ages_of_events_tell_which_was_first() {
+        let events = "\
+118s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-2
+2m8s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1
+60s event Pod/db/db-0 FailedScheduling: 0/6 nodes are available: 1 node(s) had volume node affinity conflict.
+";
+        let all = found(&CORRELATION, events);
+        assert!(
+            all.contains("within 10 seconds: `a-1`, then `a-2`") && all.contains("lines: 2, 1, 3"),
+            "{all}"
+        );
+        // Hours lie between them.
+        assert_eq!(verdict(&CORRELATION, &events.replace("2m8s", "5h")), "");
     }
 }

@@ -89,7 +89,8 @@ impl Draft {
 
     /// When it was seen first and last, where the quoted lines do not tell.
     pub(super) fn span(mut self, first: Option<Time>, last: Option<Time>) -> Self {
-        (self.diagnosis.first, self.diagnosis.last) = (first, last);
+        let dated = |time: Option<Time>| time.filter(|time| !time.is_age());
+        (self.diagnosis.first, self.diagnosis.last) = (dated(first), dated(last));
         self
     }
 
@@ -114,12 +115,9 @@ impl Draft {
             (time.is_none(), *time, quote.cluster, quote.at)
         };
         self.quotes.sort_by_key(key);
-        if self.diagnosis.first.is_none() {
-            self.diagnosis.first = self.quotes.iter().filter_map(|(time, _)| *time).min();
-        }
-        if self.diagnosis.last.is_none() {
-            self.diagnosis.last = self.quotes.iter().filter_map(|(time, _)| *time).max();
-        }
+        let dated = || self.quotes.iter().filter_map(|(time, _)| *time).filter(|time| !time.is_age());
+        self.diagnosis.first = self.diagnosis.first.or_else(|| dated().min());
+        self.diagnosis.last = self.diagnosis.last.or_else(|| dated().max());
         self.diagnosis.evidence = self.quotes.into_iter().map(|(_, quote)| quote).collect();
         self.diagnosis
     }

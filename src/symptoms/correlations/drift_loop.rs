@@ -94,7 +94,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     for life in history.lives.all() {
         for drift in &life.drifts {
             let Some(at) = drift.said.time else { continue };
-            let age = life.born.map(|born| at.0 - born.0).filter(|age| (0..=WITHIN).contains(age));
+            let age = life.born.and_then(|born| at.since(born)).filter(|age| (0..=WITHIN).contains(age));
             let mark = Mark { life, said: &drift.said, at, generation: 1, age };
             groups.entry((life.pool(), &drift.reason)).or_default().push(mark);
         }

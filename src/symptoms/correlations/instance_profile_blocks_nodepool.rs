@@ -2,6 +2,8 @@
 
 use super::draft::{Draft, names};
 use super::{Correlation, each};
+use crate::finding::Severity;
+use crate::karpenter::iam;
 use crate::symptoms::history::{History, Profile};
 use crate::symptoms::vocabulary::When;
 use crate::symptoms::{Confidence, Diagnosis, Symptom};
@@ -12,7 +14,7 @@ pub const CORRELATION: Correlation =
 
 static SYMPTOM: Symptom = Symptom {
     name: "instance-profile-blocks-nodepool",
-    severity: crate::finding::Severity::Error,
+    severity: Severity::Error,
     summary: "NodePools are passed over because EC2 does not find the instance profile of their node class",
     says: "NodePools are passed over because EC2 does not find the instance profile of their node class",
     remedy: "write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role",
@@ -21,7 +23,8 @@ static SYMPTOM: Symptom = Symptom {
 or a name that EC2 does not know; Karpenter takes that for a profile that is not there yet, waits, and says nothing of it. The node
 class stays `Unknown`, its NodePools are not ready, and all that the log says is `ignoring nodepool, not ready`.
 
-Certain: the log passes a NodePool over, and its node class in the input names an ARN. Likely: the NodePool is not in the input and the
+Certain: the log passes a NodePool over, and its node class in the input names an ARN, or the description of a node class says both that
+it does and that it is not decided. Likely: the description says that alone; the NodePool is not in the input and the
 one node class that is there names an ARN; or NodeClaims wait for a node class of which only `ValidationSucceeded` is `Unknown`.",
     rules: &["instance-profile-is-arn", "status-contradiction"],
     messages: &[],
@@ -66,6 +69,8 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
             .quote(cluster, told().map(|told| Some(&told.first)))
             .quote(cluster, [history.undecided.as_ref(), Some(&profile.said)]);
         found.push(draft.done());
+    } else if let Some((class, profile)) = history.described_undecided.iter().next() {
+        found.push(described(cluster, history, class, profile));
     } else if let Some((class, profile)) = alone() {
         let message = format!(
             "{} passed over, as where EC2 does not find the instance profile of the node class: that of `{class}` is the ARN `{}`, and has to be a name",
@@ -91,6 +96,36 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
             .quote(cluster, [Some(undecided)]);
         found.push(draft.done());
     }
+}
+
+/// A node class that is never decided, as its description says.
+fn described(cluster: usize, history: &History, class: &str, profile: &Profile) -> Diagnosis {
+    let value = &*profile.value;
+    let reference = iam::Reference::read(value);
+    let (confidence, severity, why, help) = match reference {
+        iam::Reference::Arn { name, .. } => (
+            Confidence::Certain,
+            Severity::Error,
+            format!("EC2 does not find its instance profile, `{value}`, which is an ARN and has to be a name"),
+            format!("write `{name}` into `spec.instanceProfile` of the node class"),
+        ),
+        _ => (
+            Confidence::Likely,
+            Severity::Warning,
+            "the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles".to_owned(),
+            SYMPTOM.remedy.to_owned(),
+        ),
+    };
+    let message = format!("the node class `{class}` is never ready: {why}");
+    let unready = || history.unready_pools.iter();
+    Draft::new(&SYMPTOM, cluster, confidence, message)
+        .severity(severity)
+        .help(help)
+        .objects("EC2NodeClass", [class])
+        .objects("NodePool", unready().map(|(pool, _)| &**pool))
+        .quote(cluster, [Some(&profile.said)])
+        .quote(cluster, unready().map(|(_, told)| Some(&told.first)))
+        .done()
 }
 
 /// `the NodePool `a` is`, `the NodePools `a`, `b` are`.

@@ -139,10 +139,10 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
         return (TIMEOUT..=REMOVED).contains(&lived).then_some(Confidence::Likely);
     }
     if let Some(deleting) = life.deleting {
-        let lived = deleting.0 - life.born?.0;
+        let lived = deleting.since(life.born?)?;
         return (lived >= TIMEOUT).then_some(Confidence::Likely);
     }
-    let age = history.since(launched.time)?;
+    let age = history.since(launched.time).max(history.since(life.aged))?;
     match &life.node_not_found {
         Some(_) if age >= TIMEOUT => Some(Confidence::Likely),
         Some(_) if age >= LATE => Some(Confidence::Possible),
@@ -288,5 +288,20 @@ mod tests {
         );
         assert_eq!(verdict(&CORRELATION, &log), "warning likely");
         assert!(found(&CORRELATION, &log).contains("2 others of the same NodePool joined"));
+    }
+
+    #[test]
+    fn the_age_of_a_description_counts_where_its_dates_tell_none() {
+        let described = "\
+0:03 condition NodeClaim/default-abcde Launched=True Launched
+0:00 condition NodeClaim/default-abcde Registered=Unknown NodeNotFound: Node not registered with cluster
+12m event NodeClaim/default-abcde Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
+12m condition NodeClaim/default-abcde Launched=True Launched
+2m41s event NodeClaim/default-abcde DisruptionBlocked: Nodeclaim does not have an associated node
+";
+        assert_eq!(verdict(&CORRELATION, described), "warning possible");
+        assert_eq!(verdict(&CORRELATION, &described.replace("12m", "3m")), "");
+        let without_events: Vec<_> = described.lines().take(2).collect();
+        assert_eq!(verdict(&CORRELATION, &without_events.join("\n")), "");
     }
 }

@@ -49,6 +49,8 @@ Karpenter's nodes is meant to be skipped.",
 
 /// A log that goes on for so long without saying it again has seen it pass: pods are looked at every ten seconds.
 const PASSED: i64 = 60_000;
+/// The same of events, which the controller repeats every five minutes: pkg/controllers/provisioning/scheduling/events.go.
+const PASSED_EVENTS: i64 = 6 * 60_000;
 
 /// Why pods are skipped.
 struct Reason {
@@ -248,8 +250,13 @@ fn taken(history: &History) -> BTreeMap<&str, Time> {
 
 /// Whether a pod was taken after it had been skipped, or was not skipped again while the log went on.
 fn has_passed(history: &History, taken: &BTreeMap<&str, Time>, pod: &Ignored) -> bool {
-    let is_taken = taken.get(&*pod.pod).is_some_and(|taken| Some(*taken) >= pod.last.time);
-    let quiet = history.since(pod.last.time).is_some_and(|since| since > PASSED);
+    let is_after = |taken: &Time| {
+        let since = pod.last.time.and_then(|last| taken.since(last));
+        since.is_none_or(|since| since >= 0)
+    };
+    let is_taken = taken.get(&*pod.pod).is_some_and(is_after);
+    let passed = if pod.logged { PASSED } else { PASSED_EVENTS };
+    let quiet = history.since(pod.last.time).is_some_and(|since| since > passed);
     is_taken || quiet
 }
 
@@ -337,5 +344,19 @@ mod tests {
             );
             assert_eq!(verdict(&CORRELATION, &log), "", "{words}");
         }
+    }
+
+    #[test]
+    fn an_event_is_repeated_every_five_minutes() {
+        let skipped = "3m10s event Pod/db/db-0 FailedScheduling: Failed to schedule pod, failed to validate pvc, pvc with immediate volume binding mode must be bound\n";
+        let other = "8s event Pod/db/db-1 Scheduled: Successfully assigned db/db-1 to ip-1\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{other}{skipped}")), "warning likely");
+        assert_eq!(verdict(&CORRELATION, &format!("{other}{}", skipped.replace("3m10s", "7m"))), "");
+        let nominated = "2m event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{nominated}{skipped}")), "");
+        assert_eq!(
+            verdict(&CORRELATION, &format!("{}{skipped}", nominated.replace("2m", "5m"))),
+            "warning likely"
+        );
     }
 }

@@ -17,7 +17,7 @@ const START: i64 = 1_774_972_800_000;
 /// seconds, a level unless it is `INFO`, the controller, the message, and fields with single quotes.
 ///
 /// An event is `0:05 event Pod/a/b Nominated: message`, a condition `0:05 condition NodeClaim/a Registered=Unknown Reason:
-/// message`; `-` stands for a time that is not known. What stands between `---` is a manifest.
+/// message`; `-` stands for a time that is not known, `5m30s` for an age. What stands between `---` is a manifest.
 pub(super) fn history(text: &str) -> History {
     let mut history = History::default();
     let mut manifest: Option<(usize, String)> = None;
@@ -49,7 +49,8 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
         origin: Origin::Log,
         at: At { file: 0, line },
         text: Cow::Borrowed(text),
-        time: (time != "-").then(|| at(time)),
+        time: (time != "-").then(|| Time::of_age(time).unwrap_or_else(|| at(time))),
+        first: None,
         level: Level::Info,
         controller: Cow::Borrowed(""),
         pod: Cow::Borrowed(""),

@@ -3,8 +3,8 @@
 use super::life::Cause;
 use super::log::{disrupt, drift, keep_cause, qualified};
 use super::said::Said;
-use super::{History, Nomination, put_few};
-use crate::symptoms::entry::Entry;
+use super::{History, Nomination, Profile, put_few};
+use crate::symptoms::entry::{Entry, Time};
 
 /// How many nominations are kept of one pod.
 const MOST_NOMINATIONS: usize = 8;
@@ -15,6 +15,13 @@ impl History {
             ("NodeClaim", _) => self.condition_of_claim(entry),
             ("NodePool", "NodeRegistrationHealthy") if entry.reason == "RegistrationFailed" => {
                 put_few(&mut self.unhealthy_pools, &entry.object.name, || Said::of(entry));
+            }
+            // Of an object the rule `status-contradiction` judges it.
+            ("EC2NodeClass", "Ready") if entry.message == "ValidationSucceeded=Unknown" => {
+                if let Some(profile) = entry.fields.text("instanceProfile") {
+                    let undecided = || Profile { value: (&*profile).into(), said: Said::of(entry) };
+                    put_few(&mut self.described_undecided, &entry.object.name, undecided);
+                }
             }
             _ => {}
         }
@@ -90,6 +97,7 @@ impl History {
         }
         let life = self.lives.of(&entry.object.name);
         match (&*entry.condition.kind, &*entry.condition.status) {
+            ("Ready", status) if entry.fields.raw("AGE").is_some() => self.row_of_claim(entry, status),
             ("Launched", "True") => {
                 life.set_born(entry.time);
                 Said::keep_first(&mut life.launched, entry);
@@ -102,5 +110,36 @@ impl History {
             ("Drifted", "True") => drift(life, &entry.reason, Said::of(entry)),
             _ => {}
         }
+    }
+
+    /// A row of `kubectl get nodeclaims`. Type and zone are there once it was launched, the node once it is registered.
+    fn row_of_claim(&mut self, entry: &Entry<'_>, status: &str) {
+        let cell = |name| entry.fields.text(name).unwrap_or_default();
+        let born = Time::of_age(&cell("AGE"));
+        let row = Said { time: born, ..Said::of(entry) };
+        let life = self.lives.of(&entry.object.name);
+        life.set_born(born);
+        life.set_pool(&cell("NODEPOOL"));
+        let (node, id) = (cell("NODE"), cell("ID"));
+        for (slot, told) in [
+            (&mut life.zone, cell("ZONE")),
+            (&mut life.instance_type, cell("TYPE")),
+            (&mut life.capacity_type, cell("CAPACITY")),
+            (&mut life.provider_id, id),
+        ] {
+            if slot.is_empty() {
+                *slot = (&*told).into();
+            }
+        }
+        if !life.zone.is_empty() && life.launched.is_none() {
+            life.launched = Some(row.clone());
+        }
+        if status == "True" {
+            life.initialised.get_or_insert(row);
+        } else if node.is_empty() && !life.zone.is_empty() {
+            life.node_not_found.get_or_insert(row);
+        }
+        self.set_class(&cell("NODEPOOL"), &cell("NODECLASS"));
+        self.lives.set_node(&entry.object.name, &node);
     }
 }

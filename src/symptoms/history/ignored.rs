@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::said::Said;
-use crate::symptoms::entry::Entry;
+use crate::symptoms::entry::{Entry, Origin};
 
 /// How many pods are remembered.
 const MOST: usize = 10_000;
@@ -17,6 +17,8 @@ pub struct Ignored {
     pub reason: Box<str>,
     /// How often that was said.
     pub count: u64,
+    /// Whether a log says it.
+    pub logged: bool,
     /// The first time.
     pub first: Said,
     /// The last time.
@@ -34,8 +36,10 @@ pub struct IgnoredPods {
 impl IgnoredPods {
     /// A pod is skipped.
     pub(super) fn skip(&mut self, pod: &str, reason: &str, entry: &Entry<'_>) {
+        let logged = entry.origin == Origin::Log;
         if let Some(there) = self.map.get_mut(pod) {
             there.count += entry.count;
+            there.logged |= logged;
             let said = Said::of(entry);
             if said.key() >= there.last.key() {
                 there.reason = reason.into();
@@ -51,7 +55,8 @@ impl IgnoredPods {
         }
         let said = Said::of(entry);
         let (first, last) = (said.clone(), said);
-        let ignored = Ignored { pod: pod.into(), reason: reason.into(), count: entry.count, first, last };
+        let ignored =
+            Ignored { pod: pod.into(), reason: reason.into(), count: entry.count, logged, first, last };
         self.map.insert(pod.into(), ignored);
     }
 

@@ -24,6 +24,8 @@ pub struct Life {
     pub writer: Option<usize>,
     /// When it began: its creation or, where that was not told, its launch.
     pub born: Option<Time>,
+    /// The same where only its age is known.
+    pub aged: Option<Time>,
     /// `created nodeclaim`.
     pub created: Option<Said>,
     /// `launched nodeclaim`, or the condition.
@@ -116,10 +118,9 @@ impl Life {
 
     /// Takes note of when it began.
     pub fn set_born(&mut self, time: Option<Time>) {
-        self.born = match (self.born, time) {
-            (Some(known), Some(time)) => Some(known.min(time)),
-            (known, time) => known.or(time),
-        };
+        let Some(time) = time else { return };
+        let known = if time.is_age() { &mut self.aged } else { &mut self.born };
+        *known = Some(known.map_or(time, |known| known.min(time)));
     }
 
     /// The first thing said of why it went, or that it did.

@@ -67,7 +67,7 @@ impl History {
         }
     }
 
-    fn set_class(&mut self, pool: &str, class: &str) {
+    pub(super) fn set_class(&mut self, pool: &str, class: &str) {
         if !class.is_empty() {
             put_few(&mut self.classes, pool, || class.into());
         }

@@ -30,14 +30,15 @@ impl Said {
         Self { time, at, text: text.get(..end).unwrap_or(text).into() }
     }
 
-    /// By this what was said is put in order.
-    pub fn key(&self) -> (Option<Time>, At) {
-        (self.time, self.at)
+    /// By this what was said is put in order: what is dated first, then what has an age, then the rest.
+    pub fn key(&self) -> (bool, Option<Time>, At) {
+        (self.time.is_none(), self.time, self.at)
     }
 
     /// Keeps the earlier of what is there and what is new.
     pub fn keep_first(slot: &mut Option<Self>, entry: &Entry<'_>) {
-        if slot.as_ref().is_none_or(|there| (entry.time, entry.at) < there.key()) {
+        let key = (entry.time.is_none(), entry.time, entry.at);
+        if slot.as_ref().is_none_or(|there| key < there.key()) {
             *slot = Some(Self::of(entry));
         }
     }
@@ -45,5 +46,5 @@ impl Said {
 
 /// How many milliseconds passed from one thing to another; negative where the other was first.
 pub fn gap(from: Option<&Said>, to: Option<&Said>) -> Option<i64> {
-    Some(to?.time?.0 - from?.time?.0)
+    to?.time?.since(from?.time?)
 }

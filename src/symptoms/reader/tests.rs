@@ -30,6 +30,9 @@ fn told_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, Account
         if let Some(time) = entry.time {
             let _ = write!(text, " at {time}");
         }
+        if let Some(first) = entry.first {
+            let _ = write!(text, " since {first}");
+        }
         if entry.origin == Origin::Condition {
             let _ = write!(text, " {}={}", entry.condition.kind, entry.condition.status);
         }
@@ -137,12 +140,41 @@ Error from server (Forbidden): pods is forbidden
     2: Log Debug by provisioner of x at 2023-06-01T12:00:01Z: ignoring pod
     3: Log Error by interruption in karpenter-a at 2023-06-01T12:00:02Z: Reconciler error <- no queue
     4: Log Info by provisioner at 2023-06-01T12:00:03Z: computed new nodeclaim(s) to fit pod(s)
-    5: Log Info: attempting to acquire leader lease kube-system/karpenter-leader-election...
+    5: Log Info at 2023-04-23T18:04:55Z: attempting to acquire leader lease kube-system/karpenter-leader-election...
     6: Log Error at 2026-04-23T18:04:56Z: Unhandled Error <- connection refused
     7: Log Info by nodeclaim.lifecycle at 2023-01-01T00:00:00Z: launched
     8: Log Panic: validating options, missing field, cluster-name
     13: Text Info: Error from server (Forbidden): pods is forbidden
     ");
+}
+
+#[test]
+fn a_line_that_names_no_year_has_that_of_its_neighbours() {
+    let text = format!(
+        "\
+I1231 23:59:58.000001       1 leaderelection.go:250] attempting to acquire leader lease a/b
+W0101 00:00:03.500000       1 reflector.go:561] failed to list *v1.NodePool
+{}
+E0101 00:00:05.000001       1 leaderelection.go:436] error retrieving resource lock a/b
+",
+        LINE.replace("2026-04-23T18:04:55", "2026-01-01T00:00:04"),
+    );
+    assert_snapshot!(said(&text), @r#"
+    3: Log Error by provisioner of web-1 at 2026-01-01T00:00:04Z: could not schedule pod <- did not tolerate "a"=b
+    1: Log Info at 2025-12-31T23:59:58Z: attempting to acquire leader lease a/b
+    2: Log Warn at 2026-01-01T00:00:03Z: failed to list *v1.NodePool
+    4: Log Error at 2026-01-01T00:00:05Z: error retrieving resource lock a/b
+    "#);
+    let alone = "I0423 18:04:55.123456       1 a.go:1] b\nI0423 18:04:56.123456       1 a.go:1] c\n";
+    assert_snapshot!(said(alone), @"
+    1: Log Info: b
+    2: Log Info: c
+    ");
+    // What waits for a year is bounded.
+    let many = format!("I0423 18:04:55.123456       1 a.go:1] {}\n", "b".repeat(1000)).repeat(2000);
+    let (text, account) = told("-", &[format!("{many}{LINE}\n").as_bytes()]);
+    assert_eq!((account.entries, account.lines, text.contains(" at ")), (2001, 2001, true));
+    assert!(text.starts_with("1: ") && text.lines().last().unwrap().starts_with("2001: "));
 }
 
 #[test]
@@ -152,6 +184,78 @@ fn what_is_cut_off_is_counted() {
     let (text, account) = told("-", &[format!("{end}\n{LINE}\n{start}").as_bytes()]);
     assert_eq!(text, SAID.replace("1:", "2:"));
     assert_eq!(account, Account { lines: 3, entries: 1, truncated: 2, ..Account::default() });
+}
+
+/// The lines of a container runtime that hold a line of the controller's, cut after so many bytes each.
+fn cut_up(line: &str, stream: &str, size: usize) -> Vec<String> {
+    let parts: Vec<_> =
+        line.as_bytes().chunks(size).map(|part| String::from_utf8(part.to_vec()).unwrap()).collect();
+    let tagged = parts.iter().enumerate().map(|(at, part)| {
+        let tag = if at + 1 == parts.len() { "F" } else { "P" };
+        format!("2026-04-23T18:04:56.12345678{at}Z {stream} {tag} {part}")
+    });
+    tagged.collect()
+}
+
+#[test]
+fn a_line_that_the_container_runtime_has_cut_is_one_line() {
+    let cut = cut_up(LINE, "stdout", 80);
+    assert_eq!(cut.len(), 4);
+    let (text, account) = told("-", &[cut.join("\n").as_bytes()]);
+    assert_eq!((text, account), (SAID.to_owned(), Account { lines: 4, entries: 1, ..Account::default() }));
+
+    // Lines of another stream stand between its parts, whole ones and parts of one.
+    let [one, two, three, four] = cut.as_slice() else { panic!("{cut:?}") };
+    let other = cut_up(&LINE.replace("web-1", "web-2"), "stderr", 160);
+    let [first, second] = other.as_slice() else { panic!("{other:?}") };
+    let whole = format!("2026-04-23T18:04:56.2Z stderr F {}", LINE.replace("web-1", "web-3"));
+    let text = said(&[&whole, one, first, two, second, three, four, &whole].map(String::as_str).join("\n"));
+    let said_of: Vec<_> =
+        text.lines().map(|line| (line.split(':').next().unwrap(), line.contains("<- did not"))).collect();
+    assert_eq!(said_of, [("1", true), ("3", true), ("2", true), ("8", true)]);
+    assert!(
+        text.contains("2: Log Error by provisioner of web-1 ")
+            && text.contains("3: Log Error by provisioner of web-2 ")
+    );
+
+    // The tag may have others behind it; the document after it stands where it stands.
+    let tagged = format!("{}\napiVersion: v1\nkind: A\n", cut.join("\n").replace(" P ", " P:x "));
+    let offset = tagged.find("apiVersion").unwrap();
+    assert!(said(&tagged).contains(&format!("{SAID}document at 5, offset {offset}:")));
+}
+
+#[test]
+fn a_line_without_its_last_part_is_cut_off() {
+    let cut = cut_up(LINE, "stdout", 200);
+    let (start, end) = (cut.first().unwrap(), cut.last().unwrap());
+    let (text, account) = told("-", &[format!("{LINE}\n{start}").as_bytes()]);
+    assert_eq!(
+        (text, account),
+        (SAID.to_owned(), Account { lines: 2, entries: 1, truncated: 1, ..Account::default() })
+    );
+    assert_eq!(told("-", &[format!("{end}\n{LINE}\n").as_bytes()]).1.truncated, 1);
+}
+
+#[test]
+fn parts_are_joined_up_to_the_length_of_a_line() {
+    let long = LINE.replace("did not", &"did not ".repeat(1 << 17));
+    let text = format!(
+        "{}\n{}\n",
+        cut_up(&long, "stdout", 1 << 14).join("\n"),
+        cut_up(LINE, "stdout", 200).join("\n")
+    );
+    let (said, account) = told("-", &[text.as_bytes()]);
+    let lines = account.lines;
+    assert_eq!(said, SAID.replace("1:", &format!("{}:", lines - 1)));
+    assert_eq!(account, Account { lines, entries: 1, too_long: 1, ..Account::default() });
+    let at_the_end = format!(
+        "{LINE}\n2026-04-23T18:04:56Z stdout P {}\n2026-04-23T18:04:56Z stdout F {0}\n{LINE}",
+        "x".repeat(600_000)
+    );
+    assert_eq!(
+        told("-", &[at_the_end.as_bytes()]).1,
+        Account { lines: 4, entries: 2, too_long: 1, ..Account::default() }
+    );
 }
 
 #[test]
@@ -217,19 +321,26 @@ default     2m          Normal    Launched           nodeclaim/default-x7k2p    
 
 LAST SEEN           TYPE      REASON                    OBJECT           MESSAGE
 3m (x12 over 1h)    Warning   InsufficientCapacityError nodeclaim/a-b2   NodeClaim default event: insufficient capacity
+LAST SEEN   TYPE      REASON      OBJECT          SUBOBJECT   SOURCE      MESSAGE                                      FIRST SEEN   COUNT   NAME
+7h59m       Normal    Nominated   pod/web-3                   karpenter   Pod should schedule on: nodeclaim/default-q   2y101d       7       web-3.17f
 LAST SEEN TYPE REASON OBJECT MESSAGE
 10s Warning DisruptionBlocked node/ip-10-0-0-1 Cannot disrupt Node: pdb prevents pod evictions
 17s   Warning   FailedScheduling   pod/x   0/3 nodes are available
+30s (x5 over 10m)   Warning   FailedScheduling   pod/y   0/3 nodes are available
+two words Warning FailedScheduling pod/z and no age
 ";
     assert_snapshot!(said(text), @r#"
     1: Text Info: $ kubectl get events -A
-    3: Event Warn of web-1 reason FailedScheduling: Failed to schedule pod, incompatible with nodepool "default"
-    4: Event Info of default-x7k2p reason Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
-    4: Condition Info of default-x7k2p reason Launched Launched=True: 
+    3: Event Warn of web-1 reason FailedScheduling at 332s ago: Failed to schedule pod, incompatible with nodepool "default"
+    4: Event Info of default-x7k2p reason Launched at 120s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
+    4: Condition Info of default-x7k2p reason Launched at 120s ago Launched=True: 
     5: Event Info of web-2 reason Nominated: Pod should schedule on: nodeclaim/default-x7k2p
-    8: Event Warn of a-b2 reason InsufficientCapacityError: NodeClaim default event: insufficient capacity x12
-    10: Event Warn of ip-10-0-0-1 reason DisruptionBlocked: Cannot disrupt Node: pdb prevents pod evictions
-    11: Event Warn of x reason FailedScheduling: 0/3 nodes are available
+    8: Event Warn of a-b2 reason InsufficientCapacityError at 180s ago since 3600s ago: NodeClaim default event: insufficient capacity x12
+    10: Event Info by karpenter of web-3 reason Nominated at 28740s ago since 71798400s ago: Pod should schedule on: nodeclaim/default-q x7
+    12: Event Warn of ip-10-0-0-1 reason DisruptionBlocked at 10s ago: Cannot disrupt Node: pdb prevents pod evictions
+    13: Event Warn of x reason FailedScheduling at 17s ago: 0/3 nodes are available
+    14: Event Warn of y reason FailedScheduling at 30s ago since 600s ago: 0/3 nodes are available x5
+    15: Text Info: two words Warning FailedScheduling pod/z and no age
     "#);
 }
 
@@ -262,9 +373,77 @@ Events:
 ";
     assert_snapshot!(said(text), @"
     17: Condition Info of default-x7k2p reason NodeNotFound at 2026-04-23T18:00:10Z Registered=Unknown: Node not registered with cluster
-    22: Event Info by karpenter of default-x7k2p reason Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
-    22: Condition Info of default-x7k2p reason Launched Launched=True: 
-    23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3
+    22: Event Info by karpenter of default-x7k2p reason Launched at 840s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
+    22: Condition Info of default-x7k2p reason Launched at 840s ago Launched=True: 
+    23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling at 120s ago since 300s ago: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3
+    ");
+}
+
+#[test]
+fn tables_of_nodeclaims_are_read() {
+    let text = "\
+NAME            TYPE        CAPACITY    ZONE         NODE                                     READY     AGE
+default-2xk8v   m5.large    on-demand   eu-west-1a   ip-10-0-1-5.eu-west-1.compute.internal   True      3d4h
+default-9wq4m   c5.xlarge   spot        eu-west-1b                                            Unknown   12m
+default-abcde                                                                                 False     14s
+
+NAME                                   TYPE       ZONE         NODE   READY     AGE     ID                      NODEPOOL   NODECLASS
+nodeclaim.karpenter.sh/default-7c4nv   m5.large   eu-west-1a          Unknown   2m30s   aws:///eu-west-1a/i-1   web        custom
+no row of it
+";
+    assert_snapshot!(said(text), @"
+    2: Condition Info of default-2xk8v at 0s ago Ready=True: 
+    3: Condition Info of default-9wq4m at 0s ago Ready=Unknown: 
+    4: Condition Info of default-abcde at 0s ago Ready=False: 
+    7: Condition Info of default-7c4nv at 0s ago Ready=Unknown: 
+    8: Text Info: no row of it
+    ");
+}
+
+#[test]
+fn descriptions_of_built_in_kinds_are_read() {
+    let text = "\
+Name:               ip-10-0-9-2.eu-west-1.compute.internal
+Roles:              <none>
+Labels:             karpenter.sh/nodepool=default
+Taints:             node.kubernetes.io/not-ready:NoSchedule
+Conditions:
+  Type             Status  LastHeartbeatTime                 LastTransitionTime                Reason                       Message
+  ----             ------  -----------------                 ------------------                ------                       -------
+  MemoryPressure   False   Thu, 23 Apr 2026 18:14:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletHasSufficientMemory   kubelet has sufficient memory available
+  Ready            False   Thu, 23 Apr 2026 18:14:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletNotReady              container runtime network not ready: NetworkReady=false
+  Ready            False   Thu, 23 Apr 2026 18:05:55 +0000   Thu, 23 Apr 2026 18:04:55 +0000   KubeletNotReady              only a minute ago
+Addresses:
+  InternalIP:  10.0.9.2
+System Info:
+  Kernel Version:  6.1
+Events:
+  Type     Reason             Age                  From       Message
+  ----     ------             ----                 ----       -------
+  Normal   DisruptionBlocked  2m41s (x5 over 12m)  karpenter  Node isn't initialized
+
+Name:             web-1
+Namespace:        shop
+Node:             <none>
+Conditions:
+  Type           Status
+  PodScheduled   False 
+Volumes:
+  data:
+    Type:  EmptyDir (a temporary directory that shares a pod's lifetime)
+Events:
+  Type     Reason            Age                 From               Message
+  ----     ------            ----                ----               -------
+  Warning  FailedScheduling  13m                 default-scheduler  0/5 nodes are available: 5 Insufficient cpu.
+  Warning  FailedScheduling  3m (x3 over 13m)    karpenter          Failed to schedule pod, no instance type has enough resources
+";
+    assert_snapshot!(said(text), @"
+    8: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletHasSufficientMemory at 2026-04-23T18:04:55Z MemoryPressure=False: kubelet has sufficient memory available
+    9: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletNotReady at 2026-04-23T18:04:55Z Ready=False: container runtime network not ready: NetworkReady=false
+    18: Event Info by karpenter of ip-10-0-9-2.eu-west-1.compute.internal reason DisruptionBlocked at 161s ago since 720s ago: Node isn't initialized x5
+    25: Condition Info of web-1 PodScheduled=False: 
+    32: Event Warn by default-scheduler of web-1 reason FailedScheduling at 780s ago: 0/5 nodes are available: 5 Insufficient cpu.
+    33: Event Warn by karpenter of web-1 reason FailedScheduling at 180s ago since 780s ago: Failed to schedule pod, no instance type has enough resources x3
     ");
 }
 
@@ -305,8 +484,8 @@ items:
 ";
     assert_snapshot!(said(text), @r#"
     4: Event Warn of web-1 reason FailedScheduling at 2026-04-23T18:00:00Z: no node x7
-    12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
-    12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z Registered=False: a, b x3
+    12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
+    12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z Registered=False: a, b x3
     25: Condition Info of default-x reason Launched at 2026-04-23T18:00:00Z Launched=True: 
     document at 1, offset 0: {"apiVersion":"v1","items":[{"apiVersion":"v1","count":7,"involvedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},"kind":"Event","lastTimestamp":"2026-04-23T18:00:00Z","message":"no node","reason":"FailedScheduling","type":"Warning"},{"apiVersion":"events.k8s.io/v1","eventTime":"2026-04-23T18:00:01.123456Z","kind":"Event","note":"Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b","reason":"Registered","regarding":{"kind":"NodeClaim","name":"default-x"},"reportingController":"karpenter","series":{"count":3,"lastObservedTime":"2026-04-23T18:00:02.123456Z"}},{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"name":"default-x"},"status":{"conditions":[{"lastTransitionTime":"2026-04-23T18:00:00Z","reason":"Launched","status":"True","type":"Launched"}]}},{"apiVersion":"v1","kind":"Service","status":{"conditions":[{"status":"B","type":"A"}]}}],"kind":"List"}
     "#);
@@ -388,11 +567,19 @@ fn mixed() -> impl Strategy<Value = Vec<u8>> {
         "Events:",
         "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE",
         "5m  Warning  A  pod/b  c",
+        "30s (x5 over 10m)  Warning  A  pod/b  c",
+        "NAME   TYPE   ZONE   NODE   READY   AGE",
+        "a-1    b      c             True    3d4h",
+        "Conditions:",
+        "  Type   Status",
+        "  A      True",
         "panic: x",
         "goroutine 1",
         "\u{1b}[31m",
         "\0",
         "2026-04-23T18:04:56Z ",
+        "2026-04-23T18:04:56Z stdout P ",
+        "2026-04-23T18:04:56Z stderr F ",
         "I0423 1 a.go:1] b",
         "{\"log\":\"{",
         "a: b",

@@ -112,6 +112,111 @@ fn a_pod_that_found_its_node_waits_no_more() {
     assert!(told(&[failed.to_owned(), nominated.to_owned()]).is_empty());
 }
 
+/// A table of events about pods: when, which pod, and what of it.
+fn events(rows: &[(&str, &str, &str)]) -> Vec<String> {
+    let row = |(age, pod, what): &(&str, &str, &str)| {
+        let (kind, reason, message) = match *what {
+            "nominated" => ("Normal", "Nominated", "Pod should schedule on: nodeclaim/a-1"),
+            _ => (
+                "Warning",
+                "FailedScheduling",
+                "Failed to schedule pod, no instance type has enough resources, requirements=",
+            ),
+        };
+        format!("{age:<18}   {kind:<7}   {reason:<16}   pod/{pod:<6}   {message}")
+    };
+    let header = format!("{:<18}   TYPE      REASON             OBJECT       MESSAGE", "LAST SEEN");
+    std::iter::once(header).chain(rows.iter().map(row)).collect()
+}
+
+#[test]
+fn the_ages_of_a_table_tell_what_came_first() {
+    let one = ["error requests-exceed-every-type x1"];
+    assert_eq!(told(&events(&[("5m", "web-1", "failed")])), one);
+    assert_eq!(told(&events(&[("4m", "web-1", "nominated"), ("10s", "web-1", "failed")])), one);
+    assert_eq!(
+        told(&events(&[
+            ("<unknown>", "web-1", "failed"),
+            ("10s", "web-2", "failed"),
+            ("2m", "web-1", "nominated")
+        ])),
+        ["error requests-exceed-every-type x2"]
+    );
+    for passed in [
+        [("4m", "web-1", "nominated"), ("5m", "web-1", "failed")],
+        [("40m", "web-1", "failed"), ("10s", "web-2", "nominated")],
+        [("<unknown>", "web-1", "failed"), ("<unknown>", "web-1", "nominated")],
+    ] {
+        assert!(told(&events(&passed)).is_empty(), "{passed:?}");
+    }
+    // What came again and again for long is told though it passed.
+    let lasted = [("8m (x4 over 25m)", "web-1", "failed"), ("2m", "web-1", "nominated")];
+    assert_eq!(told(&events(&lasted)), ["error requests-exceed-every-type x4"]);
+    let twice = [("8m (x2 over 3d4h)", "web-1", "failed"), ("2m", "web-1", "nominated")];
+    assert!(told(&events(&twice)).is_empty());
+    // Ages are no dates.
+    let diagnosis = tally(&events(&lasted)).diagnoses(0).remove(0);
+    assert_eq!((diagnosis.first, diagnosis.last), (None, None));
+}
+
+#[test]
+fn a_launch_that_succeeds_ends_the_want_of_capacity() {
+    let row = |age: &str, reason: &str, message: &str| {
+        format!("{age:<9}   Normal    {reason:<25}   nodeclaim/a-1   {message}")
+    };
+    let table = |rows: [String; 2]| {
+        [
+            vec!["LAST SEEN   TYPE      REASON                      OBJECT          MESSAGE".to_owned()],
+            rows.to_vec(),
+        ]
+        .concat()
+    };
+    let failed = row(
+        "5m",
+        "InsufficientCapacityError",
+        "NodeClaim a-1 event: insufficient capacity, all requested instance types were unavailable during launch",
+    );
+    let launched = |age| {
+        row(
+            age,
+            "Launched",
+            "Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched",
+        )
+    };
+    assert!(told(&table([failed.clone(), launched("4m")])).is_empty());
+    assert_eq!(told(&table([failed, launched("6m")])), ["warning capacity-unavailable x1"]);
+}
+
+#[test]
+fn an_event_that_is_not_repeated_may_pass() {
+    let confidence = |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(0).remove(0).confidence;
+    for once in [
+        vec![("<unknown>", "web-1", "failed")],
+        vec![("10s", "web-1", "failed")],
+        vec![("10s", "web-1", "failed"), ("4m", "web-2", "failed")],
+    ] {
+        assert_eq!(confidence(&once), Confidence::Likely, "{once:?}");
+    }
+    assert_eq!(confidence(&[("10s (x2 over 5m)", "web-1", "failed")]), Confidence::Certain);
+    assert_eq!(confidence(&[("10s", "web-1", "failed"), ("5m", "web-1", "failed")]), Confidence::Certain);
+    // A log says it in each of its loops, a status as long as it is so.
+    assert_eq!(tally(&[unschedulable("00:10", LABEL)]).diagnoses(0)[0].confidence, Confidence::Certain);
+}
+
+#[test]
+fn a_pool_that_is_not_ready_explains_that_there_is_none() {
+    let unready = line("00:10", "ERROR", "ignoring nodepool, not ready", r#","NodePool":{"name":"default"}"#);
+    let none = |minute: u32| {
+        line(&format!("{minute:02}:11"), "INFO", "no nodepools found", r#","controller":"provisioner""#)
+    };
+    let both: Vec<_> = std::iter::once(unready.clone()).chain((0..10).map(none)).collect();
+    assert_eq!(told(&both), ["error no-nodepool x10", "error nodepool-not-ready x1"]);
+    // Both have passed, or the first alone was said.
+    let works = line("00:40", "INFO", "created nodeclaim", r#","controller":"provisioner""#);
+    assert!(told(&[unready.clone(), none(0), works.clone()]).is_empty());
+    assert!(told(&[unready, works]).is_empty());
+}
+
 #[test]
 fn causes_in_one_line_each_count_and_weigh_less() {
     let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";

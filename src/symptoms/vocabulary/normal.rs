@@ -1092,6 +1092,13 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "Kubernetes",
     },
     Message {
+        seen: event("", Text::Starts("Status condition transitioned, Type: ")),
+        releases: Releases::ALL,
+        detail: Detail::None,
+        example: "2m14s   Normal   Launched   nodeclaim/default-7xk2p   Status condition transitioned, Type: Launched, …",
+        source: "awslabs/operatorpkg status/controller.go",
+    },
+    Message {
         seen: event("LeaderElection", Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -1386,14 +1393,14 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/nodeclaim/lifecycle/initialization.go",
     },
     Message {
-        seen: condition("NodeClaim", "Ready", "Unknown", "ReconcilingDependents", Text::Any),
+        seen: condition("NodeClaim", "Ready", "Unknown", "", Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"Initialized=Unknown, Registered=Unknown"}"#,
         source: "awslabs/operatorpkg status/condition_set.go",
     },
     Message {
-        seen: condition("NodeClaim", "Ready", "False", "UnhealthyDependents", Text::Any),
+        seen: condition("NodeClaim", "Ready", "False", "", Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Ready","status":"False","reason":"UnhealthyDependents","message":"Registered=False"}"#,

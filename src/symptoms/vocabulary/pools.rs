@@ -232,7 +232,7 @@ nodes for pods.
         name: "nodepool-not-ready",
         severity: Severity::Error,
         summary: "a NodePool is not ready and is passed over",
-        says: "the NodePool {here} is not ready, and no nodes are made from it",
+        says: "the NodePool {here} is not ready, and no nodes are made from it: most often its node class does not exist or is not ready itself",
         remedy: "look at the conditions of its node class (`kubectl describe ec2nodeclass`): the one that is not `True` names what is missing; then look at `ValidationSucceeded` of the NodePool itself",
         cause: "
 A NodePool is Ready when its own validation succeeded and the node class it refers to exists and is Ready. Most often

@@ -100,6 +100,13 @@ normal.
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Initialized","status":"Unknown","reason":"NodeNotReady","message":"Node status is NotReady"}"#,
                 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/nodeclaim/lifecycle/initialization.go",
+            },
+            Message {
+                seen: condition("Node", "Ready", "False", "KubeletNotReady", Text::Any),
+                releases: Releases::ALL,
+                detail: Detail::None,
+                example: r#"{"kind":"Node","name":"ip-10-0-37-12.eu-west-1.compute.internal","type":"Ready","status":"False","reason":"KubeletNotReady","message":"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"}"#,
+                source: "kubernetes/kubernetes v1.33.0 pkg/kubelet/nodestatus/setters.go",
             }
         ],
         when: When::Always,
