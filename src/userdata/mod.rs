@@ -91,7 +91,7 @@ impl From<Range<usize>> for Span {
 
 /// A piece of text that was read, and where it stands. The two differ where quotes or escapes were taken
 /// away.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
     /// What it reads as.
     pub value: String,

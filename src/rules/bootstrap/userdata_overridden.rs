@@ -166,7 +166,7 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Some(kubernetes) = document.get(&["settings", "kubernetes"]) else { return };
     for entry in kubernetes.children() {
         let key = entry.key().value.as_str();
-        let empty = matches!(entry.value(), Value::Table(held) | Value::Array(held) if held.is_empty());
+        let empty = matches!(entry.value(), Value::Table | Value::Array) && entry.children().next().is_none();
         if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key).filter(|_| !empty) {
             drafts.push(draft(entry, format!("Karpenter writes `settings.kubernetes.{key}` itself; this one is discarded")).help(*help));
             continue;

@@ -297,7 +297,7 @@ impl Reader<'_> {
         for entry in taints.into_iter().flat_map(Entry::children) {
             match entry.value() {
                 Value::String(word) => self.setting(entry.key(), word),
-                Value::Array(_) => {
+                Value::Array => {
                     for word in entry.children().filter_map(Entry::as_string) {
                         self.setting(entry.key(), word);
                     }
