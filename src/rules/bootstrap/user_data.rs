@@ -87,20 +87,33 @@ impl<'d> UserData<'d> {
 
     /// Every part of the text that a shell runs.
     pub(super) fn scripts(self) -> Vec<Script> {
-        let read = |span| Script::read(self.text, span);
-        match Kind::of(self.text) {
-            Kind::Mime => Archive::read(self.text)
-                .parts
-                .iter()
-                .filter_map(|part| self.shell_part(part))
-                .map(read)
-                .collect(),
+        let spans = match Kind::of(self.text) {
+            Kind::Mime => self.bodies(&|part| self.is_shell(part)),
             Kind::Unmarked if self.family == Family::Windows || self.text.contains("EKSBootstrap") => {
                 Vec::new()
             }
-            Kind::Script | Kind::Unmarked => vec![read(Span::whole(self.text))],
+            Kind::Script | Kind::Unmarked => vec![Span::whole(self.text)],
             _ => Vec::new(),
+        };
+        spans.into_iter().map(|span| Script::read(self.text, span)).collect()
+    }
+
+    /// The bodies of the parts of an archive that are asked for.
+    fn bodies(self, asked: &dyn Fn(&Part) -> bool) -> Vec<Span> {
+        let mut bodies = Vec::new();
+        for part in Archive::read(self.text).parts {
+            if asked(&part) {
+                bodies.push(part.body);
+            }
         }
+        bodies
+    }
+
+    /// The bodies of the parts of a type whose encoding is not even spoken of.
+    fn plain_bodies(self, media_type: &str) -> Vec<Span> {
+        self.bodies(&|part| {
+            part.media_type() == media_type && part.header("Content-Transfer-Encoding").is_none()
+        })
     }
 
     /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
@@ -115,28 +128,21 @@ impl<'d> UserData<'d> {
     pub(super) fn cloud_commands(self) -> Vec<Script> {
         let spans = match Kind::of(self.text) {
             Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
-            Kind::Mime => {
-                let parts = Archive::read(self.text).parts;
-                let plain = parts.iter().filter(|part| {
-                    part.media_type() == "text/cloud-config"
-                        && part.header("Content-Transfer-Encoding").is_none()
-                });
-                plain.map(|part| part.body).collect()
-            }
+            Kind::Mime => self.plain_bodies("text/cloud-config"),
             _ => Vec::new(),
         };
         let mut scripts = Vec::new();
         for span in spans {
             let yaml = Yaml::read(span.text(self.text));
-            let lists = yaml.roots().flat_map(|root| [root.get("bootcmd"), root.get("runcmd")]).flatten();
-            let plain = |item: &Node<'_>| {
-                let folded = item.style() == Style::Plain && item.spelling().contains('\n');
-                item.as_str().is_some() && matches!(item.style(), Style::Plain | Style::Literal) && !folded
-            };
-            scripts.extend(lists.flat_map(Node::items).filter(plain).map(|item| {
-                let at = item.span();
-                Script::read(self.text, Span::new(span.start + at.start, span.start + at.end))
-            }));
+            for root in yaml.roots() {
+                for list in [root.get("bootcmd"), root.get("runcmd")].into_iter().flatten() {
+                    for item in list.items().filter(stands_as_written) {
+                        let at = item.span();
+                        let span = Span::new(span.start + at.start, span.start + at.end);
+                        scripts.push(Script::read(self.text, span));
+                    }
+                }
+            }
         }
         scripts
     }
@@ -145,52 +151,61 @@ impl<'d> UserData<'d> {
     pub(super) fn node_configs(self) -> Vec<Span> {
         match Kind::of(self.text) {
             Kind::NodeConfig => vec![Span::whole(self.text)],
-            Kind::Mime => {
-                let archive = Archive::read(self.text);
-                let named =
-                    archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
-                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
-                plain.map(|part| part.body).collect()
-            }
+            Kind::Mime => self.plain_bodies("application/node.eks.aws"),
             _ => Vec::new(),
         }
     }
 
-    fn shell_part(self, part: &Part) -> Option<Span> {
+    fn is_shell(self, part: &Part) -> bool {
         let media_type = part.media_type();
-        let encoded = part.header("Content-Transfer-Encoding").is_some_and(|encoding| {
-            !["7bit", "8bit", "binary"].contains(&encoding.value.value.to_ascii_lowercase().as_str())
-        });
-        let unnamed = matches!(media_type.as_str(), "" | "text/plain");
+        let unnamed = matches!(media_type, "" | "text/plain");
         let shell = media_type.starts_with("text/x-shellscript")
             || media_type == "text/cloud-boothook"
             || (unnamed && part.body.text(self.text).starts_with("#!"));
-        (shell && !encoded).then_some(part.body)
+        shell && part.encoding().is_none()
     }
+}
+
+/// Whether a string stands letter by letter in its text.
+fn stands_as_written(item: &Node<'_>) -> bool {
+    item.as_str().is_some()
+        && match item.style() {
+            Style::Plain => !item.spelling().contains('\n'),
+            style => style == Style::Literal,
+        }
 }
 
 /// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
 pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
-    let words = script.commands.iter().flat_map(|command| command.assignments.iter().chain(&command.words));
-    let assigned = |name: &str| {
-        let values = words.clone().filter_map(|word| word.value.strip_prefix(name)?.strip_prefix('='));
-        let (mut own, mut any) = (true, false);
-        for value in values {
-            (own, any) = (own && value == BOOTSTRAP, true);
-        }
-        own && any
-    };
-    let call = |command| {
-        let invocation = Command::invocation(command)?;
-        let program = invocation.program.value.strip_prefix('$');
-        let name = program.map(|name| name.trim_matches(['{', '}'])).filter(|name| !name.is_empty());
-        let call = match name {
-            Some(name) if assigned(name) => Some(Bootstrap::of(&invocation)),
+    let mut calls = Vec::new();
+    for command in &script.commands {
+        let Some(invocation) = command.invocation() else { continue };
+        let variable = invocation.program.value.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
+        let call = match variable {
+            Some(name) if !name.is_empty() && holds_bootstrap(script, name) => {
+                Some(Bootstrap::of(&invocation))
+            }
             _ => Bootstrap::read(&invocation),
         };
-        Some((command, call?))
-    };
-    script.commands.iter().filter_map(call).collect()
+        calls.extend(call.map(|call| (command, call)));
+    }
+    calls
+}
+
+/// Whether a variable is set, and to nothing but the path of bootstrap.sh.
+fn holds_bootstrap(script: &Script, name: &str) -> bool {
+    let mut is_set = false;
+    for command in &script.commands {
+        for word in command.assignments.iter().chain(&command.words) {
+            if let Some(value) = word.value.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
+                if value != BOOTSTRAP {
+                    return false;
+                }
+                is_set = true;
+            }
+        }
+    }
+    is_set
 }
 
 /// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws

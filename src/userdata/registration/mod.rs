@@ -198,9 +198,9 @@ impl Reader<'_> {
     }
 
     /// Takes over what a scan found in a part of the text.
-    fn scanned(&mut self, found: ConfiguredTaints, place: Place, to_text: impl Fn(Span) -> Span) {
+    fn scanned(&mut self, found: ConfiguredTaints, place: Place, to_text: &dyn Fn(Span) -> Span) {
         for taint in found.taints {
-            self.taint(taint.moved(&to_text), place);
+            self.taint(taint.moved(to_text), place);
         }
         if let Some(span) = found.unread {
             self.unknown(Reason::UnreadList, to_text(span));
@@ -220,7 +220,7 @@ impl Reader<'_> {
         self.found.node_configs.push(body);
         self.join(Join::NodeConfig(first_line(self.text, body)));
         let found = (self.node_config)(body.text(self.text));
-        self.scanned(found, Place::NodeConfig, |span| shifted(span, body.start));
+        self.scanned(found, Place::NodeConfig, &|span| shifted(span, body.start));
     }
 
     fn archive(&mut self) {
@@ -230,14 +230,11 @@ impl Reader<'_> {
             self.unknown(Reason::Unparsed, problem.map_or(Span::whole(self.text), |problem| problem.span));
         }
         for part in &archive.parts {
-            let media_type = part.media_type();
-            if let Some(encoding) = part.header("Content-Transfer-Encoding")
-                && !["7bit", "8bit", "binary"].contains(&encoding.value.value.to_ascii_lowercase().as_str())
-            {
+            if let Some(encoding) = part.encoding() {
                 self.unknown(Reason::Encoded, encoding.value.span);
                 continue;
             }
-            match media_type.as_str() {
+            match part.media_type() {
                 "application/node.eks.aws" => self.node_config(part.body),
                 "text/cloud-config"
                 | "text/jinja2"
@@ -261,7 +258,7 @@ impl Reader<'_> {
     fn cloud_config(&mut self, body: Span) {
         let content = body.text(self.text);
         let found = plain_node_config(content);
-        self.scanned(found, Place::Mention, |span| shifted(span, body.start));
+        self.scanned(found, Place::Mention, &|span| shifted(span, body.start));
         for directive in ["runcmd:", "bootcmd:", "write_files:"] {
             if let Some(at) = content.find(directive) {
                 let start = body.start + at;
