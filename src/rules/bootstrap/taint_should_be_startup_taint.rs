@@ -139,15 +139,12 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
     let same = |one: Node<'_>, other: Node<'_>| {
         ["key", "effect"].iter().all(|field| one.str_at(&[field]) == other.str_at(&[field]))
     };
-    let new: Vec<Node<'d>> = passing
-        .iter()
-        .enumerate()
-        .filter(|(index, taint)| {
-            let before = passing.iter().take(*index).copied();
-            !target.items().chain(before).any(|other| same(**taint, other))
-        })
-        .map(|(_, taint)| *taint)
-        .collect();
+    let mut new: Vec<Node<'d>> = Vec::new();
+    for taint in passing {
+        if !target.items().any(|other| same(*taint, other)) && !new.iter().any(|other| same(*taint, *other)) {
+            new.push(*taint);
+        }
+    }
     let mut changes = Vec::new();
     if !new.is_empty() {
         changes.push(Change::Append(spec, TO, new));

@@ -54,6 +54,12 @@ impl<'d> UserData<'d> {
         Place::within(self.node, Bytes::new(span.start, span.end))
     }
 
+    /// The first line that is not blank, without the blanks around it.
+    pub(super) fn first_line(self) -> Span {
+        let line = Span::whole(self.text).first_line(self.text);
+        Span::new(line.start, line.start + line.text(self.text).trim_end().len())
+    }
+
     /// The whole text as a place: its key.
     pub(super) fn whole(self) -> Place<'d> {
         Place::key(self.node)

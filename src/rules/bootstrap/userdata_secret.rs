@@ -84,15 +84,20 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 /// The secrets of a line; the first of each kind.
 fn secrets(line: &str) -> Vec<(&'static str, Span)> {
     let mut found = Vec::new();
-    found.extend(access_key(line).map(|span| ("an AWS access key", span)));
-    if let Some(at) = line.find("-----BEGIN ").filter(|at| line.get(*at..).is_some_and(|key| key.contains("PRIVATE KEY-----"))) {
-        found.push(("a private key", Span::new(at, line.trim_end().len())));
-    }
-    found.extend(token(line).map(|span| ("an access token", span)));
-    if !line.trim_start().starts_with(['#', ';']) {
-        found.extend(password(line).map(|span| ("a password or key", span)));
+    for (what, span) in [
+        ("an AWS access key", access_key(line)),
+        ("a private key", private_key(line)),
+        ("an access token", token(line)),
+        ("a password or key", password(line)),
+    ] {
+        found.extend(span.map(|span| (what, span)));
     }
     found
+}
+
+fn private_key(line: &str) -> Option<Span> {
+    let at = line.find("-----BEGIN ")?;
+    line.get(at..)?.contains("PRIVATE KEY-----").then(|| Span::new(at, line.trim_end().len()))
 }
 
 fn is_word(byte: u8) -> bool {
@@ -138,22 +143,28 @@ fn password(line: &str) -> Option<Span> {
         "client_secret",
         "private_token",
     ];
-    for (at, sign) in line.match_indices(['=', ':']) {
+    if line.trim_start().starts_with(['#', ';']) {
+        return None;
+    }
+    for (at, sign) in line.bytes().enumerate() {
+        if !matches!(sign, b'=' | b':') {
+            continue;
+        }
         let before = line.get(..at)?.trim_end_matches(['"', '\'', ' ']);
         let name = word(line, before.len()).text(line).to_ascii_lowercase().replace('-', "_");
         if before.is_empty() || !NAMES.iter().any(|known| name.ends_with(known)) {
             continue;
         }
-        let rest = line.get(at + sign.len()..)?;
+        let rest = line.get(at + 1..)?;
         let lead = rest.len() - rest.trim_start_matches([' ', '"', '\'', '\\']).len();
         // `PASSWORD= next` assigns nothing; a mapping has a blank.
-        if sign == "=" && rest.starts_with(' ') && !line.get(..at)?.ends_with(' ') {
+        if sign == b'=' && rest.starts_with(' ') && !line.get(..at)?.ends_with(' ') {
             continue;
         }
         let value = rest.get(lead..)?;
         let value = value.get(..value.find([' ', '"', '\'', '\n', '\r', ',', ';', '\\', '}']).unwrap_or(value.len()))?;
         if is_written_out(value) {
-            let start = at + sign.len() + lead;
+            let start = at + 1 + lead;
             return Some(Span::new(start, start + value.len()));
         }
     }

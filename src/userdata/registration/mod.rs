@@ -140,7 +140,7 @@ impl Registration {
             Kind::Empty | Kind::Comments => {}
             Kind::Mime => reader.archive(),
             Kind::CloudConfig => reader.cloud_config(whole),
-            Kind::CloudInit => reader.unknown(Reason::Download, first_line(text, whole)),
+            Kind::CloudInit => reader.unknown(Reason::Download, whole.first_line(text)),
             Kind::Tagged => reader.powershell(whole),
             Kind::Toml => reader.settings(),
             Kind::NodeConfig => reader.node_config(whole),
@@ -169,13 +169,6 @@ impl Registration {
             .iter()
             .filter_map(|join| if let Join::Bootstrap(call) = join { Some(call.as_ref()) } else { None })
     }
-}
-
-fn first_line(text: &str, within: Span) -> Span {
-    let content = within.text(text);
-    let blank = content.len() - content.trim_start().len();
-    let length = content.trim_start().lines().next().unwrap_or("").len();
-    Span::new(within.start + blank, within.start + blank + length)
 }
 
 struct Reader<'t> {
@@ -218,7 +211,7 @@ impl Reader<'_> {
 
     fn node_config(&mut self, body: Span) {
         self.found.node_configs.push(body);
-        self.join(Join::NodeConfig(first_line(self.text, body)));
+        self.join(Join::NodeConfig(body.first_line(self.text)));
         let found = (self.node_config)(body.text(self.text));
         self.scanned(found, Place::NodeConfig, &|span| shifted(span, body.start));
     }
@@ -291,7 +284,8 @@ impl Reader<'_> {
             self.join(Join::Bottlerocket(kubernetes.span()));
         }
         let taints = document.get(&["settings", "kubernetes", "node-taints"]);
-        for entry in taints.into_iter().flat_map(Entry::children) {
+        let Some(taints) = taints else { return };
+        for entry in taints.children() {
             match entry.value() {
                 Value::String(word) => self.setting(entry.key(), word),
                 Value::Array => {

@@ -256,7 +256,7 @@ fn mutated() -> impl Strategy<Value = String> {
     (document(), any::<prop::sample::Index>(), 0_usize..4, pieces).prop_map(|(text, at, length, piece)| {
         let at = text.floor_char_boundary(at.index(text.len() + 1));
         let end = text.ceil_char_boundary((at + length).min(text.len()));
-        [&text[..at], &piece, &text[end..]].concat()
+        [text.get(..at).unwrap(), &piece, text.get(end..).unwrap()].concat()
     })
 }
 
@@ -286,7 +286,10 @@ fn nesting_ends_where_the_reference_ends_it() {
 
 #[test]
 fn many_keys_in_one_table_are_told_apart() {
-    let text: String = (0..20_000).map(|key| format!("k{key} = {{}}\n")).collect();
+    let mut text = String::new();
+    for key in 0..20_000 {
+        text.extend(["k", &key.to_string(), " = {}\n"]);
+    }
     assert!(Document::read(&text).is_ok());
     let again = [text.as_str(), "k0 = 1"].concat();
     assert_eq!(error(&again), ("`k0` is defined twice".to_owned(), "k0"));
