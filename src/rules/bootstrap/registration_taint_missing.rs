@@ -98,7 +98,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     let draft = |severity, what: &str, releases| {
         let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {what}");
-        let mut draft = Draft::new(&RULE, data.place(place(join, data.text)), message)
+        let mut draft = data.draft(&RULE, place(join, data.text), message)
             .help(help(join))
             .severity(severity)
             .releases(releases);

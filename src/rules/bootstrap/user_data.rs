@@ -1,11 +1,12 @@
 //! The user data of a node class, as the rules of this family look at it.
 
-use crate::finding::Place;
+use crate::finding::{Draft, Place};
 use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span as Bytes;
 use crate::manifest::tree::{Node, Style};
 use crate::object::Object;
+use crate::rules::Rule;
 use crate::userdata::Span;
 use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kind::{Family, Kind};
@@ -49,30 +50,40 @@ impl<'d> UserData<'d> {
         Some(Self { node, text, family: family(object)? })
     }
 
+    /// A finding about a part of the text.
+    pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
+        self.said(rule, span, message.into())
+    }
+
+    #[inline(never)]
+    fn said(&self, rule: &'static Rule, span: Span, message: String) -> Draft<'d> {
+        Draft::new(rule, self.place(span), message)
+    }
+
     /// A part of the text as a place.
-    pub(super) fn place(self, span: Span) -> Place<'d> {
+    pub(super) fn place(&self, span: Span) -> Place<'d> {
         Place::within(self.node, Bytes::new(span.start, span.end))
     }
 
     /// The first line that is not blank, without the blanks around it.
-    pub(super) fn first_line(self) -> Span {
+    pub(super) fn first_line(&self) -> Span {
         let line = Span::whole(self.text).first_line(self.text);
         Span::new(line.start, line.start + line.text(self.text).trim_end().len())
     }
 
     /// The whole text as a place: its key.
-    pub(super) fn whole(self) -> Place<'d> {
+    pub(super) fn whole(&self) -> Place<'d> {
         Place::key(self.node)
     }
 
     /// A part of the text replaced.
-    pub(super) fn replace(self, span: Span, text: impl Into<String>) -> Change<'d> {
+    pub(super) fn replace(&self, span: Span, text: impl Into<String>) -> Change<'d> {
         Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
     }
 
     /// A part of the text taken away. In a block scalar the indentation after its last line break stays, for it is that of
     /// the line that moves up.
-    pub(super) fn remove(self, span: Span) -> Change<'d> {
+    pub(super) fn remove(&self, span: Span) -> Change<'d> {
         if !matches!(self.node.style(), Style::Literal | Style::Folded) {
             return self.replace(span, "");
         }
@@ -87,12 +98,12 @@ impl<'d> UserData<'d> {
     }
 
     /// What the text says of registration.
-    pub(super) fn registration(self) -> Registration {
+    pub(super) fn registration(&self) -> Registration {
         Registration::read_with(self.text, &node_config::taints)
     }
 
     /// Every part of the text that a shell runs.
-    pub(super) fn scripts(self) -> Vec<Script> {
+    pub(super) fn scripts(&self) -> Vec<Script> {
         let spans = match Kind::of(self.text) {
             Kind::Mime => self.bodies(&|part| self.is_shell(part)),
             Kind::Unmarked if self.family == Family::Windows || self.text.contains("EKSBootstrap") => {
@@ -105,7 +116,7 @@ impl<'d> UserData<'d> {
     }
 
     /// The bodies of the parts of an archive that are asked for.
-    fn bodies(self, asked: &dyn Fn(&Part) -> bool) -> Vec<Span> {
+    fn bodies(&self, asked: &dyn Fn(&Part) -> bool) -> Vec<Span> {
         let mut bodies = Vec::new();
         for part in Archive::read(self.text).parts {
             if asked(&part) {
@@ -116,7 +127,7 @@ impl<'d> UserData<'d> {
     }
 
     /// The bodies of the parts of a type whose encoding is not even spoken of.
-    fn plain_bodies(self, media_type: &str) -> Vec<Span> {
+    fn plain_bodies(&self, media_type: &str) -> Vec<Span> {
         self.bodies(&|part| {
             part.media_type() == media_type && part.header("Content-Transfer-Encoding").is_none()
         })
@@ -124,14 +135,14 @@ impl<'d> UserData<'d> {
 
     /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
     /// somebody's own.
-    pub(super) fn is_eks(self, call: &Bootstrap) -> bool {
+    pub(super) fn is_eks(&self, call: &Bootstrap) -> bool {
         let program = call.program.text(self.text).trim_matches(['"', '\'']);
         program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
     }
 
     /// The commands that cloud-init runs for a cloud-config, each a script: the strings of `bootcmd` and `runcmd` that stand
     /// letter by letter in the text.
-    pub(super) fn cloud_commands(self) -> Vec<Script> {
+    pub(super) fn cloud_commands(&self) -> Vec<Script> {
         let spans = match Kind::of(self.text) {
             Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
             Kind::Mime => self.plain_bodies("text/cloud-config"),
@@ -154,7 +165,7 @@ impl<'d> UserData<'d> {
     }
 
     /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
-    pub(super) fn node_configs(self) -> Vec<Span> {
+    pub(super) fn node_configs(&self) -> Vec<Span> {
         match Kind::of(self.text) {
             Kind::NodeConfig => vec![Span::whole(self.text)],
             Kind::Mime => self.plain_bodies("application/node.eks.aws"),
@@ -162,7 +173,7 @@ impl<'d> UserData<'d> {
         }
     }
 
-    fn is_shell(self, part: &Part) -> bool {
+    fn is_shell(&self, part: &Part) -> bool {
         let media_type = part.media_type();
         let unnamed = matches!(media_type, "" | "text/plain");
         let shell = media_type.starts_with("text/x-shellscript")

@@ -118,7 +118,7 @@ fn name(format: Format) -> &'static str {
 }
 
 fn draft<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Draft<'d> {
-    Draft::new(&RULE, data.place(span), message).help(help)
+    data.draft(&RULE, span, message).help(help)
 }
 
 fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {

@@ -116,7 +116,7 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
         let script = whole && data.family == Image::Al2023;
         let effect = if script { "Karpenter takes it for a shell script" } else { "nodeadm refuses it" };
         drafts.push(
-            Draft::new(&RULE, data.place(shifted(span, body)), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
+            data.draft(&RULE, shifted(span, body), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
                 .help("write it as YAML, indented by blanks"),
         );
         return;
@@ -133,7 +133,7 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
                 Some(written) => format!("nodeadm knows no `{field}: {written}` and stops; the node never joins"),
                 None => format!("the NodeConfig has no `{field}`, and nodeadm stops at it; the node never joins"),
             };
-            drafts.push(Draft::new(&RULE, data.place(shifted(span, body)), message).help(format!("write `{field}: {right}`")));
+            drafts.push(data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")));
         }
     }
 }
@@ -165,7 +165,7 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
     let partly = missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
     let listed = missing.join("`, `");
     let message = format!("`spec.cluster` lacks `{listed}`, and nodeadm does not start without; Karpenter adds nothing for `Custom`");
-    let draft = Draft::new(&RULE, data.place(shifted(yaml.key(node), *body)), message)
+    let draft = data.draft(&RULE, shifted(yaml.key(node), *body), message)
         .help("write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
     Some(if partly { draft } else { draft.severity(Severity::Warning) })
 }

@@ -151,7 +151,7 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Ok(document) = Document::read(data.text) else { return };
     let draft = |entry: Entry<'_>, message: String| {
         // The first mention of a table's key is in its header.
-        Draft::new(&RULE, data.place(entry.key().span), message)
+        data.draft(&RULE, entry.key().span, message)
     };
     let Some(root) = document.root() else { return };
     for entry in root.children() {

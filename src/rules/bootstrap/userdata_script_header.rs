@@ -133,7 +133,7 @@ fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
-    Draft::new(&RULE, data.place(line), "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
+    data.draft(&RULE, line, "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
         .help("write `#!/bin/bash` as the first line")
         .severity(Severity::Warning)
 }
@@ -147,14 +147,17 @@ fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let blank = Span::new(body.start, line.start);
     let fix = Fix::safe("start with the first line", vec![data.remove(blank)]);
     let message = "blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs";
-    Some(Draft::new(&RULE, data.place(line), message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
+    Some(data.draft(&RULE, line, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
 }
 
 /// A first line that goes on after the interpreter and its option.
 fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let line = body.first_line(data.text);
-    let first = line.text(data.text).strip_prefix("#!")?;
-    let mut words = first.trim_start_matches("#!").split_whitespace();
+    let mut first = line.text(data.text).strip_prefix("#!")?;
+    while let Some(rest) = first.strip_prefix("#!") {
+        first = rest;
+    }
+    let mut words = first.split_whitespace();
     let interpreter = words.next()?;
     let env = interpreter.ends_with("/env");
     let more = words.filter(|word| !word.starts_with('-')).count();
@@ -165,16 +168,14 @@ fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     }
     let message = "the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs";
     let help = if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
-    Some(Draft::new(&RULE, data.place(line), message).help(help))
+    Some(data.draft(&RULE, line, message).help(help))
 }
 
 fn carriage_returns(data: UserData<'_>) -> Option<Draft<'_>> {
     let at = data.text.find("\r\n")?;
     let span = Span::new(at, at + 2);
     let first = data.text.find('\n') == Some(at + 1);
-    let draft = Draft::new(
-        &RULE,
-        data.place(span),
+    let draft = data.draft(&RULE, span,
         if first {
             "the lines end in carriage returns; cloud-init takes them away, other programs look for an interpreter called `bash\\r`"
         } else {

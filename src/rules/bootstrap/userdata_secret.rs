@@ -73,7 +73,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (what, span) in secrets(line) {
             let message = format!("{what} stands in the user data, which every pod on the node can read from the instance metadata");
             drafts.push(
-                Draft::new(&RULE, data.place(Span::new(at + span.start, at + span.end)), message)
+                data.draft(&RULE, Span::new(at + span.start, at + span.end), message)
                     .help("have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now"),
             );
         }
@@ -150,19 +150,21 @@ fn password(line: &str) -> Option<Span> {
         if !matches!(sign, b'=' | b':') {
             continue;
         }
-        let before = line.get(..at)?.trim_end_matches(['"', '\'', ' ']);
-        let name = word(line, before.len()).text(line).to_ascii_lowercase().replace('-', "_");
-        if before.is_empty() || !NAMES.iter().any(|known| name.ends_with(known)) {
+        let before = line.as_bytes().get(..at)?;
+        let end = at - before.iter().rev().take_while(|byte| b"\"' ".contains(byte)).count();
+        let name = word(line, end).text(line).to_ascii_lowercase().replace('-', "_");
+        if end == 0 || !NAMES.iter().any(|known| name.ends_with(known)) {
             continue;
         }
         let rest = line.get(at + 1..)?;
-        let lead = rest.len() - rest.trim_start_matches([' ', '"', '\'', '\\']).len();
+        let lead = rest.bytes().take_while(|byte| b" \"'\\".contains(byte)).count();
         // `PASSWORD= next` assigns nothing; a mapping has a blank.
-        if sign == b'=' && rest.starts_with(' ') && !line.get(..at)?.ends_with(' ') {
+        if sign == b'=' && rest.starts_with(' ') && before.last() != Some(&b' ') {
             continue;
         }
         let value = rest.get(lead..)?;
-        let value = value.get(..value.find([' ', '"', '\'', '\n', '\r', ',', ';', '\\', '}']).unwrap_or(value.len()))?;
+        let length = value.bytes().take_while(|byte| !b" \"'\n\r,;\\}".contains(byte)).count();
+        let value = value.get(..length)?;
         if is_written_out(value) {
             let start = at + 1 + lead;
             return Some(Span::new(start, start + value.len()));
@@ -177,8 +179,8 @@ fn is_written_out(value: &str) -> bool {
     const NONE: [&str; 8] = ["required", "disabled", "enabled", "prompt", "sha512", "changeme", "password", "example"];
     let lower = value.to_ascii_lowercase();
     value.len() >= 6
-        && !value.contains(['$', '{', '<', '(', '`', '%', '*'])
-        && !value.starts_with(['!', '@', '&', '|', '.'])
+        && !value.bytes().any(|byte| b"${<(`%*".contains(&byte))
+        && !value.bytes().next().is_some_and(|first| b"!@&|.".contains(&first))
         && !WAYS.iter().any(|way| lower.starts_with(way))
         && !NONE.iter().any(|none| lower == *none)
 }

@@ -117,7 +117,7 @@ fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
         Residue::NoValue => "a Go template printed `<no value>` here: what it was to write was not given".to_owned(),
         _ => format!("`{shown}` was for {what} to replace, and reaches the node as it is"),
     };
-    Draft::new(&RULE, data.place(span), message).help("write the value, or render the text before it is applied").severity(severity)
+    data.draft(&RULE, span, message).help("write the value, or render the text before it is applied").severity(severity)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

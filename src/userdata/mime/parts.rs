@@ -169,7 +169,8 @@ impl Parts<'_, '_> {
         let dashed = ["--", self.boundary].concat();
         let follows = |at: usize| {
             let rest = self.rest(at);
-            rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']) || rest.starts_with("--")
+            matches!(rest.as_bytes().first(), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
+                || rest.starts_with("--")
         };
         let mut at = body;
         if self.rest(body).starts_with(&dashed) {
