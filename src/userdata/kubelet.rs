@@ -48,7 +48,7 @@ impl KubeletFlags {
     }
 
     /// Reads flags that are words of their own, as on the kubelet's own command line.
-    pub fn from_words(words: impl IntoIterator<Item = Word>) -> Self {
+    pub fn from_words(words: Vec<Word>) -> Self {
         let mut flags = Self::default();
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next() {
@@ -98,8 +98,13 @@ impl KubeletFlags {
 
     /// The taints of every `--register-with-taints`.
     pub fn taints(&self) -> Vec<Taint> {
-        let values = self.all("register-with-taints").filter_map(|flag| flag.value.as_ref());
-        values.flat_map(FlagValue::taints).collect()
+        let mut taints = Vec::new();
+        for flag in self.all("register-with-taints") {
+            if let Some(value) = &flag.value {
+                taints.append(&mut value.taints());
+            }
+        }
+        taints
     }
 
     /// Whether something that only the node knows could hold a `--register-with-taints`.
@@ -144,7 +149,7 @@ impl FlagValue {
     }
 
     fn taints(&self) -> Vec<Taint> {
-        parse_taints(&self.text.value, |range| {
+        parse_taints(&self.text.value, &|range| {
             self.word.place(&(self.start + range.start..self.start + range.end))
         })
     }

@@ -4,6 +4,7 @@
 
 use super::taint_list::{Taint, parse_taints};
 use super::{Placed, Span};
+use core::ops::Range;
 
 /// The taints of a `registerWithTaints` list in a kubelet configuration, and whether all of it was
 /// understood.
@@ -23,25 +24,19 @@ pub const FIELD: &str = "registerWithTaints";
 /// `unread`, never wrong.
 pub fn configured_taints(body: &str) -> ConfiguredTaints {
     let mut found = ConfiguredTaints::default();
-    let mut from = 0;
-    let mut line = Line::default();
-    while let Some(at) = body.get(from..).and_then(|rest| rest.find(FIELD)).map(|at| at + from) {
-        line.advance(body, from, at);
-        from = at + FIELD.len();
-        if line.comment {
-            continue;
-        }
-        let mut list = List { body, at: from, taints: Vec::new() };
-        list.skip(|byte| b"\"'\\ \t:=|+".contains(&byte));
+    let mut search = Search { body, mark: FIELD, from: 0, line: Line::default() };
+    while let Some(at) = search.next() {
+        let mut list = List { body, at: search.from, taints: Vec::new() };
+        list.skip(b"\"'\\ \t:=|+");
         let read = match list.peek() {
             Some(b'[') => list.flow(),
-            Some(b'\n' | b'\r' | b'#') => list.block(line.indent),
+            Some(b'\n' | b'\r' | b'#') => list.block(search.line.indent),
             _ => None,
         };
-        if read.is_none() && found.unread.is_none() {
-            found.unread = Some(Span::new(at, from));
+        if read.is_none() {
+            found.unread.get_or_insert(Span::new(at, search.from));
         }
-        from = list.at.max(from);
+        search.from = list.at.max(search.from);
         found.taints.append(&mut list.taints);
     }
     found
@@ -52,26 +47,43 @@ pub fn configured_taints(body: &str) -> ConfiguredTaints {
 pub fn mentioned_flags(body: &str) -> ConfiguredTaints {
     const FLAG: &str = "--register-with-taints";
     let mut found = ConfiguredTaints::default();
-    let mut from = 0;
-    let mut line = Line::default();
-    while let Some(at) = body.get(from..).and_then(|rest| rest.find(FLAG)).map(|at| at + from) {
-        line.advance(body, from, at);
-        from = at + FLAG.len();
-        if line.comment {
-            continue;
-        }
-        let mut list = List { body, at: from, taints: Vec::new() };
-        list.skip(|byte| b"\"'\\ \t=".contains(&byte));
+    let mut search = Search { body, mark: FLAG, from: 0, line: Line::default() };
+    while let Some(at) = search.next() {
+        let mut list = List { body, at: search.from, taints: Vec::new() };
+        list.skip(b"\"'\\ \t=");
         let start = list.at;
-        list.skip(|byte| byte.is_ascii_alphanumeric() || b"-_./:=,".contains(&byte));
+        list.skip_name(b"-_./:=,");
         let value = Span::new(start, list.at).text(body).trim_end_matches(',');
         if value.is_empty() || matches!(list.peek(), Some(b'$' | b'{' | b'`')) {
-            found.unread.get_or_insert(Span::new(at, from));
+            found.unread.get_or_insert(Span::new(at, search.from));
         }
-        found.taints.extend(parse_taints(value, |range| Span::new(start + range.start, start + range.end)));
-        from = list.at;
+        let place = |range: Range<usize>| Span::new(start + range.start, start + range.end);
+        found.taints.append(&mut parse_taints(value, &place));
+        search.from = list.at;
     }
     found
+}
+
+/// A search for a mark, comments left out.
+struct Search<'t> {
+    body: &'t str,
+    mark: &'t str,
+    /// Where it goes on.
+    from: usize,
+    line: Line,
+}
+
+impl Search<'_> {
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            let at = self.from + self.body.get(self.from..)?.find(self.mark)?;
+            self.line.advance(self.body, self.from, at);
+            self.from = at + self.mark.len();
+            if !self.line.comment {
+                return Some(at);
+            }
+        }
+    }
 }
 
 /// The line that a search has come to.
@@ -124,11 +136,7 @@ impl Fields {
     }
 
     fn taint(self) -> Option<Taint> {
-        let (key, effect) = (self.key?, self.effect?);
-        let spans = [Some(key.span), Some(effect.span), self.value.as_ref().map(|value| value.span)];
-        let start = spans.iter().flatten().map(|span| span.start).min()?;
-        let end = spans.iter().flatten().map(|span| span.end).max()?;
-        Some(Taint { key, value: self.value, effect, span: Span::new(start, end) })
+        Some(Taint::covering(self.key?, self.value, self.effect?))
     }
 }
 
@@ -137,14 +145,21 @@ impl List<'_> {
         self.body.as_bytes().get(self.at).copied()
     }
 
-    fn skip(&mut self, skipped: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&skipped) {
+    fn skip(&mut self, skipped: &[u8]) {
+        while self.peek().is_some_and(|byte| skipped.contains(&byte)) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips letters, digits and these.
+    fn skip_name(&mut self, others: &[u8]) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte)) {
             self.at += 1;
         }
     }
 
     fn blanks(&mut self) {
-        self.skip(|byte| byte.is_ascii_whitespace());
+        self.skip(b" \t\n\r\x0c");
     }
 
     fn take(&mut self, byte: u8) -> Option<()> {
@@ -153,11 +168,11 @@ impl List<'_> {
 
     /// A plain or quoted scalar; nothing that an expansion or an escape could change.
     fn scalar(&mut self) -> Option<Placed> {
-        self.skip(|byte| b"\"'\\".contains(&byte));
+        self.skip(b"\"'\\");
         let start = self.at;
-        self.skip(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
+        self.skip_name(b"-_./");
         let span = Span::new(start, self.at);
-        self.skip(|byte| b"\"'\\".contains(&byte));
+        self.skip(b"\"'\\");
         let plain =
             matches!(self.peek(), None | Some(b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\r' | b'\n'));
         plain.then(|| Placed { value: span.text(self.body).to_owned(), span })
@@ -179,7 +194,8 @@ impl List<'_> {
     fn block(&mut self, indent: usize) -> Option<()> {
         let mut fields: Option<Fields> = None;
         loop {
-            self.skip(|byte| byte != b'\n');
+            let rest = self.body.get(self.at..).unwrap_or("");
+            self.at += rest.find('\n').unwrap_or(rest.len());
             let (line, start) = (self.at, self.at + 1);
             let rest = self.body.get(start..).unwrap_or("");
             let content = rest.lines().next().unwrap_or("");
@@ -204,7 +220,7 @@ impl List<'_> {
                     self.taints.push(fields.taint()?);
                 }
                 self.at += 2;
-                self.skip(|byte| byte == b' ');
+                self.skip(b" ");
             }
             if self.peek() == Some(b'{') {
                 // `- {key: k, effect: E}`
@@ -214,7 +230,7 @@ impl List<'_> {
             }
             let name = self.scalar()?;
             self.take(b':')?;
-            self.skip(|byte| byte == b' ');
+            self.skip(b" ");
             let value = self.scalar()?;
             fields.as_mut()?.set(&name.value, value)?;
         }

@@ -60,6 +60,15 @@ impl Span {
         text.get(self.start..self.end).unwrap_or("")
     }
 
+    /// The first line in it that is not blank, from its first character on.
+    #[must_use]
+    pub fn first_line(self, text: &str) -> Self {
+        let within = self.text(text);
+        let line = within.trim_start();
+        let start = self.start + (within.len() - line.len());
+        Self::new(start, start + line.lines().next().map_or(0, str::len))
+    }
+
     /// How many bytes it covers.
     pub const fn len(self) -> usize {
         self.end.saturating_sub(self.start)
@@ -91,7 +100,7 @@ impl From<Range<usize>> for Span {
 
 /// A piece of text that was read, and where it stands. The two differ where quotes or escapes were taken
 /// away.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
     /// What it reads as.
     pub value: String,

@@ -152,10 +152,7 @@ fn taint(yaml: &Yaml, item: Node<'_>) -> Option<Taint> {
         Some(_) => placed("effect")?,
     };
     let value = placed("value");
-    let spans = [Some(key.span), Some(effect.span), value.as_ref().map(|value| value.span)];
-    let start = spans.iter().flatten().map(|span| span.start).min()?;
-    let end = spans.iter().flatten().map(|span| span.end).max()?;
-    Some(Taint { key, value, effect, span: Span::new(start, end) })
+    Some(Taint::covering(key, value, effect))
 }
 
 fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
@@ -169,8 +166,11 @@ fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
             found.unread.get_or_insert(yaml.value(item));
         }
         let place = |span: Span| yaml.shifted(item.span_within(Bytes::new(span.start, span.end)));
-        let plain = |taint: &Taint| !taint.key.value.contains('$') && !taint.effect.value.contains('$');
-        found.taints.extend(flags.taints().into_iter().filter(plain).map(|taint| taint.moved(place)));
+        for taint in flags.taints() {
+            if !taint.key.value.contains('$') && !taint.effect.value.contains('$') {
+                found.taints.push(taint.moved(&place));
+            }
+        }
     }
 }
 

@@ -17,6 +17,15 @@ pub struct Taint {
 }
 
 impl Taint {
+    /// A taint that covers all that is said of it, in whatever order.
+    pub(super) fn covering(key: Placed, value: Option<Placed>, effect: Placed) -> Self {
+        let mut span = key.span;
+        for part in [Some(&effect), value.as_ref()].into_iter().flatten() {
+            span = Span::new(span.start.min(part.span.start), span.end.max(part.span.end));
+        }
+        Self { key, value, effect, span }
+    }
+
     /// Whether key and effect are these. Kubernetes compares no more (`MatchTaint`, kubernetes/kubernetes
     /// staging/src/k8s.io/api/core/v1/taint.go).
     pub fn matches(&self, key: &str, effect: &str) -> bool {
@@ -26,7 +35,7 @@ impl Taint {
     /// The same taint, read from a piece of a larger text: `place` tells where the piece's ranges stand in
     /// it.
     #[must_use]
-    pub(super) fn moved(mut self, place: impl Fn(Span) -> Span) -> Self {
+    pub(super) fn moved(mut self, place: &dyn Fn(Span) -> Span) -> Self {
         self.span = place(self.span);
         self.key.span = place(self.key.span);
         self.effect.span = place(self.effect.span);
@@ -40,7 +49,7 @@ impl Taint {
 /// Reads `key=value:effect,key:effect`; `place` tells where a range of the list stands in the text.
 ///
 /// What has no colon has no effect, which the kubelet refuses.
-pub(super) fn parse_taints(list: &str, place: impl Fn(Range<usize>) -> Span) -> Vec<Taint> {
+pub(super) fn parse_taints(list: &str, place: &dyn Fn(Range<usize>) -> Span) -> Vec<Taint> {
     let placed = |range: Range<usize>| Placed {
         value: list.get(range.clone()).unwrap_or("").to_owned(),
         span: place(range),
@@ -71,7 +80,7 @@ mod tests {
     #[test]
     fn a_flag_lists_taints_between_commas() {
         let list = "a/b:NoExecute,c=d:NoSchedule,e,,f:";
-        let taints = parse_taints(list, Span::from);
+        let taints = parse_taints(list, &Span::from);
         let read: Vec<_> = taints
             .iter()
             .map(|taint| (taint.key.value.as_str(), taint.effect.value.as_str(), taint.span.text(list)))

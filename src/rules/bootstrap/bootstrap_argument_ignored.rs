@@ -196,7 +196,7 @@ impl<'d> Call<'_, 'd> {
             (false, Some("--kubelet-extra-args")) => "ignores it; the kubelet never gets these arguments",
             (false, _) => "ignores it",
         };
-        let draft = |message: String| Draft::new(&RULE, self.data.place(word.span), message);
+        let draft = |message: String| self.data.draft(&RULE, word.span, message);
         if let Some(option) = ignored.resembles {
             let draft = if word.value.contains('=') {
                 let reason = "takes an option's value from the next word only";
@@ -288,13 +288,13 @@ impl<'d> Call<'_, 'd> {
     fn swallowed(&self, option: &BootstrapOption) -> Draft<'d> {
         let (name, value) = (option.name, &option.value.value);
         let message = format!("bootstrap.sh takes `{value}` for the value of `{name}`, not for an option");
-        Draft::new(&RULE, self.data.place(option.value.span), message)
+        self.data.draft(&RULE, option.value.span, message)
             .help(format!("write the value of `{name}` after it, or take `{name}` out"))
     }
 
     fn replaced(&self, option: &BootstrapOption, last: &BootstrapOption) -> Draft<'d> {
         let message = format!("bootstrap.sh takes the last `{}` alone; this one is ignored", option.name);
-        Draft::new(&RULE, self.data.place(option.span), message)
+        self.data.draft(&RULE, option.span, message)
             .help("write one, with everything in its value")
             .related(self.data.place(last.span), "this one counts")
             .severity(Severity::Warning)
@@ -302,13 +302,13 @@ impl<'d> Call<'_, 'd> {
 
     fn without_value(&self, option: &Word) -> Draft<'d> {
         let message = format!("`{}` is the last word, and bootstrap.sh stops where its value should be", option.value);
-        Draft::new(&RULE, self.data.place(option.span), message).help("write the value after it, or take the option out")
+        self.data.draft(&RULE, option.span, message).help("write the value after it, or take the option out")
     }
 
     fn broken(&self, problem: &Problem) -> Draft<'d> {
         let message = "blanks after the backslash end the command here; the next line runs as a command of its own";
         let fix = Fix::safe("take the blanks out", vec![self.data.replace(problem.span, "\\")]);
-        Draft::new(&RULE, self.data.place(problem.span), message).help("end the line with the backslash").fix(fix)
+        self.data.draft(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
     }
 }
 

@@ -83,7 +83,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
     let mut draft = |span: Span, message: String, help: &str| {
-        drafts.push(Draft::new(&RULE, data.place(span), message).help(help));
+        drafts.push(data.draft(&RULE, span, message).help(help));
     };
     let mut joins = Vec::new();
     for (command, call) in calls(shell) {

@@ -98,7 +98,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     let draft = |severity, what: &str, releases| {
         let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {what}");
-        let mut draft = Draft::new(&RULE, data.place(place(join, data.text)), message)
+        let mut draft = data.draft(&RULE, place(join, data.text), message)
             .help(help(join))
             .severity(severity)
             .releases(releases);
@@ -132,18 +132,20 @@ fn place(join: &Join, text: &str) -> Span {
 }
 
 fn help(join: &Join) -> String {
-    let flag = format!("--register-with-taints={TAINT_KEY}:{TAINT_EFFECT}");
-    match join {
-        Join::Bootstrap(_) => format!("add `{flag}` to the value of `--kubelet-extra-args`"),
-        Join::Kubelet(_) => format!("add `{flag}` to the kubelet's arguments"),
-        Join::Windows(_) => format!("add `{flag}` to the value of `-KubeletExtraArgs`"),
-        Join::Bottlerocket(_) => format!(
-            "add the table `[settings.kubernetes.node-taints]` with `\"{TAINT_KEY}\" = [\":{TAINT_EFFECT}\"]`"
-        ),
-        Join::NodeConfig(_) | Join::Nodeadm(_) => format!(
-            "add `registerWithTaints: [{{key: {TAINT_KEY}, effect: {TAINT_EFFECT}}}]` to `spec.kubelet.config` of the NodeConfig"
-        ),
-    }
+    let (what, between, to) = match join {
+        Join::Bootstrap(_) => ("--register-with-taints=", ":", "` to the value of `--kubelet-extra-args`"),
+        Join::Kubelet(_) => ("--register-with-taints=", ":", "` to the kubelet's arguments"),
+        Join::Windows(_) => ("--register-with-taints=", ":", "` to the value of `-KubeletExtraArgs`"),
+        Join::Bottlerocket(_) => {
+            return format!(
+                "add the table `[settings.kubernetes.node-taints]` with `\"{TAINT_KEY}\" = [\":{TAINT_EFFECT}\"]`"
+            );
+        }
+        Join::NodeConfig(_) | Join::Nodeadm(_) => {
+            ("registerWithTaints: [{key: ", ", effect: ", "}]` to `spec.kubelet.config` of the NodeConfig")
+        }
+    };
+    format!("add `{what}{TAINT_KEY}{between}{TAINT_EFFECT}{to}")
 }
 
 /// The argument that bootstrap.sh drops with the taint in it.

@@ -92,15 +92,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let wrong: Vec<&FoundTaint> = found.taints.iter().filter(|found| is_wrong(&found.taint)).collect();
     let right = found.taints.iter().any(|found| found.taint.matches(TAINT_KEY, TAINT_EFFECT));
     for one in &wrong {
-        let fix = (!right && wrong.len() == 1).then(|| changes(data, &one.taint)).flatten();
+        let mends = !right && wrong.len() == 1;
         let draft = |severity, more: &str, releases| {
             let message = format!("{}{more}", message(&one.taint));
-            let draft = Draft::new(&RULE, data.place(one.taint.span), message)
+            let draft = data.draft(&RULE, one.taint.span, message)
                 .help(help(right))
                 .severity(severity)
                 .releases(releases);
-            match &fix {
-                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter knows", changes.clone())),
+            match mends.then(|| changes(data, &one.taint)).flatten() {
+                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter knows", changes)),
                 None => draft,
             }
         };

@@ -2,7 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::release::Releases;
 use crate::karpenter::startup_taints;
-use crate::manifest::tree::{Node, items_of};
+use crate::manifest::tree::items_of;
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
 use crate::rules::{Fixes, On};
@@ -93,10 +93,13 @@ const LOOKED_THROUGH: usize = 2_000;
 
 /// Whether a workload of the same cluster tolerates the taint by its name: what removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
-    let pods = context.inventory.objects().iter().filter_map(|object| object.pod()).take(LOOKED_THROUGH);
-    let mut tolerations =
-        pods.filter_map(|pod| pod.at_path(&["spec", "tolerations"])).flat_map(Node::items);
-    tolerations.any(|toleration| toleration.str_at(&["key"]) == Some(key))
+    let pods = context.inventory.objects().iter().filter_map(|object| object.pod());
+    for pod in pods.take(LOOKED_THROUGH) {
+        if items_of(pod.at_path(&["spec", "tolerations"])).any(|toleration| toleration.str_at(&["key"]) == Some(key)) {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::fix::{Change, Fix};
 use crate::karpenter::release::Releases;
 use crate::karpenter::startup_taints;
-use crate::manifest::tree::Node;
+use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 
@@ -125,29 +125,25 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
     const TO: &str = "startupTaints";
     let whole = passing.len() == list.len();
     let title = "move it to `startupTaints`";
-    let Some(target) = spec.get(TO) else {
-        if whole {
-            return Some(Fix::safe(title, vec![Change::Rename(list, TO.to_owned())]));
-        }
-        let mut changes = vec![Change::Append(spec, TO, passing.to_vec())];
-        changes.extend(passing.iter().rev().map(|taint| Change::Remove(*taint)));
-        return Some(Fix::safe(title, changes));
-    };
-    if !target.is_sequence() {
+    let target = spec.get(TO);
+    if target.is_none() && whole {
+        return Some(Fix::safe(title, vec![Change::Rename(list, TO.to_owned())]));
+    }
+    if target.is_some_and(|target| !target.is_sequence()) {
         return None;
     }
     let same = |one: Node<'_>, other: Node<'_>| {
         ["key", "effect"].iter().all(|field| one.str_at(&[field]) == other.str_at(&[field]))
     };
-    let new: Vec<Node<'d>> = passing
-        .iter()
-        .enumerate()
-        .filter(|(index, taint)| {
-            let before = passing.iter().take(*index).copied();
-            !target.items().chain(before).any(|other| same(**taint, other))
-        })
-        .map(|(_, taint)| *taint)
-        .collect();
+    let mut new: Vec<Node<'d>> = Vec::new();
+    for taint in passing {
+        // Where there is no other list, this one is taken as it is.
+        let stands = items_of(target).any(|other| same(*taint, other))
+            || (target.is_some() && new.iter().any(|other| same(*taint, *other)));
+        if !stands {
+            new.push(*taint);
+        }
+    }
     let mut changes = Vec::new();
     if !new.is_empty() {
         changes.push(Change::Append(spec, TO, new));
@@ -155,7 +151,9 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
     if whole {
         changes.push(Change::Remove(list));
     } else {
-        changes.extend(passing.iter().rev().map(|taint| Change::Remove(*taint)));
+        for taint in passing.iter().rev() {
+            changes.push(Change::Remove(*taint));
+        }
     }
     Some(Fix::safe(title, changes))
 }

@@ -1,11 +1,12 @@
 //! The user data of a node class, as the rules of this family look at it.
 
-use crate::finding::Place;
+use crate::finding::{Draft, Place};
 use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span as Bytes;
 use crate::manifest::tree::{Node, Style};
 use crate::object::Object;
+use crate::rules::Rule;
 use crate::userdata::Span;
 use crate::userdata::bootstrap::Bootstrap;
 use crate::userdata::kind::{Family, Kind};
@@ -50,24 +51,40 @@ impl<'d> UserData<'d> {
         Some(Self { node, text, family: family(object)? })
     }
 
+    /// A finding about a part of the text.
+    pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
+        self.said(rule, span, message.into())
+    }
+
+    #[inline(never)]
+    fn said(&self, rule: &'static Rule, span: Span, message: String) -> Draft<'d> {
+        Draft::new(rule, self.place(span), message)
+    }
+
     /// A part of the text as a place.
-    pub(super) fn place(self, span: Span) -> Place<'d> {
+    pub(super) fn place(&self, span: Span) -> Place<'d> {
         Place::within(self.node, Bytes::new(span.start, span.end))
     }
 
+    /// The first line that is not blank, without the blanks around it.
+    pub(super) fn first_line(&self) -> Span {
+        let line = Span::whole(self.text).first_line(self.text);
+        Span::new(line.start, line.start + line.text(self.text).trim_end().len())
+    }
+
     /// The whole text as a place: its key.
-    pub(super) fn whole(self) -> Place<'d> {
+    pub(super) fn whole(&self) -> Place<'d> {
         Place::key(self.node)
     }
 
     /// A part of the text replaced.
-    pub(super) fn replace(self, span: Span, text: impl Into<String>) -> Change<'d> {
+    pub(super) fn replace(&self, span: Span, text: impl Into<String>) -> Change<'d> {
         Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
     }
 
     /// A part of the text taken away. In a block scalar the indentation after its last line break stays, for it is that of
     /// the line that moves up.
-    pub(super) fn remove(self, span: Span) -> Change<'d> {
+    pub(super) fn remove(&self, span: Span) -> Change<'d> {
         if !matches!(self.node.style(), Style::Literal | Style::Folded) {
             return self.replace(span, "");
         }
@@ -82,56 +99,65 @@ impl<'d> UserData<'d> {
     }
 
     /// What the text says of registration.
-    pub(super) fn registration(self) -> Registration {
+    pub(super) fn registration(&self) -> Registration {
         Registration::read_with(self.text, &node_config::taints)
     }
 
     /// Every part of the text that a shell runs.
-    pub(super) fn scripts(self) -> Vec<Script> {
-        let read = |span| Script::read(self.text, span);
-        match Kind::of(self.text) {
-            Kind::Mime => Archive::read(self.text)
-                .parts
-                .iter()
-                .filter_map(|part| self.shell_part(part))
-                .map(read)
-                .collect(),
+    pub(super) fn scripts(&self) -> Vec<Script> {
+        let spans = match Kind::of(self.text) {
+            Kind::Mime => self.bodies(&|part| self.is_shell(part)),
             Kind::Unmarked if self.family == Family::Windows || self.text.contains("EKSBootstrap") => {
                 Vec::new()
             }
-            Kind::Script | Kind::Unmarked => vec![read(Span::whole(self.text))],
+            Kind::Script | Kind::Unmarked => vec![Span::whole(self.text)],
             _ => Vec::new(),
+        };
+        spans.into_iter().map(|span| Script::read(self.text, span)).collect()
+    }
+
+    /// The bodies of the parts of an archive that are asked for.
+    fn bodies(&self, asked: &dyn Fn(&Part) -> bool) -> Vec<Span> {
+        let mut bodies = Vec::new();
+        for part in Archive::read(self.text).parts {
+            if asked(&part) {
+                bodies.push(part.body);
+            }
         }
+        bodies
+    }
+
+    /// The bodies of the parts of a type whose encoding is not even spoken of.
+    fn plain_bodies(&self, media_type: &str) -> Vec<Span> {
+        self.bodies(&|part| {
+            part.media_type() == media_type && part.header("Content-Transfer-Encoding").is_none()
+        })
     }
 
     /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
     /// somebody's own.
-    pub(super) fn is_eks(self, call: &Bootstrap) -> bool {
+    pub(super) fn is_eks(&self, call: &Bootstrap) -> bool {
         let program = call.program.text(self.text).trim_matches(['"', '\'']);
         program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
     }
 
     /// The commands that cloud-init runs for a cloud-config, each a script: those of `bootcmd` and `runcmd` that stand
     /// letter by letter in the text.
-    pub(super) fn cloud_commands(self) -> Vec<CloudCommand> {
+    pub(super) fn cloud_commands(&self) -> Vec<CloudCommand> {
         let spans = match Kind::of(self.text) {
             Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
-            Kind::Mime => {
-                let parts = Archive::read(self.text).parts;
-                let plain = parts.iter().filter(|part| {
-                    part.media_type() == "text/cloud-config"
-                        && part.header("Content-Transfer-Encoding").is_none()
-                });
-                plain.map(|part| part.body).collect()
-            }
+            Kind::Mime => self.plain_bodies("text/cloud-config"),
             _ => Vec::new(),
         };
         let mut commands = Vec::new();
         for span in spans {
             let yaml = Yaml::read(span.text(self.text));
-            let lists = yaml.roots().flat_map(|root| [root.get("bootcmd"), root.get("runcmd")]).flatten();
-            for item in lists.flat_map(Node::items) {
-                commands.extend(self.cloud_command(item, span.start));
+            for root in yaml.roots() {
+                for list in [root.get("bootcmd"), root.get("runcmd")].into_iter().flatten() {
+                    for item in list.items() {
+                        commands.extend(self.cloud_command(item, span.start));
+                    }
+                }
             }
         }
         commands
@@ -139,7 +165,7 @@ impl<'d> UserData<'d> {
 
     /// An item of `runcmd`: a string is a line of a script, a list is a command with each word in single quotes
     /// (canonical/cloud-init cloudinit/util.py `shellify`).
-    fn cloud_command(self, item: Node<'_>, base: usize) -> Option<CloudCommand> {
+    fn cloud_command(&self, item: Node<'_>, base: usize) -> Option<CloudCommand> {
         if !item.is_sequence() {
             // What an edit puts between single quotes could end them.
             item.as_str().filter(|_| item.style() != Style::SingleQuoted)?;
@@ -160,30 +186,21 @@ impl<'d> UserData<'d> {
     }
 
     /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
-    pub(super) fn node_configs(self) -> Vec<Span> {
+    pub(super) fn node_configs(&self) -> Vec<Span> {
         match Kind::of(self.text) {
             Kind::NodeConfig => vec![Span::whole(self.text)],
-            Kind::Mime => {
-                let archive = Archive::read(self.text);
-                let named =
-                    archive.parts.iter().filter(|part| part.media_type() == "application/node.eks.aws");
-                let plain = named.filter(|part| part.header("Content-Transfer-Encoding").is_none());
-                plain.map(|part| part.body).collect()
-            }
+            Kind::Mime => self.plain_bodies("application/node.eks.aws"),
             _ => Vec::new(),
         }
     }
 
-    fn shell_part(self, part: &Part) -> Option<Span> {
+    fn is_shell(&self, part: &Part) -> bool {
         let media_type = part.media_type();
-        let encoded = part.header("Content-Transfer-Encoding").is_some_and(|encoding| {
-            !["7bit", "8bit", "binary"].contains(&encoding.value.value.to_ascii_lowercase().as_str())
-        });
-        let unnamed = matches!(media_type.as_str(), "" | "text/plain");
+        let unnamed = matches!(media_type, "" | "text/plain");
         let shell = media_type.starts_with("text/x-shellscript")
             || media_type == "text/cloud-boothook"
             || (unnamed && part.body.text(self.text).starts_with("#!"));
-        (shell && !encoded).then_some(part.body)
+        shell && part.encoding().is_none()
     }
 }
 
@@ -213,26 +230,35 @@ fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
 
 /// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
 pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
-    let words = script.commands.iter().flat_map(|command| command.assignments.iter().chain(&command.words));
-    let assigned = |name: &str| {
-        let values = words.clone().filter_map(|word| word.value.strip_prefix(name)?.strip_prefix('='));
-        let (mut own, mut any) = (true, false);
-        for value in values {
-            (own, any) = (own && value == BOOTSTRAP, true);
-        }
-        own && any
-    };
-    let call = |command| {
-        let invocation = Command::invocation(command)?;
-        let program = invocation.program.value.strip_prefix('$');
-        let name = program.map(|name| name.trim_matches(['{', '}'])).filter(|name| !name.is_empty());
-        let call = match name {
-            Some(name) if assigned(name) => Some(Bootstrap::of(&invocation)),
+    let mut calls = Vec::new();
+    for command in &script.commands {
+        let Some(invocation) = command.invocation() else { continue };
+        let variable = invocation.program.value.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
+        let call = match variable {
+            Some(name) if !name.is_empty() && holds_bootstrap(script, name) => {
+                Some(Bootstrap::of(&invocation))
+            }
             _ => Bootstrap::read(&invocation),
         };
-        Some((command, call?))
-    };
-    script.commands.iter().filter_map(call).collect()
+        calls.extend(call.map(|call| (command, call)));
+    }
+    calls
+}
+
+/// Whether a variable is set, and to nothing but the path of bootstrap.sh.
+fn holds_bootstrap(script: &Script, name: &str) -> bool {
+    let mut is_set = false;
+    for command in &script.commands {
+        for word in command.assignments.iter().chain(&command.words) {
+            if let Some(value) = word.value.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
+                if value != BOOTSTRAP {
+                    return false;
+                }
+                is_set = true;
+            }
+        }
+    }
+    is_set
 }
 
 /// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws

@@ -11,6 +11,7 @@ use crate::userdata::mime::Archive;
 use crate::userdata::node_config::Yaml;
 use crate::userdata::powershell::parameters;
 use crate::userdata::registration::{Join, Registration};
+use crate::userdata::shell::Command;
 use crate::userdata::toml::Document;
 
 rule! {
@@ -116,15 +117,8 @@ fn name(format: Format) -> &'static str {
     }
 }
 
-/// The first line that is not blank.
-fn first_line(data: UserData<'_>) -> Span {
-    let start = data.text.len() - data.text.trim_start().len();
-    let length = data.text.trim_start().lines().next().map_or(0, |line| line.trim_end().len());
-    Span::new(start, start + length)
-}
-
 fn draft<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Draft<'d> {
-    Draft::new(&RULE, data.place(span), message).help(help)
+    data.draft(&RULE, span, message).help(help)
 }
 
 fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
@@ -132,12 +126,12 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
     match format {
         Format::NodeConfig | Format::Toml | Format::Tagged => {
             let message = format!("this is {}, and Karpenter has an AL2 node run it as a shell script", name(format));
-            return drafts.push(draft(data, first_line(data), message, HELP));
+            return drafts.push(draft(data, data.first_line(), message, HELP));
         }
         Format::CloudConfig | Format::CloudInit => {
             let message = format!("this is {}, and Karpenter hands it to an AL2 node as a shell script", name(format));
             let help = "put it into a MIME archive with its own `Content-Type`, such as `text/cloud-config`";
-            return drafts.push(draft(data, first_line(data), message, help).severity(Severity::Warning));
+            return drafts.push(draft(data, data.first_line(), message, help).severity(Severity::Warning));
         }
         _ => {}
     }
@@ -163,20 +157,20 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         Format::CloudConfig => {
             let taken = if mapping() { "a NodeConfig, and nodeadm stops at it: the node never joins" } else { "a shell script" };
             let help = "put it into a MIME archive, as a part of type `text/cloud-config`";
-            drafts.push(draft(data, first_line(data), format!("Karpenter takes cloud-config on AL2023 for {taken}"), help));
+            drafts.push(draft(data, data.first_line(), format!("Karpenter takes cloud-config on AL2023 for {taken}"), help));
         }
         Format::Toml | Format::Tagged => {
             let message = format!("this is {}, and Karpenter has an AL2023 node run it as a shell script", name(format));
-            drafts.push(draft(data, first_line(data), message, "write a shell script, a NodeConfig or a MIME archive"));
+            drafts.push(draft(data, data.first_line(), message, "write a shell script, a NodeConfig or a MIME archive"));
         }
         Format::Unmarked if mapping() => {
             let message = "Karpenter takes this YAML on AL2023 for a NodeConfig, and nodeadm stops at it: the node never joins";
             let help = "start it with `apiVersion: node.eks.aws/v1alpha1` and `kind: NodeConfig`, or put it into a MIME archive";
-            drafts.push(draft(data, first_line(data), message, help));
+            drafts.push(draft(data, data.first_line(), message, help));
         }
         Format::Script | Format::Comments if only_comments(data.text) && !is_one_long_line(data.text) => {
             let message = "there is nothing but comments, which Karpenter takes on AL2023 for a NodeConfig without content";
-            drafts.push(draft(data, first_line(data), message, "write a command, or leave `userData` out").severity(Severity::Warning));
+            drafts.push(draft(data, data.first_line(), message, "write a command, or leave `userData` out").severity(Severity::Warning));
         }
         _ => {}
     }
@@ -195,12 +189,14 @@ fn is_one_long_line(text: &str) -> bool {
 
 /// The calls of the script that comes with the EKS images; not where the script asks whether it is there.
 fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
-    let asks = |word: &crate::userdata::word::Word| matches!(word.value.as_str(), "[" | "[[" | "test");
-    let asked = data.scripts().iter().flat_map(|shell| &shell.commands).any(|command| {
-        command.words.first().is_some_and(asks) && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
-    });
-    let calls = found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program);
-    if asked { Vec::new() } else { calls.collect() }
+    let asks = |command: &Command| {
+        command.words.first().is_some_and(|word| matches!(word.value.as_str(), "[" | "[[" | "test"))
+            && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
+    };
+    if data.scripts().iter().any(|shell| shell.commands.iter().any(asks)) {
+        return Vec::new();
+    }
+    found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program).collect()
 }
 
 fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
@@ -213,11 +209,11 @@ fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
     }
     let message = format!("this is {}; Bottlerocket takes TOML, and Karpenter launches no node with anything else", name(format));
     let help = "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
-    Some(draft(data, first_line(data), message, help).caught_by(CaughtBy::Controller))
+    Some(draft(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
 }
 
 fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
-    let line = first_line(data);
+    let line = data.first_line();
     match format {
         Format::Tagged => {
             let message = "Karpenter puts `<powershell>` tags around the user data of Windows nodes; within them these do not run";

@@ -120,7 +120,7 @@ fn name(data: UserData<'_>) -> Option<Draft<'_>> {
     let span = Span::new(start, start + written.len());
     let message = format!("Karpenter looks for `{right}:` letter by letter and takes this archive for a script");
     let fix = Fix::safe("spell the header as Karpenter does", vec![data.replace(span, *right)]);
-    Some(Draft::new(&RULE, data.place(span), message).help(format!("write `{right}:`")).fix(fix))
+    Some(data.draft(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
 }
 
 fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
@@ -143,7 +143,7 @@ fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
         let Some((what, help)) = words(problem.kind) else { continue };
         before = Some(problem.span);
         let severity = reader.severity(problem.kind);
-        let mut draft = Draft::new(&RULE, data.place(problem.span), format!("{what}{}", reader.effect(problem.kind)))
+        let mut draft = data.draft(&RULE, problem.span, format!("{what}{}", reader.effect(problem.kind)))
             .help(help)
             .severity(severity)
             .caught_by(if severity == Severity::Error { CaughtBy::Controller } else { CaughtBy::Nobody });

@@ -116,7 +116,7 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
         let script = whole && data.family == Image::Al2023;
         let effect = if script { "Karpenter takes it for a shell script" } else { "nodeadm refuses it" };
         drafts.push(
-            Draft::new(&RULE, data.place(shifted(span, body)), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
+            data.draft(&RULE, shifted(span, body), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
                 .help("write it as YAML, indented by blanks"),
         );
         return;
@@ -133,35 +133,39 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
                 Some(written) => format!("nodeadm knows no `{field}: {written}` and stops; the node never joins"),
                 None => format!("the NodeConfig has no `{field}`, and nodeadm stops at it; the node never joins"),
             };
-            drafts.push(Draft::new(&RULE, data.place(shifted(span, body)), message).help(format!("write `{field}: {right}`")));
+            drafts.push(data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")));
         }
     }
 }
 
 /// The fields of `spec.cluster` that no NodeConfig gives.
 fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>> {
-    let roots = || bodies.iter().flat_map(|(body, yaml)| yaml.roots().map(move |root| (*body, yaml, root)));
-    let given = |field: &str| {
-        let empty = |node: &Node<'_>| node.is_null() || node.as_str() == Some("");
-        roots().any(|(_, _, root)| root.at_path(&["spec", "cluster", field]).is_some_and(|node| !empty(&node)))
-    };
-    let missing: Vec<&str> = CLUSTER.into_iter().filter(|field| !given(field)).collect();
-    let (body, yaml, root) = roots().next()?;
-    // `spec: $SPEC` may be anything.
-    let opaque = roots().any(|(_, _, root)| {
-        [&["spec"][..], &["spec", "cluster"]].iter().any(|path| root.str_at(path).is_some())
-    });
-    if missing.is_empty() || opaque {
+    let mut missing = CLUSTER.to_vec();
+    let mut first = None;
+    let mut block = None;
+    for (body, yaml) in bodies {
+        for root in yaml.roots() {
+            // `spec: $SPEC` may be anything.
+            if root.str_at(&["spec"]).is_some() || root.str_at(&["spec", "cluster"]).is_some() {
+                return None;
+            }
+            missing.retain(|field| {
+                let given = root.at_path(&["spec", "cluster", *field]);
+                given.is_none_or(|node| node.is_null() || node.as_str() == Some(""))
+            });
+            first = first.or(Some((body, yaml, root.get("spec").unwrap_or(root))));
+            block = block.or_else(|| Some((body, yaml, root.at_path(&["spec", "cluster"])?)));
+        }
+    }
+    let (body, yaml, node) = block.or(first)?;
+    if missing.is_empty() {
         return None;
     }
-    let block = roots().find_map(|(body, yaml, root)| Some((body, yaml, root.at_path(&["spec", "cluster"])?)));
-    let spec = || Some((body, yaml, root.get("spec")?));
-    let (body, yaml, node) = block.or_else(spec).unwrap_or((body, yaml, root));
     // Without any of them a file on the image or a script may give them all.
     let partly = missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
-    let listed: Vec<String> = missing.iter().map(|field| format!("`{field}`")).collect();
-    let message = format!("`spec.cluster` lacks {}, and nodeadm does not start without; Karpenter adds nothing for `Custom`", listed.join(", "));
-    let draft = Draft::new(&RULE, data.place(shifted(yaml.key(node), body)), message)
+    let listed = missing.join("`, `");
+    let message = format!("`spec.cluster` lacks `{listed}`, and nodeadm does not start without; Karpenter adds nothing for `Custom`");
+    let draft = data.draft(&RULE, shifted(yaml.key(node), *body), message)
         .help("write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
     Some(if partly { draft } else { draft.severity(Severity::Warning) })
 }

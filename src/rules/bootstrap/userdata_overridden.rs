@@ -151,9 +151,10 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Ok(document) = Document::read(data.text) else { return };
     let draft = |entry: Entry<'_>, message: String| {
         // The first mention of a table's key is in its header.
-        Draft::new(&RULE, data.place(entry.key().span), message)
+        data.draft(&RULE, entry.key().span, message)
     };
-    for entry in document.root().into_iter().flat_map(Entry::children) {
+    let Some(root) = document.root() else { return };
+    for entry in root.children() {
         let key = entry.key().value.as_str();
         if key != "settings" {
             let near = did_you_mean(key, ["settings"]);
@@ -166,12 +167,11 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Some(kubernetes) = document.get(&["settings", "kubernetes"]) else { return };
     for entry in kubernetes.children() {
         let key = entry.key().value.as_str();
-        let empty = matches!(entry.value(), Value::Table(held) | Value::Array(held) if held.is_empty());
-        if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key).filter(|_| !empty) {
-            drafts.push(draft(entry, format!("Karpenter writes `settings.kubernetes.{key}` itself; this one is discarded")).help(*help));
-            continue;
-        }
-        if WRITTEN.iter().any(|(written, _)| *written == key) {
+        if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key) {
+            let empty = matches!(entry.value(), Value::Table | Value::Array) && entry.children().next().is_none();
+            if !empty {
+                drafts.push(draft(entry, format!("Karpenter writes `settings.kubernetes.{key}` itself; this one is discarded")).help(*help));
+            }
             continue;
         }
         match KNOWN.iter().find(|(known, _)| *known == key) {

@@ -133,53 +133,49 @@ fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
-    Draft::new(&RULE, data.place(line), "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
+    data.draft(&RULE, line, "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
         .help("write `#!/bin/bash` as the first line")
         .severity(Severity::Warning)
 }
 
 /// Blanks or empty lines before `#!`.
 fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
-    let content = body.text(data.text);
-    let blank = content.len() - content.trim_start().len();
-    if blank == 0 || !content.trim_start().starts_with("#!") {
+    let line = body.first_line(data.text);
+    if line.start == body.start || !line.text(data.text).starts_with("#!") {
         return None;
     }
-    let span = Span::new(body.start, body.start + blank);
-    let line = content.trim_start().lines().next().map_or(0, str::len);
-    let fix = Fix::safe("start with the first line", vec![data.remove(span)]);
+    let blank = Span::new(body.start, line.start);
+    let fix = Fix::safe("start with the first line", vec![data.remove(blank)]);
     let message = "blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs";
-    let place = data.place(Span::new(span.end, span.end + line));
-    Some(Draft::new(&RULE, place, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
+    Some(data.draft(&RULE, line, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
 }
 
 /// A first line that goes on after the interpreter and its option.
 fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
-    let content = body.text(data.text);
-    let lead = content.len() - content.trim_start().len();
-    let line = content.trim_start().lines().next().filter(|line| line.starts_with("#!"))?;
-    let mut words = line.trim_start_matches("#!").split_whitespace();
+    let line = body.first_line(data.text);
+    let mut first = line.text(data.text).strip_prefix("#!")?;
+    while let Some(rest) = first.strip_prefix("#!") {
+        first = rest;
+    }
+    let mut words = first.split_whitespace();
     let interpreter = words.next()?;
     let env = interpreter.ends_with("/env");
     let more = words.filter(|word| !word.starts_with('-')).count();
-    let one_line = content.trim_end().len() <= lead + line.len();
+    let one_line = body.start + body.text(data.text).trim_end().len() <= line.end;
     let folds = data.node.style() == Style::Folded;
     if more <= usize::from(env) || !(one_line || folds) || more < 2 {
         return None;
     }
-    let start = body.start + lead;
     let message = "the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs";
     let help = if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
-    Some(Draft::new(&RULE, data.place(Span::new(start, start + line.len())), message).help(help))
+    Some(data.draft(&RULE, line, message).help(help))
 }
 
 fn carriage_returns(data: UserData<'_>) -> Option<Draft<'_>> {
     let at = data.text.find("\r\n")?;
     let span = Span::new(at, at + 2);
     let first = data.text.find('\n') == Some(at + 1);
-    let draft = Draft::new(
-        &RULE,
-        data.place(span),
+    let draft = data.draft(&RULE, span,
         if first {
             "the lines end in carriage returns; cloud-init takes them away, other programs look for an interpreter called `bash\\r`"
         } else {
@@ -201,9 +197,7 @@ fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
             joins.iter().any(|join| matches!(join, Join::Bootstrap(_) | Join::Nodeadm(_) | Join::Kubelet(_)))
         }
     };
-    let start = data.text.len() - data.text.trim_start().len();
-    let line = data.text.trim_start().lines().next().map_or(0, |line| line.trim_end().len());
-    runs.then(|| missing(data, Span::new(start, start + line)))
+    runs.then(|| missing(data, data.first_line()))
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (what, span) in secrets(line) {
             let message = format!("{what} stands in the user data, which every pod on the node can read from the instance metadata");
             drafts.push(
-                Draft::new(&RULE, data.place(Span::new(at + span.start, at + span.end)), message)
+                data.draft(&RULE, Span::new(at + span.start, at + span.end), message)
                     .help("have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now"),
             );
         }
@@ -84,15 +84,20 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 /// The secrets of a line; the first of each kind.
 fn secrets(line: &str) -> Vec<(&'static str, Span)> {
     let mut found = Vec::new();
-    found.extend(access_key(line).map(|span| ("an AWS access key", span)));
-    if let Some(at) = line.find("-----BEGIN ").filter(|at| line.get(*at..).is_some_and(|key| key.contains("PRIVATE KEY-----"))) {
-        found.push(("a private key", Span::new(at, line.trim_end().len())));
-    }
-    found.extend(token(line).map(|span| ("an access token", span)));
-    if !line.trim_start().starts_with(['#', ';']) {
-        found.extend(password(line).map(|span| ("a password or key", span)));
+    for (what, span) in [
+        ("an AWS access key", access_key(line)),
+        ("a private key", private_key(line)),
+        ("an access token", token(line)),
+        ("a password or key", password(line)),
+    ] {
+        found.extend(span.map(|span| (what, span)));
     }
     found
+}
+
+fn private_key(line: &str) -> Option<Span> {
+    let at = line.find("-----BEGIN ")?;
+    line.get(at..)?.contains("PRIVATE KEY-----").then(|| Span::new(at, line.trim_end().len()))
 }
 
 fn is_word(byte: u8) -> bool {
@@ -138,22 +143,30 @@ fn password(line: &str) -> Option<Span> {
         "client_secret",
         "private_token",
     ];
-    for (at, sign) in line.match_indices(['=', ':']) {
-        let before = line.get(..at)?.trim_end_matches(['"', '\'', ' ']);
-        let name = word(line, before.len()).text(line).to_ascii_lowercase().replace('-', "_");
-        if before.is_empty() || !NAMES.iter().any(|known| name.ends_with(known)) {
+    if line.trim_start().starts_with(['#', ';']) {
+        return None;
+    }
+    for (at, sign) in line.bytes().enumerate() {
+        if !matches!(sign, b'=' | b':') {
             continue;
         }
-        let rest = line.get(at + sign.len()..)?;
-        let lead = rest.len() - rest.trim_start_matches([' ', '"', '\'', '\\']).len();
+        let before = line.as_bytes().get(..at)?;
+        let end = at - before.iter().rev().take_while(|byte| b"\"' ".contains(byte)).count();
+        let name = word(line, end).text(line).to_ascii_lowercase().replace('-', "_");
+        if end == 0 || !NAMES.iter().any(|known| name.ends_with(known)) {
+            continue;
+        }
+        let rest = line.get(at + 1..)?;
+        let lead = rest.bytes().take_while(|byte| b" \"'\\".contains(byte)).count();
         // `PASSWORD= next` assigns nothing; a mapping has a blank.
-        if sign == "=" && rest.starts_with(' ') && !line.get(..at)?.ends_with(' ') {
+        if sign == b'=' && rest.starts_with(' ') && before.last() != Some(&b' ') {
             continue;
         }
         let value = rest.get(lead..)?;
-        let value = value.get(..value.find([' ', '"', '\'', '\n', '\r', ',', ';', '\\', '}']).unwrap_or(value.len()))?;
+        let length = value.bytes().take_while(|byte| !b" \"'\n\r,;\\}".contains(byte)).count();
+        let value = value.get(..length)?;
         if is_written_out(value) {
-            let start = at + sign.len() + lead;
+            let start = at + 1 + lead;
             return Some(Span::new(start, start + value.len()));
         }
     }
@@ -166,8 +179,8 @@ fn is_written_out(value: &str) -> bool {
     const NONE: [&str; 8] = ["required", "disabled", "enabled", "prompt", "sha512", "changeme", "password", "example"];
     let lower = value.to_ascii_lowercase();
     value.len() >= 6
-        && !value.contains(['$', '{', '<', '(', '`', '%', '*'])
-        && !value.starts_with(['!', '@', '&', '|', '.'])
+        && !value.bytes().any(|byte| b"${<(`%*".contains(&byte))
+        && !value.bytes().next().is_some_and(|first| b"!@&|.".contains(&first))
         && !WAYS.iter().any(|way| lower.starts_with(way))
         && !NONE.iter().any(|none| lower == *none)
 }

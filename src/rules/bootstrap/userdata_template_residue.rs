@@ -7,6 +7,7 @@ use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::userdata::Span;
 use crate::userdata::kind::Family as Image;
+use crate::userdata::shell::Heredoc;
 
 rule! {
     /// ## What it does
@@ -75,25 +76,25 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let jinja = data.text.contains("## template:");
     let replaces = ["sed ", "envsubst", "perl ", "awk "].iter().any(|tool| data.text.contains(tool));
     let shells: Vec<_> = if data.family == Image::Windows { Vec::new() } else { data.scripts() };
-    let written: Vec<Span> =
-        shells.iter().flat_map(|shell| &shell.heredocs).filter(|heredoc| heredoc.literal).map(|heredoc| heredoc.body).collect();
-    let in_heredoc = |at: usize| {
-        let all = shells.iter().flat_map(|shell| &shell.heredocs);
-        all.into_iter().any(|heredoc| (heredoc.body.start..heredoc.body.end).contains(&at))
+    let in_heredoc = |at: usize, literal: bool| {
+        let holds = |heredoc: &Heredoc| {
+            (heredoc.literal || !literal) && (heredoc.body.start..heredoc.body.end).contains(&at)
+        };
+        shells.iter().any(|shell| shell.heredocs.iter().any(holds))
     };
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         let start = at;
         at += line.len();
         // Comments of shells, YAML, TOML and PowerShell alike; and text that the script only writes down.
-        if line.trim_start().starts_with('#') || written.iter().any(|body| (body.start..body.end).contains(&start)) {
+        if line.trim_start().starts_with('#') || in_heredoc(start, true) {
             continue;
         }
         for residue in residues(line) {
             let skipped = match residue.kind {
                 Residue::Terraform | Residue::NoValue | Residue::Helm => false,
                 Residue::Braces => jinja,
-                Residue::Placeholder => replaces || in_heredoc(start),
+                Residue::Placeholder => replaces || in_heredoc(start, false),
             };
             if !skipped {
                 let span = Span::new(start + residue.span.start, start + residue.span.end);
@@ -116,7 +117,7 @@ fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
         Residue::NoValue => "a Go template printed `<no value>` here: what it was to write was not given".to_owned(),
         _ => format!("`{shown}` was for {what} to replace, and reaches the node as it is"),
     };
-    Draft::new(&RULE, data.place(span), message).help("write the value, or render the text before it is applied").severity(severity)
+    data.draft(&RULE, span, message).help("write the value, or render the text before it is applied").severity(severity)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,17 +141,17 @@ struct Found {
 
 fn residues(line: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    between(line, "${", "}", |content, at| {
+    between(line, "${", "}", &|content, at| {
         let escaped = line.get(..at).is_some_and(|before| before.ends_with(['$', '\\']));
         (!escaped && is_terraform(content)).then_some(Residue::Terraform)
     }, &mut found);
-    between(line, "{{", "}}", |content, _| braces(content), &mut found);
-    between(line, "<", ">", |content, _| {
+    between(line, "{{", "}}", &|content, _| braces(content), &mut found);
+    between(line, "<", ">", &|content, _| {
         let placeholder = is_shouted(content) || ["your-", "your_", "your ", "my-cluster"].iter().any(|mark| content.to_ascii_lowercase().starts_with(mark));
         if content == "no value" { Some(Residue::NoValue) } else { (placeholder && is_of_a_cluster(content)).then_some(Residue::Placeholder) }
     }, &mut found);
     for mark in ["__", "@@"] {
-        between(line, mark, mark, |content, at| {
+        between(line, mark, mark, &|content, at| {
             let in_a_name = line.get(..at).is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_${".contains(last)));
             (!in_a_name && is_shouted(content) && is_of_a_cluster(content)).then_some(Residue::Placeholder)
         }, &mut found);
@@ -160,7 +161,7 @@ fn residues(line: &str) -> Vec<Found> {
 }
 
 /// Every stretch of the line between two marks that is residue, marks included.
-fn between(line: &str, open: &str, close: &str, kind: impl Fn(&str, usize) -> Option<Residue>, found: &mut Vec<Found>) {
+fn between(line: &str, open: &str, close: &str, kind: &dyn Fn(&str, usize) -> Option<Residue>, found: &mut Vec<Found>) {
     let mut from = 0;
     while let Some(at) = line.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
         let start = at + open.len();

@@ -74,7 +74,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     };
     let Some(error) = reads.then(|| Document::read(data.text).err()).flatten() else { return };
     let who = if custom { "Bottlerocket refuses its settings" } else { "Karpenter launches no node with it" };
-    let draft = Draft::new(&RULE, data.place(error.span), format!("the user data is not valid TOML, and {who}: {}", error.message))
+    let draft = data.draft(&RULE, error.span, format!("the user data is not valid TOML, and {who}: {}", error.message))
         .help("write `key = value` lines under `[settings...]` tables, strings in quotes");
     drafts.push(if custom { draft.severity(Severity::Warning).caught_by(CaughtBy::Nobody) } else { draft });
 }

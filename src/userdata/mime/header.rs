@@ -124,11 +124,13 @@ fn header(text: &str, pieces: &[Span], strict: bool) -> Option<Header> {
         return None;
     }
     let value = line.value.get(colon + 1..)?;
-    let start = line.value.len() - value.trim_start_matches(BLANKS).len();
-    let mut copy = Word::starting(line.place(&(start..line.value.len())));
-    for (at, character) in line.value.char_indices().skip_while(|(at, _)| *at < start) {
-        let raw = line.place(&(at..at + character.len_utf8()));
-        copy.push(character.encode_utf8(&mut [0; 4]), raw, false);
+    let value = value.trim_start_matches(BLANKS);
+    let mut at = line.value.len() - value.len();
+    let mut copy = Word::starting(line.place(&(at..line.value.len())));
+    for character in value.chars() {
+        let end = at + character.len_utf8();
+        copy.push(Span::new(at, end).text(&line.value), line.place(&(at..end)), false);
+        at = end;
     }
     Some(Header { name, value: copy })
 }

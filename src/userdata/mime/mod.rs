@@ -42,6 +42,7 @@ pub struct Part {
     pub headers: Vec<Header>,
     /// What is between the blank line after the headers and the next delimiter.
     pub body: Span,
+    media_type: String,
 }
 
 impl Part {
@@ -54,8 +55,15 @@ impl Part {
     ///
     /// AL2023 keeps only this header of a part, so that a `Content-Transfer-Encoding` is lost and the encoded
     /// text arrives (bootstrap/mime/mime.go `NewArchive`); AL2 keeps all.
-    pub fn media_type(&self) -> String {
-        self.header("Content-Type").and_then(|header| media_type(&header.value).ok()).unwrap_or_default().name
+    pub fn media_type(&self) -> &str {
+        &self.media_type
+    }
+
+    /// The header that says how its body is encoded, where that is not as it stands.
+    pub fn encoding(&self) -> Option<&Header> {
+        self.header("Content-Transfer-Encoding").filter(|encoding| {
+            !["7bit", "8bit", "binary"].iter().any(|plain| encoding.value.value.eq_ignore_ascii_case(plain))
+        })
     }
 }
 

@@ -151,8 +151,8 @@ impl Parts<'_, '_> {
         };
         let end = self.body_end(body);
         let span = Span::new(body, end.unwrap_or(self.text.len()));
-        let part = Part { delimiter: delimiter_line, headers, body: span };
-        self.judge(&part);
+        let mut part = Part { delimiter: delimiter_line, headers, body: span, media_type: String::new() };
+        self.judge(&mut part);
         self.archive.parts.push(part);
         if end.is_none() {
             let misspelt = self.misspelt(span);
@@ -169,7 +169,8 @@ impl Parts<'_, '_> {
         let dashed = ["--", self.boundary].concat();
         let follows = |at: usize| {
             let rest = self.rest(at);
-            rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']) || rest.starts_with("--")
+            matches!(rest.as_bytes().first(), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
+                || rest.starts_with("--")
         };
         let mut at = body;
         if self.rest(body).starts_with(&dashed) {
@@ -218,7 +219,7 @@ impl Parts<'_, '_> {
         }
     }
 
-    fn judge(&mut self, part: &Part) {
+    fn judge(&mut self, part: &mut Part) {
         for header in &part.headers {
             let name = header.name.value.to_ascii_lowercase();
             if !["content-", "mime-", "x-", "merge-type", "launch-index"]
@@ -232,11 +233,12 @@ impl Parts<'_, '_> {
         let Some(header) = part.header("Content-Type") else {
             return self.archive.problem(ProblemKind::PartWithoutContentType, part.delimiter);
         };
+        let span = header.value.span;
         let Ok(MediaType { name, .. }) = media_type(&header.value) else {
-            return self.archive.problem(ProblemKind::MalformedPartType, header.value.span);
+            return self.archive.problem(ProblemKind::MalformedPartType, span);
         };
         if !PART_TYPES.contains(&name.as_str()) && !name.starts_with("multipart/") {
-            self.archive.problem(ProblemKind::UnknownPartType, header.value.span);
+            self.archive.problem(ProblemKind::UnknownPartType, span);
         }
         let body = part.body.text(self.text);
         let encoded = part.header("Content-Transfer-Encoding").is_some();
@@ -249,5 +251,6 @@ impl Parts<'_, '_> {
             let span = Span::new(part.body.start, part.body.start + length);
             self.archive.problem(ProblemKind::ShellPartWithoutShebang, span);
         }
+        part.media_type = name;
     }
 }

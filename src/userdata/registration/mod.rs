@@ -140,7 +140,7 @@ impl Registration {
             Kind::Empty | Kind::Comments => {}
             Kind::Mime => reader.archive(),
             Kind::CloudConfig => reader.cloud_config(whole),
-            Kind::CloudInit => reader.unknown(Reason::Download, first_line(text, whole)),
+            Kind::CloudInit => reader.unknown(Reason::Download, whole.first_line(text)),
             Kind::Tagged => reader.powershell(whole),
             Kind::Toml => reader.settings(),
             Kind::NodeConfig => reader.node_config(whole),
@@ -171,13 +171,6 @@ impl Registration {
     }
 }
 
-fn first_line(text: &str, within: Span) -> Span {
-    let content = within.text(text);
-    let blank = content.len() - content.trim_start().len();
-    let length = content.trim_start().lines().next().unwrap_or("").len();
-    Span::new(within.start + blank, within.start + blank + length)
-}
-
 struct Reader<'t> {
     text: &'t str,
     node_config: &'t NodeConfigReader,
@@ -198,9 +191,9 @@ impl Reader<'_> {
     }
 
     /// Takes over what a scan found in a part of the text.
-    fn scanned(&mut self, found: ConfiguredTaints, place: Place, to_text: impl Fn(Span) -> Span) {
+    fn scanned(&mut self, found: ConfiguredTaints, place: Place, to_text: &dyn Fn(Span) -> Span) {
         for taint in found.taints {
-            self.taint(taint.moved(&to_text), place);
+            self.taint(taint.moved(to_text), place);
         }
         if let Some(span) = found.unread {
             self.unknown(Reason::UnreadList, to_text(span));
@@ -218,9 +211,9 @@ impl Reader<'_> {
 
     fn node_config(&mut self, body: Span) {
         self.found.node_configs.push(body);
-        self.join(Join::NodeConfig(first_line(self.text, body)));
+        self.join(Join::NodeConfig(body.first_line(self.text)));
         let found = (self.node_config)(body.text(self.text));
-        self.scanned(found, Place::NodeConfig, |span| shifted(span, body.start));
+        self.scanned(found, Place::NodeConfig, &|span| shifted(span, body.start));
     }
 
     fn archive(&mut self) {
@@ -230,14 +223,11 @@ impl Reader<'_> {
             self.unknown(Reason::Unparsed, problem.map_or(Span::whole(self.text), |problem| problem.span));
         }
         for part in &archive.parts {
-            let media_type = part.media_type();
-            if let Some(encoding) = part.header("Content-Transfer-Encoding")
-                && !["7bit", "8bit", "binary"].contains(&encoding.value.value.to_ascii_lowercase().as_str())
-            {
+            if let Some(encoding) = part.encoding() {
                 self.unknown(Reason::Encoded, encoding.value.span);
                 continue;
             }
-            match media_type.as_str() {
+            match part.media_type() {
                 "application/node.eks.aws" => self.node_config(part.body),
                 "text/cloud-config"
                 | "text/jinja2"
@@ -261,7 +251,7 @@ impl Reader<'_> {
     fn cloud_config(&mut self, body: Span) {
         let content = body.text(self.text);
         let found = plain_node_config(content);
-        self.scanned(found, Place::Mention, |span| shifted(span, body.start));
+        self.scanned(found, Place::Mention, &|span| shifted(span, body.start));
         for directive in ["runcmd:", "bootcmd:", "write_files:"] {
             if let Some(at) = content.find(directive) {
                 let start = body.start + at;
@@ -294,10 +284,11 @@ impl Reader<'_> {
             self.join(Join::Bottlerocket(kubernetes.span()));
         }
         let taints = document.get(&["settings", "kubernetes", "node-taints"]);
-        for entry in taints.into_iter().flat_map(Entry::children) {
+        let Some(taints) = taints else { return };
+        for entry in taints.children() {
             match entry.value() {
                 Value::String(word) => self.setting(entry.key(), word),
-                Value::Array(_) => {
+                Value::Array => {
                     for word in entry.children().filter_map(Entry::as_string) {
                         self.setting(entry.key(), word);
                     }

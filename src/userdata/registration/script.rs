@@ -37,7 +37,10 @@ impl Reader<'_> {
                 self.unknown(Reason::Unparsed, problem.span);
             }
         }
-        let written: Names<'_> = script.commands.iter().flat_map(written_files).collect();
+        let mut written = Names::default();
+        for command in &script.commands {
+            written_files(command, &mut written);
+        }
         for command in &script.commands {
             self.command(command, &written);
         }
@@ -60,7 +63,7 @@ impl Reader<'_> {
         match invocation.name() {
             "kubelet" => {
                 self.join(Join::Kubelet(invocation.program.span));
-                let flags = KubeletFlags::from_words(invocation.arguments.iter().cloned());
+                let flags = KubeletFlags::from_words(invocation.arguments.to_vec());
                 self.flags(&flags, command.span);
                 for config in flags.all("config") {
                     self.unknown(Reason::ConfigFile, config.span);
@@ -101,7 +104,7 @@ impl Reader<'_> {
         let edits = command.words.iter().any(|word| word.basename() == "jq");
         let place = if edits { Place::Config } else { Place::Mention };
         for word in command.assignments.iter().chain(&command.words) {
-            self.scanned(plain_node_config(&word.value), place, |span| word.place(&span.into()));
+            self.scanned(plain_node_config(&word.value), place, &|span| word.place(&span.into()));
         }
     }
 
@@ -112,7 +115,7 @@ impl Reader<'_> {
         }
         let kubelet = body.contains("kubelet.config.k8s.io/");
         let found = if kubelet { (self.node_config)(body) } else { plain_node_config(body) };
-        self.scanned(found, Place::Config, |span| super::shifted(span, heredoc.body.start));
+        self.scanned(found, Place::Config, &|span| super::shifted(span, heredoc.body.start));
         if heredoc.expands(self.text) {
             let hides = |line: &&str| {
                 line.contains(['$', '`'])
@@ -126,10 +129,15 @@ impl Reader<'_> {
 }
 
 /// The files that a command redirects to, or copies its input to as `tee` does.
-fn written_files(command: &Command) -> impl Iterator<Item = &str> {
-    let tee = command.invocation().filter(|invocation| invocation.name() == "tee");
-    let copies = tee.map_or(&[][..], |invocation| invocation.arguments);
-    command.redirections.iter().map(|to| &to.target).chain(copies).map(|word| word.value.as_str())
+fn written_files<'c>(command: &'c Command, written: &mut Names<'c>) {
+    for to in &command.redirections {
+        written.insert(&to.target.value, ());
+    }
+    if let Some(tee) = command.invocation().filter(|invocation| invocation.name() == "tee") {
+        for word in tee.arguments {
+            written.insert(&word.value, ());
+        }
+    }
 }
 
 /// Whether what this command does is written somewhere else.

@@ -36,7 +36,7 @@ impl Reader<'_> {
                 b'\'' => self.single(&mut word),
                 b'"' => self.double(&mut word),
                 b'$' => self.dollar(&mut word, false),
-                _ => self.run(&mut word, |byte| b" \t\r\n;&|()<>`\\'\"$".contains(&byte)),
+                _ => self.run(&mut word, b" \t\r\n;&|()<>`\\'\"$"),
             }
         }
         word.span = Span::new(start, self.at);
@@ -44,12 +44,12 @@ impl Reader<'_> {
     }
 
     /// Copies up to the next byte that means something, at least one character.
-    fn run(&mut self, word: &mut Word, stops: impl Fn(u8) -> bool) {
+    fn run(&mut self, word: &mut Word, stops: &[u8]) {
         let start = self.at;
         let first = self.rest().chars().next().map_or(1, char::len_utf8);
         let bytes = self.rest().as_bytes();
-        let length =
-            bytes.iter().skip(first).position(|byte| stops(*byte)).map_or(bytes.len(), |at| at + first);
+        let length = bytes.iter().skip(first).position(|byte| stops.contains(byte));
+        let length = length.map_or(bytes.len(), |at| at + first);
         self.at += length;
         self.copy(word, start, false);
     }
@@ -123,7 +123,7 @@ impl Reader<'_> {
                 }
                 (b'`', _) => self.backtick(word),
                 (b'$', _) => self.dollar(word, true),
-                _ => self.run(word, |byte| b"\"\\`$".contains(&byte)),
+                _ => self.run(word, b"\"\\`$"),
             }
         }
         self.problem(ProblemKind::UnterminatedQuote, Span::new(open, open + 1));
@@ -236,7 +236,7 @@ impl Reader<'_> {
                     return;
                 }
                 b'\\' => self.ansi_c_escape(word),
-                _ => self.run(word, |byte| b"'\\".contains(&byte)),
+                _ => self.run(word, b"'\\"),
             }
         }
         self.problem(ProblemKind::UnterminatedQuote, Span::new(open, open + 2));

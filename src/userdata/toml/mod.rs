@@ -1,15 +1,20 @@
 //! TOML with places, for Bottlerocket's settings.
 //!
-//! `toml_parser` gives tokens, scalars and syntax errors (TOML 1.1, of which 1.0 is a part); what may be
-//! defined twice is decided here, by the rules of toml.io/en/v1.0.0 "Table" and "Keys".
+//! Read is TOML 1.1 (toml.io/en/v1.1.0), of which 1.0 is a part: [`read`] and [`string`] take the text apart, [`scalar`]
+//! tells numbers and dates, and [`tree`] decides what may be defined twice. The tests hold it against `toml_parser`.
 
-mod build;
-mod datetime;
+mod read;
+#[cfg(test)]
+mod reference;
+mod scalar;
+mod string;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use super::word::Word;
 use super::{Placed, Span};
+use tree::Node;
 
 /// A document: the root table and all below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,14 +31,6 @@ pub struct SyntaxError {
     pub span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Node {
-    key: Placed,
-    span: Span,
-    value: Value,
-    origin: Origin,
-}
-
 /// A value; arrays and tables are asked through [`Entry::children`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -48,24 +45,9 @@ pub enum Value {
     /// A date, a time or both.
     DateTime,
     /// An array, or an array of tables.
-    Array(Vec<usize>),
+    Array,
     /// A table.
-    Table(Vec<usize>),
-}
-
-/// What made a table or an array, which decides whether a later line may add to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
-    /// A value: scalar, `[…]` or `{…}`. Nothing may be added.
-    Value,
-    /// `[a.b]` made `a` on the way.
-    Implicit,
-    /// `[a]` or the root.
-    Header,
-    /// `a.b = …` made `a`.
-    Dotted,
-    /// `[[a]]`.
-    TableArray,
+    Table,
 }
 
 /// A key with its value in a document.
@@ -93,16 +75,17 @@ impl<'d> Entry<'d> {
 
     /// What a table or an array holds, in order.
     pub fn children(self) -> impl Iterator<Item = Self> {
-        let held = match &self.node.value {
-            Value::Array(held) | Value::Table(held) => held.as_slice(),
-            _ => &[],
-        };
-        held.iter().filter_map(move |id| Some(Self { node: self.document.nodes.get(*id)?, ..self }))
+        let mut next = self.node.first;
+        core::iter::from_fn(move || {
+            let entry = Self { node: self.document.nodes.get(next?)?, ..self };
+            next = entry.node.next;
+            Some(entry)
+        })
     }
 
     /// The entry of a table with this key.
     pub fn get(self, key: &str) -> Option<Self> {
-        matches!(self.node.value, Value::Table(_))
+        matches!(self.node.value, Value::Table)
             .then(|| self.children().find(|child| child.node.key.value == key))?
     }
 
@@ -115,7 +98,7 @@ impl<'d> Entry<'d> {
 impl Document {
     /// Reads a text; the first error where it is no TOML.
     pub fn read(text: &str) -> Result<Self, SyntaxError> {
-        build::read(text)
+        read::document(text)
     }
 
     /// The root table.

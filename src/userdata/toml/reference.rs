@@ -1,73 +1,105 @@
-//! From the events of `toml_parser` to a tree, with the rules of what may be defined twice.
+//! What the tests hold the reader against: tokens, syntax and scalars by `toml_parser`, the tree in a map of its own, dates
+//! by an expression.
 
-use super::datetime;
-use super::{Document, Node, Origin, SyntaxError, Value};
-use crate::userdata::word::Word;
+use super::{Document, Entry, Value};
 use crate::userdata::{Placed, Span};
+use regex::Regex;
 use std::collections::BTreeMap;
 use toml_parser::decoder::ScalarKind;
 use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
 use toml_parser::{ParseError, Source};
 
-/// The most arrays and inline tables inside one another.
-const MAX_DEPTH: u32 = 64;
+/// An entry as text, in the order of the document: how deep, the key and its place, the value and its place.
+pub(super) type Row = String;
 
-pub(super) fn read(text: &str) -> Result<Document, SyntaxError> {
+fn row(depth: usize, key: &Placed, value: &str, span: Span) -> Row {
+    format!("{depth} {:?}@{:?} {value}@{span:?}", key.value, key.span)
+}
+
+/// The entries of a document of ours.
+pub(super) fn rows(document: &Document) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut entries: Vec<(usize, Entry<'_>)> = document.root().map(|root| (0, root)).into_iter().collect();
+    while let Some((depth, entry)) = entries.pop() {
+        let value = match entry.value() {
+            Value::String(word) => format!("String({:?})", word.value),
+            value => format!("{value:?}"),
+        };
+        rows.push(row(depth, entry.key(), &value, entry.span()));
+        let mut children: Vec<_> = entry.children().map(|child| (depth + 1, child)).collect();
+        children.reverse();
+        entries.extend(children);
+    }
+    rows
+}
+
+/// The entries of a text, or where it goes wrong first.
+pub(super) fn read(text: &str) -> Result<Vec<Row>, usize> {
     let source = Source::new(text);
     let tokens: Vec<_> = source.lex().collect();
     let mut events: Vec<Event> = Vec::new();
     let mut errors: Vec<ParseError> = Vec::new();
-    let mut guard = RecursionGuard::new(&mut events, MAX_DEPTH);
+    let mut guard = RecursionGuard::new(&mut events, 64);
     let mut checked = ValidateWhitespace::new(&mut guard, source);
     parse_document(&tokens, &mut checked, &mut errors);
-    Builder::new(text, source).build(&events, errors)
+    let mut builder = Builder { source, nodes: Vec::new(), index: BTreeMap::new(), errors: Vec::new() };
+    builder.nodes.push(Node {
+        key: Placed::default(),
+        span: Span::whole(text),
+        value: "Table".to_owned(),
+        origin: Origin::Header,
+        held: Vec::new(),
+    });
+    for error in errors {
+        builder.syntax(&error, text.len());
+    }
+    // What does not parse is not interpreted.
+    if builder.errors.is_empty() {
+        builder.document(&events);
+    }
+    match builder.errors.iter().min() {
+        Some(error) => Err(*error),
+        None => Ok(builder.rows(0, 0)),
+    }
+}
+
+struct Node {
+    key: Placed,
+    span: Span,
+    value: String,
+    origin: Origin,
+    held: Vec<usize>,
+}
+
+/// What made a table or an array.
+#[derive(Clone, Copy)]
+enum Origin {
+    Value,
+    Implicit,
+    Header,
+    Dotted,
+    TableArray,
 }
 
 struct Builder<'t> {
-    text: &'t str,
     source: Source<'t>,
     nodes: Vec<Node>,
-    /// Nodes by the number of their table and their key.
-    index: BTreeMap<String, usize>,
-    errors: Vec<SyntaxError>,
+    index: BTreeMap<(usize, String), usize>,
+    /// Where they are.
+    errors: Vec<usize>,
 }
 
-impl<'t> Builder<'t> {
-    fn new(text: &'t str, source: Source<'t>) -> Self {
-        let root = Node {
-            key: Placed { value: String::new(), span: Span::new(0, 0) },
-            span: Span::whole(text),
-            value: Value::Table(Vec::new()),
-            origin: Origin::Header,
-        };
-        Self { text, source, nodes: vec![root], index: BTreeMap::new(), errors: Vec::new() }
+impl Builder<'_> {
+    fn rows(&self, id: usize, depth: usize) -> Vec<Row> {
+        let node = &self.nodes[id];
+        let mut rows = vec![row(depth, &node.key, &node.value, node.span)];
+        rows.extend(node.held.iter().flat_map(|held| self.rows(*held, depth + 1)));
+        rows
     }
 
-    fn build(mut self, events: &[Event], errors: Vec<ParseError>) -> Result<Document, SyntaxError> {
-        for error in errors {
-            self.syntax(&error, Span::new(self.text.len(), self.text.len()));
-        }
-        // What does not parse is not interpreted: one mistake would be told twice.
-        if self.errors.is_empty() {
-            self.document(events);
-        }
-        match self.errors.into_iter().min_by_key(|error| error.span.start) {
-            Some(error) => Err(error),
-            None => Ok(Document { nodes: self.nodes }),
-        }
-    }
-
-    fn syntax(&mut self, error: &ParseError, fallback: Span) {
+    fn syntax(&mut self, error: &ParseError, fallback: usize) {
         let span = error.unexpected().or_else(|| error.context());
-        let span = span.map_or(fallback, |span| Span::new(span.start(), span.end()));
-        self.error(error.description().to_owned(), span);
-    }
-
-    fn error(&mut self, message: String, span: Span) {
-        // The lexer counts bytes where it gives up, also inside a character.
-        let start = self.text.floor_char_boundary(span.start);
-        let span = Span::new(start, self.text.ceil_char_boundary(span.end.max(start)));
-        self.errors.push(SyntaxError { message, span });
+        self.errors.push(span.map_or(fallback, |span| span.start()));
     }
 
     fn document(&mut self, events: &[Event]) {
@@ -112,7 +144,7 @@ impl<'t> Builder<'t> {
                     raw.decode_key(&mut value, &mut errors);
                 }
                 for error in errors {
-                    self.syntax(&error, span);
+                    self.syntax(&error, span.start);
                 }
                 path.push(Placed { value, span });
             }
@@ -120,33 +152,25 @@ impl<'t> Builder<'t> {
         path
     }
 
-    fn add(&mut self, parent: usize, key: Placed, span: Span, value: Value, origin: Origin) -> usize {
+    fn add(&mut self, parent: usize, key: Placed, span: Span, value: &str, origin: Origin) -> usize {
         let id = self.nodes.len();
-        let in_table = match self.nodes.get_mut(parent).map(|node| &mut node.value) {
-            Some(Value::Table(held)) => {
-                held.push(id);
-                true
+        if let Some(holder) = self.nodes.get_mut(parent) {
+            holder.held.push(id);
+            if holder.value == "Table" {
+                self.index.insert((parent, key.value.clone()), id);
             }
-            Some(Value::Array(held)) => {
-                held.push(id);
-                false
-            }
-            _ => false,
-        };
-        if in_table {
-            self.index.insert(format!("{parent} {}", key.value), id);
         }
-        self.nodes.push(Node { key, span, value, origin });
+        self.nodes.push(Node { key, span, value: value.to_owned(), origin, held: Vec::new() });
         id
     }
 
     fn find(&self, table: usize, key: &Placed) -> Option<(usize, &Node)> {
-        let id = *self.index.get(&format!("{table} {}", key.value))?;
-        Some((id, self.nodes.get(id)?))
+        let id = *self.index.get(&(table, key.value.clone()))?;
+        Some((id, &self.nodes[id]))
     }
 
     fn duplicate(&mut self, key: &Placed) -> Option<usize> {
-        self.error(format!("`{}` is defined twice", key.value), key.span);
+        self.errors.push(key.span.start);
         None
     }
 
@@ -156,23 +180,22 @@ impl<'t> Builder<'t> {
         let mut table = 0;
         for key in path {
             table = match self.find(table, &key) {
-                None => self.add(table, key, span, Value::Table(Vec::new()), Origin::Implicit),
-                Some((id, node)) => match (&node.value, node.origin) {
-                    (_, Origin::Value) => return self.duplicate(&key),
-                    (Value::Array(held), _) => held.last().copied()?,
+                None => self.add(table, key, span, "Table", Origin::Implicit),
+                Some((id, node)) => match node.origin {
+                    Origin::Value => return self.duplicate(&key),
+                    Origin::TableArray => *node.held.last()?,
                     _ => id,
                 },
             };
         }
-        let empty = Value::Table(Vec::new());
         match self.find(table, &last).map(|(id, node)| (id, node.origin)) {
             None if is_array => {
-                let array = self.add(table, last.clone(), span, Value::Array(Vec::new()), Origin::TableArray);
-                Some(self.add(array, last, span, empty, Origin::Header))
+                let array = self.add(table, last.clone(), span, "Array", Origin::TableArray);
+                Some(self.add(array, last, span, "Table", Origin::Header))
             }
-            None => Some(self.add(table, last, span, empty, Origin::Header)),
+            None => Some(self.add(table, last, span, "Table", Origin::Header)),
             Some((id, Origin::TableArray)) if is_array => {
-                Some(self.add(id, last, span, empty, Origin::Header))
+                Some(self.add(id, last, span, "Table", Origin::Header))
             }
             Some((id, Origin::Implicit)) if !is_array => {
                 let node = self.nodes.get_mut(id)?;
@@ -197,7 +220,7 @@ impl<'t> Builder<'t> {
             target = match self.find(table, &key).map(|(id, node)| (id, node.origin)) {
                 None => {
                     let span = key.span;
-                    Some(self.add(table, key, span, Value::Table(Vec::new()), Origin::Dotted))
+                    Some(self.add(table, key, span, "Table", Origin::Dotted))
                 }
                 Some((id, Origin::Dotted | Origin::Implicit)) => Some(id),
                 Some(_) => self.duplicate(&key),
@@ -224,10 +247,10 @@ impl<'t> Builder<'t> {
         match event.kind() {
             EventKind::Scalar => {
                 let value = self.scalar(event, span);
-                self.add(parent, key, span, value, Origin::Value);
+                self.add(parent, key, span, &value, Origin::Value);
             }
             EventKind::ArrayOpen => {
-                let id = self.add(parent, key, span, Value::Array(Vec::new()), Origin::Value);
+                let id = self.add(parent, key, span, "Array", Origin::Value);
                 while let Some(next) = events.peek() {
                     match next.kind() {
                         EventKind::ArrayClose => break,
@@ -243,7 +266,7 @@ impl<'t> Builder<'t> {
                 self.close(id, events.next());
             }
             EventKind::InlineTableOpen => {
-                let id = self.add(parent, key, span, Value::Table(Vec::new()), Origin::Value);
+                let id = self.add(parent, key, span, "Table", Origin::Value);
                 while let Some(next) = events.peek() {
                     match next.kind() {
                         EventKind::InlineTableClose => break,
@@ -265,46 +288,47 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn scalar(&mut self, event: &Event, span: Span) -> Value {
+    fn scalar(&mut self, event: &Event, span: Span) -> String {
         let mut decoded = String::new();
         let mut errors: Vec<ParseError> = Vec::new();
-        let Some(raw) = self.source.get(event) else { return Value::Float };
-        let kind = raw.decode_scalar(&mut decoded, &mut errors);
+        let kind = self.source.get(event).unwrap().decode_scalar(&mut decoded, &mut errors);
         for error in errors {
-            self.syntax(&error, span);
+            self.syntax(&error, span.start);
         }
         match kind {
-            ScalarKind::String => Value::String(string(span.text(self.text), &decoded, span)),
-            ScalarKind::Boolean(value) => Value::Boolean(value),
-            ScalarKind::Float => Value::Float,
+            ScalarKind::String => format!("String({decoded:?})"),
+            ScalarKind::Boolean(value) => format!("Boolean({value})"),
+            ScalarKind::Float => "Float".to_owned(),
             ScalarKind::DateTime => {
-                if !datetime::is_valid(&decoded) {
-                    self.error("no such date or time".to_owned(), span);
+                if !is_moment(&decoded) {
+                    self.errors.push(span.start);
                 }
-                Value::DateTime
+                "DateTime".to_owned()
             }
             ScalarKind::Integer(radix) => {
-                if let Ok(value) = i64::from_str_radix(&decoded, radix.value()) {
-                    Value::Integer(value)
-                } else {
-                    self.error("the number does not fit 64 bits".to_owned(), span);
-                    Value::Float
+                let value = i64::from_str_radix(&decoded, radix.value());
+                if value.is_err() {
+                    self.errors.push(span.start);
                 }
+                format!("Integer({})", value.unwrap_or_default())
             }
         }
     }
 }
 
-/// A string with the place of each character where no escape stands in between.
-fn string(raw: &str, decoded: &str, span: Span) -> Word {
-    let mut word = Word::starting(span);
-    word.quoted = true;
-    match raw.find(decoded) {
-        Some(at) if !decoded.is_empty() => {
-            let start = span.start + at;
-            word.push(decoded, Span::new(start, start + decoded.len()), false);
-        }
-        _ => word.push(decoded, span, false),
+/// Whether it is a date, a time or both that a calendar and a clock can show.
+fn is_moment(text: &str) -> bool {
+    let minute = "(?:[01][0-9]|2[0-3]):[0-5][0-9]";
+    let time = format!(r"{minute}(?::(?:[0-5][0-9]|60)(?:\.[0-9]+)?)?");
+    let date = "([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
+    let moment = format!("^(?:{date}(?:[Tt ]{time}(?:[Zz]|[+-]{minute})?)?|{time})$");
+    let Some(found) = Regex::new(&moment).unwrap().captures(text) else { return false };
+    let number = |index| Some(found.get(index)?.as_str().parse::<u32>().unwrap());
+    let (Some(year), Some(month), Some(day)) = (number(1), number(2), number(3)) else { return true };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => day <= if leap { 29 } else { 28 },
+        4 | 6 | 9 | 11 => day <= 30,
+        _ => true,
     }
-    word
 }
