@@ -1,7 +1,7 @@
 //! SARIF is what the standard says: OASIS, Static Analysis Results Interchange Format Version 2.1.0 Plus Errata 01, of which
 //! the schema below has the objects that reports use, as closed and as bounded as the standard's own schema has them.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fall over")]
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use karpwarden_delivery::home;
 use serde_json::{Value, json};
 
 /// An object with these members and no others.
-fn object(required: &[&str], members: Value) -> Value {
+fn object(required: &[&str], members: &Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": members})
 }
 
@@ -39,59 +39,59 @@ fn schema() -> jsonschema::Validator {
     let uri = || json!({"type": "string", "format": "uri-reference", "minLength": 1});
     let definitions = json!({
         // 3.14
-        "run": object(&["tool"], json!({
-            "tool": object(&["driver"], json!({"driver": one("component")})), // 3.18
+        "run": object(&["tool"], &json!({
+            "tool": object(&["driver"], &json!({"driver": one("component")})), // 3.18
             "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]}, // 3.14.17
             "results": {"type": "array", "items": one("result")},
             "invocations": {"type": "array", "items": one("invocation")},
         })),
         // 3.19
-        "component": object(&["name"], json!({
+        "component": object(&["name"], &json!({
             "name": text(), "semanticVersion": text(), "informationUri": uri(), "rules": list("rule"),
         })),
         // 3.49
-        "rule": object(&["id"], json!({
+        "rule": object(&["id"], &json!({
             "id": text(), "name": text(), "shortDescription": one("described"), "help": one("described"), "helpUri": uri(),
-            "defaultConfiguration": object(&[], json!({"level": level()})), // 3.50
+            "defaultConfiguration": object(&[], &json!({"level": level()})), // 3.50
             "properties": bag(),
         })),
         // 3.12
-        "described": object(&["text"], json!({"text": text(), "markdown": text()})),
+        "described": object(&["text"], &json!({"text": text(), "markdown": text()})),
         // 3.11
-        "message": object(&["text"], json!({"text": text()})),
+        "message": object(&["text"], &json!({"text": text()})),
         // 3.27
-        "result": object(&["message", "ruleId", "locations", "partialFingerprints"], json!({
+        "result": object(&["message", "ruleId", "locations", "partialFingerprints"], &json!({
             "ruleId": text(), "ruleIndex": number(-1), "level": level(), "message": one("message"),
             "locations": {"type": "array", "items": one("location")}, "relatedLocations": list("location"),
             "partialFingerprints": {"type": "object", "additionalProperties": text()}, "fixes": list("fix"), "properties": bag(),
         })),
         // 3.28; code scanning of GitHub takes no result without a region
-        "location": object(&["physicalLocation"], json!({
+        "location": object(&["physicalLocation"], &json!({
             "id": number(-1), "message": one("message"),
-            "physicalLocation": object(&["artifactLocation", "region"], json!({ // 3.29
+            "physicalLocation": object(&["artifactLocation", "region"], &json!({ // 3.29
                 "artifactLocation": one("artifact"), "region": one("region"),
             })),
             "logicalLocations": {"type": "array", "uniqueItems": true, "items": // 3.33
-                object(&[], json!({"fullyQualifiedName": text(), "kind": text()}))},
+                object(&[], &json!({"fullyQualifiedName": text(), "kind": text()}))},
         })),
         // 3.4
-        "artifact": object(&["uri"], json!({"uri": uri()})),
+        "artifact": object(&["uri"], &json!({"uri": uri()})),
         // 3.30
-        "region": object(&["startLine"], json!({
+        "region": object(&["startLine"], &json!({
             "startLine": number(1), "startColumn": number(1), "endLine": number(1), "endColumn": number(1),
         })),
         // 3.55, 3.56, 3.57
-        "fix": object(&["artifactChanges"], json!({"description": one("message"), "artifactChanges": some("change")})),
-        "change": object(&["artifactLocation", "replacements"], json!({
+        "fix": object(&["artifactChanges"], &json!({"description": one("message"), "artifactChanges": some("change")})),
+        "change": object(&["artifactLocation", "replacements"], &json!({
             "artifactLocation": one("artifact"), "replacements": some("replacement"),
         })),
-        "replacement": object(&["deletedRegion"], json!({
-            "deletedRegion": one("region"), "insertedContent": object(&[], json!({"text": text()})),
+        "replacement": object(&["deletedRegion"], &json!({
+            "deletedRegion": one("region"), "insertedContent": object(&[], &json!({"text": text()})),
         })),
         // 3.20, 3.58
-        "invocation": object(&["executionSuccessful"], json!({
+        "invocation": object(&["executionSuccessful"], &json!({
             "executionSuccessful": {"type": "boolean"},
-            "toolExecutionNotifications": {"type": "array", "items": object(&["message"], json!({
+            "toolExecutionNotifications": {"type": "array", "items": object(&["message"], &json!({
                 "level": level(), "message": one("message"), "locations": list("location"),
             }))},
         })),
@@ -99,7 +99,7 @@ fn schema() -> jsonschema::Validator {
     // 3.13
     let mut log = object(
         &["version", "runs"],
-        json!({"$schema": uri(), "version": {"const": "2.1.0"}, "runs": {"type": "array", "items": one("run")}}),
+        &json!({"$schema": uri(), "version": {"const": "2.1.0"}, "runs": {"type": "array", "items": one("run")}}),
     );
     log["$defs"] = definitions;
     jsonschema::validator_for(&log).unwrap()
