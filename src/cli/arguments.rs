@@ -72,7 +72,7 @@ pub(crate) enum Command {
 /// Checks manifests: files, folders or standard input.
 ///
 /// A folder is walked for .yaml, .yml, .json and .jsonl files; what ignore files name and hidden files are left out. A
-/// file named outright is always read.
+/// file named outright is read all the same, unless --force-exclude is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Check {

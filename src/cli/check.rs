@@ -53,7 +53,9 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
     if check.choice.force_exclude {
         let named = count(&groups);
         let is_left_out = |input: &Input| input.place().is_some_and(|path| excluded.fit(path, false));
-        groups.iter_mut().for_each(|(_, inputs)| inputs.retain(|input| !is_left_out(input)));
+        for (_, inputs) in &mut groups {
+            inputs.retain(|input| !is_left_out(input));
+        }
         if named > 0 && count(&groups) == 0 {
             if !check.output.quiet {
                 terminal::note(color, "nothing to check: all of it is excluded");

@@ -116,7 +116,7 @@ pub const ALL: [Key; 10] = [
         Shape::Paths,
         "Excluded paths",
         "Files and folders that a walk leaves out, as patterns of an ignore file in the config file's folder. A file named \
-         outright is always checked.",
+         outright is checked all the same, unless `--force-exclude` is given.",
     )
     .only(Scope::Terminal),
     Key::new(
