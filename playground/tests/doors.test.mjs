@@ -2,7 +2,7 @@
 // answers as it does in policy-server.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -153,7 +153,7 @@ test('the diagnoses of the page have the bytes of the command line', async () =>
   const noise = { name: 'noise.log', text: '\u0000\ufffd{"level":"INFO"\r\n'.repeat(50) };
   const sets = [...folders, [noise], ...folders.map((files) => [...files, noise])];
   const given = await visited.page.evaluate(
-    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', files, {})).json)),
+    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', [{ name: '', files }], {})).json)),
     sets,
   );
   let diagnoses = 0;
@@ -164,6 +164,20 @@ test('the diagnoses of the page have the bytes of the command line', async () =>
   });
   assert.ok(diagnoses > 0);
   console.log(`${sets.length} inputs, ${diagnoses} diagnoses, the same bytes`);
+});
+
+test('several clusters have the bytes of the command line too', async () => {
+  const path = join(root, 'tests/problems/symptoms/foreign-collection/two-clusters-1.8');
+  const clusters = readdirSync(path).sort().map((name) => ({
+    name,
+    files: readdirSync(join(path, name)).sort().map((file) => ({ name: `${name}/${file}`, text: readFileSync(join(path, name, file), 'utf8') })),
+  }));
+  const given = await visited.page.evaluate(async (clusters) => (await globalThis.ask.symptoms('diagnose', clusters, {})).json, clusters);
+  const flags = clusters.flatMap(({ name }) => ['--cluster', name]);
+  const options = { cwd: path, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+  const { stdout } = spawnSync(join(target, 'debug/karpwarden'), ['diagnose', '--format', 'json', ...flags], options);
+  assert.equal(`${given}\n`, stdout);
+  assert.equal(JSON.parse(given).logs.length, 2);
 });
 
 test('the policy in the page answers as in policy-server', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { drop, onPage, root, shared, visit } from './browser.mjs';
+import { drop, onPage, pack, root, shared, visit } from './browser.mjs';
 
 const folder = join(root, 'examples/symptoms');
 const examples = readdirSync(folder).sort();
@@ -129,6 +129,26 @@ onPage('hostile words of a log stay text', async (page) => {
     [document, document.getElementById('editor').shadowRoot].flatMap((root) => [...root.querySelectorAll('img, iframe, script:not([src]), [onerror]')].map((node) => node.outerHTML)),
   );
   assert.deepEqual(foreign, []);
+});
+
+const collection = join(root, 'tests/problems/symptoms/foreign-collection/two-clusters-1.8');
+
+onPage('folders are clusters where somebody says so', async (page, { context, server }) => {
+  await choose(page, 'nodeclaim-refused-label');
+  assert.equal(await page.locator('#apart').count(), 0, 'one folder or none is one cluster');
+  const files = ['blue', 'green'].map((name) => [`${name}/karpenter.log`, readFileSync(join(collection, name, 'karpenter.log'), 'utf8')]);
+  page = await context.newPage();
+  await page.goto(`${server.address}#${pack({ f: files })}`);
+  await page.getByText('Each folder is a cluster: blue, green').waitFor();
+  assert.equal((await report(page)).logs.length, 1);
+  await page.locator('#apart').check();
+  await page.getByRole('list', { name: 'What was read of green' }).waitFor();
+  const { findings, logs } = await report(page);
+  assert.deepEqual(logs.map(({ cluster }) => cluster), ['blue', 'green']);
+  assert.deepEqual([findings[0].rule, findings[0].confidence], ['foreign-collection', 'certain']);
+  assert.match(await page.locator('#diagnoses .where').first().textContent(), /^cluster (blue|green)/);
+  await page.locator('#apart').uncheck();
+  await page.getByRole('list', { name: 'What was read', exact: true }).waitFor();
 });
 
 onPage('a folder of logs and manifests', async (page) => {

@@ -57,6 +57,8 @@ pub struct Tally {
     works_again: BTreeMap<&'static str, Span>,
     /// Pods that events say have found their node, and when.
     served: BTreeMap<Subject<'static>, Option<Time>>,
+    /// The conditions of objects that came to be true, and when.
+    fulfilled: BTreeMap<(Subject<'static>, String), Span>,
     span: Span,
     /// The commit that the last line of a log named, as JSON.
     commit: String,
@@ -78,6 +80,7 @@ impl Default for Tally {
             number_of_causes: 0,
             works_again: BTreeMap::new(),
             served: BTreeMap::new(),
+            fulfilled: BTreeMap::new(),
             span: Span::default(),
             commit: String::new(),
             named: Releases::NONE,
@@ -118,6 +121,8 @@ struct Cause {
 struct OfOne {
     count: u64,
     last: Option<Time>,
+    /// The condition that tells it; empty where none does.
+    condition: String,
 }
 
 impl Tally {
@@ -158,6 +163,13 @@ impl Tally {
             told.iter().all(|(_, _, position, _)| told.first().is_some_and(|first| first.2 == *position));
         for (message, _, position, detail) in told {
             self.count(position, detail, message, entry, alone, !found.words_only);
+        }
+        if entry.condition.status == "True"
+            && let Some(time) = entry.time
+            && self.fulfilled.len() < MAX_SERVED
+        {
+            let key = (entry.object.clone().into_owned(), entry.condition.kind.to_string());
+            self.fulfilled.entry(key).or_default().take(time);
         }
         if let (Some(time), Some(message)) = (entry.time, works_again(entry)) {
             self.works_again.entry(message).or_default().take(time);
@@ -246,7 +258,9 @@ impl Tally {
             let explains = AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_told(name));
             // What names no detail is about one of those that were named.
             let unnamed = causes.get("").filter(|_| causes.len() > 1);
-            let named = causes.iter().filter(|(detail, _)| unnamed.is_none() || !detail.is_empty());
+            let named = causes.iter().filter(|(detail, cause)| {
+                (unnamed.is_none() || !detail.is_empty()) && !self.is_mended(cause)
+            });
             for (at, (detail, cause)) in named.enumerate() {
                 let unnamed = unnamed.filter(|_| at == 0);
                 if explains
@@ -283,6 +297,19 @@ impl Tally {
                 cause.present || cause.longest() >= signed(minutes) || !self.has_passed(cause, until)
             }
         }
+    }
+
+    /// Whether the conditions that tell it have all come to be true later: events tell of both.
+    fn is_mended(&self, cause: &Cause) -> bool {
+        let is_true = |(object, of_one): (&Subject<'static>, &OfOne)| {
+            let span = self.fulfilled.get(&(object.clone(), of_one.condition.clone()));
+            let since = |span: &Span| of_one.last.and_then(|last| span.since(last));
+            span.and_then(since).is_some_and(|since| since > 0)
+        };
+        !cause.logged
+            && cause.more_objects == 0
+            && !cause.objects.is_empty()
+            && cause.objects.iter().all(is_true)
     }
 
     fn has_passed(&self, cause: &Cause, until: &[&str]) -> bool {
@@ -328,6 +355,9 @@ impl Cause {
                 let of_one = self.objects.entry(subject).or_default();
                 of_one.count = of_one.count.saturating_add(entry.count.max(1));
                 of_one.last = entry.time.max(of_one.last);
+                if !entry.condition.kind.is_empty() {
+                    entry.condition.kind.as_ref().clone_into(&mut of_one.condition);
+                }
             }
         }
         self.quote(message, entry);

@@ -19,21 +19,24 @@ const PIECE = 1 << 20;
 const today = () => new Date().toISOString().slice(0, 10);
 
 const methods: Handlers<SymptomMethods> = {
-  async diagnose(files, settings, progress) {
+  async diagnose(clusters, settings, progress) {
     const before = performance.now();
     const reading = new Reading(JSON.stringify(settings), today());
     let done = 0;
-    for (const file of files) {
-      reading.file(file.name);
-      if ('text' in file) {
-        reading.feed(new TextEncoder().encode(file.text));
-        continue;
-      }
-      // A gigabyte is never in memory: pieces of it are.
-      for (let at = 0; at < file.file.size; at += PIECE) {
-        reading.feed(new Uint8Array(await file.file.slice(at, at + PIECE).arrayBuffer()));
-        done += PIECE;
-        progress(done);
+    for (const { name, files } of clusters) {
+      reading.cluster(name);
+      for (const file of files) {
+        reading.file(file.name);
+        if ('text' in file) {
+          reading.feed(new TextEncoder().encode(file.text));
+          continue;
+        }
+        // A gigabyte is never in memory: pieces of it are.
+        for (let at = 0; at < file.file.size; at += PIECE) {
+          reading.feed(new Uint8Array(await file.file.slice(at, at + PIECE).arrayBuffer()));
+          done += PIECE;
+          progress(done);
+        }
       }
     }
     return { json: reading.finish(), ms: performance.now() - before };

@@ -1,11 +1,12 @@
 // What logs, events and status tell: the diagnoses, the lines they rest on, and how much of the input was understood.
 
 import { type App, PATIENT } from './app.ts';
+import { byFolder, foldersOf } from './clusters.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './markdown.ts';
 import { Stopped } from './remote.ts';
-import type { Diagnosed, Diagnosis, Evidence, Log, SymptomFile } from './types.ts';
+import type { Diagnosed, Diagnosis, Evidence, Log } from './types.ts';
 
 /** So much evidence is shown before it is asked for. */
 const FEW = 3;
@@ -22,6 +23,8 @@ export class SymptomsView {
   #running = false;
   #trouble = '';
   #open = new Set<string>();
+  /** Whether each folder is a cluster of its own. */
+  #apart = false;
 
   constructor(
     private readonly app: App,
@@ -31,7 +34,7 @@ export class SymptomsView {
   async render(view: HTMLElement): Promise<void> {
     this.#view = view;
     const { app } = this;
-    const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings)];
+    const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings), this.#apart];
     const same = inputs.length === this.#asked.length && inputs.every((input, index) => input === this.#asked[index]);
     if (same || this.#running) {
       if (!this.#running) this.#draw();
@@ -48,7 +51,8 @@ export class SymptomsView {
     this.#asked = inputs;
     this.#running = true;
     this.#trouble = '';
-    const files: SymptomFile[] = app.symptomFiles();
+    const files = app.symptomFiles();
+    const clusters = this.#apart && foldersOf(files).length > 0 ? byFolder(files) : [{ name: '', files }];
     const all = app.large.reduce((sum, { file }) => sum + file.size, 0);
     const bar = h('progress', { max: Math.max(all, 1), 'aria-label': 'Read so far' });
     const said = h('span', {}, 'Reading');
@@ -62,7 +66,7 @@ export class SymptomsView {
     if (!this.#report) this.#view?.replaceChildren(this.#tools());
     const late = setTimeout(() => this.#view?.prepend(box), 200);
     try {
-      const { json, ms } = await app.reader.call('diagnose', [files, app.state.settings], PATIENT, (done) => {
+      const { json, ms } = await app.reader.call('diagnose', [clusters, app.state.settings], PATIENT, (done) => {
         bar.value = Math.min(done, all);
         said.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
       });
@@ -124,12 +128,20 @@ export class SymptomsView {
         h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Leave out ${one.name}`, onclick: () => app.leaveOut(one) }, icon('close')),
       ),
     );
+    const folders = foldersOf(app.symptomFiles());
+    const apart = h('input', { type: 'checkbox', id: 'apart', 'data-keep': 'apart' });
+    apart.checked = this.#apart;
+    apart.addEventListener('change', () => {
+      this.#apart = apart.checked;
+      this.#again();
+    });
     return h(
       'div',
       { class: 'tools' },
       h('button', { type: 'button', class: 'small', onclick: () => app.newFile('controller.log') }, 'Paste a log'),
       h('button', { type: 'button', class: 'small', onclick: () => document.getElementById('picker')?.click() }, 'Open files'),
       ...large,
+      folders.length > 0 && h('label', {}, apart, h('span', {}, `Each folder is a cluster: ${folders.join(', ')}`)),
       h('span', { class: 'grow' }),
       this.#report &&
         h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json') }, 'JSON'),
@@ -167,6 +179,7 @@ export class SymptomsView {
   #item(one: Diagnosis): HTMLElement {
     const { app } = this;
     const object = [one.kind, one.namespace, one.name].filter(Boolean).join('/');
+    const cluster = one.cluster && `cluster ${one.cluster}`;
     const { seen } = one;
     const times = seen?.first && seen.last && seen.first !== seen.last ? `${seen.first} to ${seen.last}` : (seen?.first ?? '');
     const first = one.evidence.find((line) => line.line !== null);
@@ -180,7 +193,7 @@ export class SymptomsView {
       icon(one.severity),
       h('span', { class: 'rule' }, one.rule),
       h('span', { class: 'severity' }, ` ${one.severity}, ${one.confidence}`),
-      h('span', { class: 'where' }, [object, seen && seen.count > 1 ? `${seen.count.toLocaleString('en')} times` : '', times].filter(Boolean).join(' · ')),
+      h('span', { class: 'where' }, [cluster, object, seen && seen.count > 1 ? `${seen.count.toLocaleString('en')} times` : '', times].filter(Boolean).join(' · ')),
       h('span', { class: 'message' }, ...message(one.message)),
     );
     const more = h('div', { class: 'more' }, one.help && h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))));
@@ -280,9 +293,9 @@ export class SymptomsView {
 
   #account(log: Log): HTMLElement {
     const number = (value: number) => value.toLocaleString('en');
-    const list = h('ul', { class: 'notes', 'aria-label': 'What was read' });
+    const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `What was read of ${log.cluster}` : 'What was read' });
     const say = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
-    say(`${count(log.lines, 'line')} read, ${count(log.entries, 'entry', 'entries')} in them: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
+    say(log.cluster && h('strong', {}, `${log.cluster}: `), `${count(log.lines, 'line')} read, ${count(log.entries, 'entry', 'entries')} in them: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
     if (log.level) {
       const silent = log.level === 'DEBUG' ? '' : ' What the controller says at DEBUG is not in it.';
       say(`The lowest level is ${log.level}.${silent}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`);

@@ -75,6 +75,7 @@ export interface Diagnosis extends Finding {
 
 /** What was read of a cluster's logs, events and status, and how much of it was understood. */
 export interface Log {
+  cluster: string;
   files: number;
   lines: number;
   entries: number;
@@ -181,6 +182,12 @@ export interface About {
 /** A text that is in the editor, or a file too large for it, which the worker reads piece by piece. */
 export type SymptomFile = SourceFile | { name: string; file: File };
 
+/** What is read of one cluster; its name is empty where there is only one. */
+export interface FilesOfCluster {
+  name: string;
+  files: SymptomFile[];
+}
+
 /** What the worker can be asked for: its arguments and its answer. */
 export interface EngineMethods {
   start: { args: []; result: { about: About; rules: Rule[] } };
@@ -201,7 +208,7 @@ export interface EngineMethods {
 
 /** What the worker that reads logs can be asked for. */
 export interface SymptomMethods {
-  diagnose: { args: [files: SymptomFile[], settings: Settings]; result: { json: string; ms: number } };
+  diagnose: { args: [clusters: FilesOfCluster[], settings: Settings]; result: { json: string; ms: number } };
   /** The page of a symptom as Markdown; empty where there is none of this name. */
   page: { args: [name: string]; result: string };
   /** The lines around one of a large file. */

@@ -27,6 +27,11 @@ impl Reading {
         Ok(Self(symptoms::Reading::new(settings, Limits::DEFAULT)))
     }
 
+    /// The files that come now are of a cluster of this name; empty where there is only one.
+    pub fn cluster(&mut self, name: &str) {
+        self.0.cluster(name);
+    }
+
     /// The bytes that come now are of a file of this name.
     pub fn file(&mut self, name: &str) {
         self.0.file(name, Role::Unknown);

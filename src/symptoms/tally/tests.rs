@@ -188,6 +188,24 @@ fn a_launch_that_succeeds_ends_the_want_of_capacity() {
 }
 
 #[test]
+fn a_condition_that_came_true_later_tells_nothing_any_more() {
+    let row = |age: &str, kind: &str, status: &str, reason: &str| {
+        format!(
+            "{age:<9}   Normal    {kind:<12}   ec2nodeclass/default   Status condition transitioned, Type: {kind}, Status: Unknown -> {status}, Reason: {reason}, Message: x"
+        )
+    };
+    let table = |rows: &[String]| {
+        [&["LAST SEEN   TYPE      REASON         OBJECT                 MESSAGE".to_owned()], rows].concat()
+    };
+    let fails = row("50m", "SubnetsReady", "False", "SubnetsNotFound");
+    let works = |age: &str, kind: &str| row(age, kind, "True", kind);
+    assert_eq!(told(&table(std::slice::from_ref(&fails))), ["error subnets-not-found x1"]);
+    assert_eq!(told(&table(&[fails.clone(), works("49m", "AMIsReady")])), ["error subnets-not-found x1"]);
+    assert_eq!(told(&table(&[works("51m", "SubnetsReady"), fails.clone()])), ["error subnets-not-found x1"]);
+    assert!(told(&table(&[works("41m", "SubnetsReady"), fails])).is_empty());
+}
+
+#[test]
 fn an_event_that_is_not_repeated_may_pass() {
     let confidence = |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(0).remove(0).confidence;
     for once in [
