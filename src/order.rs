@@ -4,20 +4,21 @@
 use core::cmp::Ordering;
 
 /// Sorts a list; equal items keep their order.
-pub(crate) fn sort_by<T>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
-    let order = {
+pub(crate) fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    let exchanges = {
         let compare = |one: usize, two: usize| match (items.get(one), items.get(two)) {
             (Some(one), Some(two)) => compare(one, two),
             _ => Ordering::Equal,
         };
-        sorted(items.len(), &compare)
+        exchanges(sorted(items.len(), &compare))
     };
-    let mut taken: Vec<Option<T>> = core::mem::take(items).into_iter().map(Some).collect();
-    items.extend(order.into_iter().filter_map(|index| taken.get_mut(index).and_then(Option::take)));
+    for (one, other) in exchanges {
+        items.swap(one, other);
+    }
 }
 
 /// Sorts a list by a key; items of equal keys keep their order.
-pub(crate) fn sort_by_key<T, K: Ord>(items: &mut Vec<T>, key: impl Fn(&T) -> K) {
+pub(crate) fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |one, two| key(one).cmp(&key(two)));
 }
 
@@ -47,6 +48,23 @@ fn sorted(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> 
         run *= 2;
     }
     order
+}
+
+/// The exchanges of two places after which every place has the item of the position that it is given.
+#[inline(never)]
+fn exchanges(mut order: Vec<usize>) -> Vec<(usize, usize)> {
+    let mut exchanges = Vec::new();
+    for start in 0..order.len() {
+        let mut at = start;
+        // Each place of a ring takes over from the next; the item of the first travels to the last.
+        while let Some(next) = order.get_mut(at).map(|next| core::mem::replace(next, at))
+            && next != start
+        {
+            exchanges.push((at, next));
+            at = next;
+        }
+    }
+    exchanges
 }
 
 #[cfg(test)]

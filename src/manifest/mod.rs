@@ -129,13 +129,20 @@ impl File {
     /// Reads a text under a name, which tells the language where it ends in `.json` or `.jsonl`.
     pub fn read(name: impl Into<String>, text: impl Into<String>, limits: &Limits) -> Self {
         let name = name.into();
-        let text = text.into();
+        Self::read_as(Language::of(&name), name, text.into(), limits)
+    }
+
+    /// Reads a text that is YAML, unless it starts like JSON, whatever it is called.
+    pub fn read_yaml(name: &str, text: &str, limits: &Limits) -> Self {
+        Self::read_as(Language::Yaml, name.to_owned(), text.to_owned(), limits)
+    }
+
+    fn read_as(language: Language, name: String, text: String, limits: &Limits) -> Self {
         if text.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
         }
         // Editors do not count a byte order mark.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-        let language = Language::of(&name);
         let source = Arc::new(Source::new(name, text));
         let documents = match language {
             Language::Json => json_values(&source, Span::new(0, source.text().len()), limits),

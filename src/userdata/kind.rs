@@ -198,8 +198,9 @@ fn decoded_kind(text: &str) -> Option<Kind> {
 pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let (mut bits, mut count, mut padding) = (0_u32, 0_usize, 0_usize);
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+    for byte in text.bytes() {
         let digit = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' => continue,
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
             b'0'..=b'9' => byte - b'0' + 52,
@@ -217,13 +218,14 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
         bits = (bits << 6 | u32::from(digit)) & 0xff_ffff;
         count += 1;
         if count % 4 == 0 {
-            bytes.extend(bits.to_be_bytes().into_iter().skip(1));
+            let [_, three @ ..] = bits.to_be_bytes();
+            bytes.extend_from_slice(&three);
         }
     }
     match (count % 4, padding) {
         (0, 0) => {}
-        (2, 2) => bytes.extend((bits << 12).to_be_bytes().get(1..2)?),
-        (3, 1) => bytes.extend((bits << 6).to_be_bytes().get(1..3)?),
+        (2, 2) => bytes.extend_from_slice((bits << 12).to_be_bytes().get(1..2)?),
+        (3, 1) => bytes.extend_from_slice((bits << 6).to_be_bytes().get(1..3)?),
         _ => return None,
     }
     (count + padding >= MIN_ENCODED).then_some(bytes)

@@ -33,7 +33,7 @@ impl Yaml {
     /// Reads a text.
     pub fn read(text: &str) -> Self {
         let base = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { file: File::read("node.yaml", text, &Limits::DEFAULT), base }
+        Self { file: File::read_yaml("node.yaml", text, &Limits::DEFAULT), base }
     }
 
     /// The values of its documents.

@@ -307,7 +307,7 @@ impl<'d> Call<'_, 'd> {
 
     fn broken(&self, problem: &Problem) -> Draft<'d> {
         let message = "blanks after the backslash end the command here; the next line runs as a command of its own";
-        let fix = Fix::safe("take the blanks out", vec![self.data.replace(problem.span, "\\")]);
+        let fix = Fix::safe_one("take the blanks out", self.data.replace(problem.span, "\\"));
         self.data.draft(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
     }
 }

@@ -127,7 +127,7 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
     let title = "move it to `startupTaints`";
     let target = spec.get(TO);
     if target.is_none() && whole {
-        return Some(Fix::safe(title, vec![Change::Rename(list, TO.to_owned())]));
+        return Some(Fix::safe_one(title, Change::Rename(list, TO.to_owned())));
     }
     if target.is_some_and(|target| !target.is_sequence()) {
         return None;

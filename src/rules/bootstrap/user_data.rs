@@ -52,12 +52,8 @@ impl<'d> UserData<'d> {
     }
 
     /// A finding about a part of the text.
-    pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
-        self.said(rule, span, message.into())
-    }
-
     #[inline(never)]
-    fn said(&self, rule: &'static Rule, span: Span, message: String) -> Draft<'d> {
+    pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
         Draft::new(rule, self.place(span), message)
     }
 

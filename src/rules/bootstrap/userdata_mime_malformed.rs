@@ -114,12 +114,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 /// A header whose name Karpenter does not recognise by its case.
 fn name(data: UserData<'_>) -> Option<Draft<'_>> {
     const NAMES: [&str; 2] = ["MIME-Version", "Content-Type"];
-    let start = data.text.len() - data.text.trim_start().len();
-    let written = data.text.trim_start().split(':').next()?;
+    let text = data.text.trim_start();
+    let (written, _) = text.split_once(':')?;
     let right = NAMES.iter().find(|name| name.eq_ignore_ascii_case(written))?;
+    let start = data.text.len() - text.len();
     let span = Span::new(start, start + written.len());
     let message = format!("Karpenter looks for `{right}:` letter by letter and takes this archive for a script");
-    let fix = Fix::safe("spell the header as Karpenter does", vec![data.replace(span, *right)]);
+    let fix = Fix::safe_one("spell the header as Karpenter does", data.replace(span, *right));
     Some(data.draft(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
 }
 
@@ -293,7 +294,7 @@ fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &Problem) -> Option<F
         }
         _ => return None,
     };
-    Some(Fix::safe(title, vec![change]))
+    Some(Fix::safe_one(title, change))
 }
 
 #[cfg(test)]

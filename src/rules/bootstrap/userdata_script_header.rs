@@ -145,7 +145,7 @@ fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
         return None;
     }
     let blank = Span::new(body.start, line.start);
-    let fix = Fix::safe("start with the first line", vec![data.remove(blank)]);
+    let fix = Fix::safe_one("start with the first line", data.remove(blank));
     let message = "blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs";
     Some(data.draft(&RULE, line, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
 }

@@ -169,7 +169,12 @@ pub(super) fn media_type(word: &Word) -> Result<MediaType, Span> {
         return Err(word.place(&(0..at)));
     }
     let mut media_type = MediaType { name, ..MediaType::default() };
-    while let Some((parameter, end)) = parameter(value, at).map_err(|()| word.place(&(at..value.len())))? {
+    loop {
+        let mut reader = Parameters { value, at };
+        if reader.is_at_end() {
+            return Ok(media_type);
+        }
+        let Some(parameter) = reader.next() else { return Err(word.place(&(at..value.len()))) };
         if parameter.name == "boundary" {
             let placed = Placed { value: parameter.value, span: word.place(&parameter.range) };
             // A parameter may be repeated with the same value, not with another.
@@ -179,9 +184,8 @@ pub(super) fn media_type(word: &Word) -> Result<MediaType, Span> {
             media_type.boundary.get_or_insert(placed);
         }
         media_type.encoded_boundary |= parameter.name.starts_with("boundary*");
-        at = end;
+        at = reader.at;
     }
-    Ok(media_type)
 }
 
 struct Parameter {
@@ -190,38 +194,54 @@ struct Parameter {
     range: Range<usize>,
 }
 
-/// The parameter after the `;` at this place, and where it ends; `None` at the end of the value.
-fn parameter(value: &str, at: usize) -> Result<Option<(Parameter, usize)>, ()> {
-    let skip = |at: usize| value.len() - value.get(at..).unwrap_or("").trim_start().len();
-    let rest = |at: usize| value.get(at..).unwrap_or("");
-    let start = skip(at);
-    if start >= value.len() || rest(start).trim() == ";" {
-        return Ok(None);
+/// What stands behind the type in a `Content-Type` value.
+struct Parameters<'v> {
+    value: &'v str,
+    at: usize,
+}
+
+impl Parameters<'_> {
+    fn rest(&self) -> &str {
+        self.value.get(self.at..).unwrap_or("")
     }
-    if !rest(start).starts_with(';') {
-        return Err(());
+
+    fn blanks(&mut self) {
+        self.at = self.value.len() - self.rest().trim_start().len();
     }
-    let start = skip(start + 1);
-    let end = start + token_length(rest(start));
-    let name = value.get(start..end).unwrap_or("").to_ascii_lowercase();
-    let equals = skip(end);
-    if name.is_empty() || !rest(equals).starts_with('=') {
-        return Err(());
+
+    /// Whether nothing follows but blanks and a last `;`.
+    fn is_at_end(&self) -> bool {
+        matches!(self.rest().trim(), "" | ";")
     }
-    let start = skip(equals + 1);
-    if rest(start).starts_with('"') {
-        let (content, length) = quoted(rest(start + 1)).ok_or(())?;
-        let range = start + 1..start + 1 + length;
-        let end = range.end + 1;
-        return Ok(Some((Parameter { name, value: content, range }, end)));
+
+    /// A character with the blanks around it.
+    fn sign(&mut self, sign: char) -> Option<()> {
+        self.blanks();
+        self.rest().starts_with(sign).then(|| self.at += 1)?;
+        self.blanks();
+        Some(())
     }
-    let length = token_length(rest(start));
-    let range = start..start + length;
-    let content = value.get(range.clone()).unwrap_or("").to_owned();
-    if length == 0 {
-        Err(())
-    } else {
-        Ok(Some((Parameter { name, value: content, range: range.clone() }, range.end)))
+
+    /// The word that starts here.
+    fn token(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        self.at += token_length(self.rest());
+        (self.at > start).then_some(start..self.at)
+    }
+
+    /// `; name=value`; `None` where Go refuses it.
+    fn next(&mut self) -> Option<Parameter> {
+        self.sign(';')?;
+        let name = self.value.get(self.token()?)?.to_ascii_lowercase();
+        self.sign('=')?;
+        if self.rest().starts_with('"') {
+            let start = self.at + 1;
+            let (content, length) = quoted(self.value.get(start..)?)?;
+            self.at = start + length + 1;
+            return Some(Parameter { name, value: content, range: start..start + length });
+        }
+        let range = self.token()?;
+        Some(Parameter { name, value: self.value.get(range.clone())?.to_owned(), range })
     }
 }
 
