@@ -2,8 +2,8 @@
 //!
 //! `kubectl get events` and `kubectl events` print `LAST SEEN  TYPE  REASON  OBJECT  MESSAGE`, with other columns between
 //! them where `-A` or `-o wide` asks for them; `kubectl describe` ends with `Type  Reason  Age  From  Message` below
-//! `Events:`. What they tell the age of counts from when they were printed. Source: kubernetes/kubernetes pkg/printers/internalversion/printers.go and
-//! staging/src/k8s.io/kubectl/pkg/describe/describe.go at v1.33.0.
+//! `Events:`. An age counts from when the table was printed. Source: kubernetes/kubernetes
+//! pkg/printers/internalversion/printers.go and staging/src/k8s.io/kubectl/pkg/describe/describe.go at v1.33.0.
 
 mod claims;
 mod columns;
