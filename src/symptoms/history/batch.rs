@@ -87,7 +87,7 @@ impl Batches {
     /// All of them in the order of time; those without a time are left out.
     pub fn in_time(&self) -> Vec<&Batch> {
         let mut all: Vec<_> = self.map.all().filter(|batch| batch.time().is_some()).collect();
-        all.sort_by_key(|batch| batch.found.as_ref().map(Said::key));
+        all.sort_by_cached_key(|batch| batch.found.as_ref().map(Said::key));
         all
     }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::name::{Hashing, Name};
+use super::name::Name;
+use crate::symptoms::hashing::Hashing;
 
 /// Things by name. A line of a log is looked up once here, so that this is no map in order: that one compares a dozen names,
 /// each somewhere else in memory.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::by_name::ByName;
-use super::name::{Hashing, Name};
+use super::name::Name;
 use super::said::Said;
 use crate::symptoms::entry::Time;
+use crate::symptoms::hashing::Hashing;
 
 /// How many lives are remembered.
 const MOST: usize = 20_000;
