@@ -7,6 +7,7 @@ mod conditions;
 mod ignored;
 mod life;
 mod log;
+mod name;
 mod objects;
 mod said;
 
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use batch::{Batch, Batches};
 pub use ignored::{Ignored, IgnoredPods};
 pub use life::{Cause, Drift, Life, Lives, Maker};
+pub use name::Name;
 pub use said::{Said, gap};
 
 use super::entry::{At, Entry, Level, Origin, Time};

@@ -15,6 +15,7 @@ mod consequences;
 pub mod correlations;
 pub mod diagnosis;
 pub mod entry;
+mod hashing;
 pub mod history;
 mod log;
 mod object;

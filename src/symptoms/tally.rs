@@ -68,6 +68,8 @@ pub struct Tally {
     /// The releases that say everything in these words.
     releases: Releases,
     mixed: bool,
+    /// What was found in the last entry: its place serves for the next.
+    found: Found,
 }
 
 impl Default for Tally {
@@ -87,6 +89,7 @@ impl Default for Tally {
             named_last: None,
             releases: Releases::ALL,
             mixed: false,
+            found: Found::default(),
         }
     }
 }
@@ -128,11 +131,17 @@ struct OfOne {
 impl Tally {
     /// Counts what an entry says.
     pub fn observe(&mut self, entry: &Entry<'_>) {
+        let mut found = std::mem::take(&mut self.found);
+        index().find_into(entry, &mut found);
+        self.count_found(entry, &found);
+        self.found = found;
+    }
+
+    fn count_found(&mut self, entry: &Entry<'_>, found: &Found) {
         if let Some(time) = entry.time {
             self.span.take(time);
         }
-        let found = index().find(entry);
-        self.read_release(entry, &found);
+        self.read_release(entry, found);
         if found.known.is_empty() {
             self.unknown += u64::from(entry.origin != Origin::Text);
             return;

@@ -1,6 +1,6 @@
 //! Two NodeClaims for the same pods.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::draft::{Draft, duration, times};
 use super::{Correlation, each};
@@ -98,7 +98,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
     let interleaved = history.interleaved();
     // The last batches that made NodeClaims and named the pod, the latest first.
-    let mut last: BTreeMap<&str, Vec<&Batch>> = BTreeMap::new();
+    let mut last: HashMap<&str, Vec<&Batch>> = HashMap::new();
     for batch in history.batches.in_time() {
         if batch.claims.is_empty() {
             continue;

@@ -80,6 +80,9 @@ struct Explained {
 
 /// Instances that one cluster launched and another collected.
 fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Diagnosis>) {
+    if histories.iter().all(|history| history.collected.is_empty()) {
+        return;
+    }
     let mut pairs: BTreeMap<(usize, usize), Vec<(Owner<'_>, &Collected)>> = BTreeMap::new();
     for (victim, history) in histories.iter().enumerate() {
         for owner in owners(history) {
@@ -276,6 +279,9 @@ fn unexplained(history: &History) -> Option<Vec<&Life>> {
 
 /// A controller that collects what it never launched.
 fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
+    if history.collected.is_empty() {
+        return None;
+    }
     let own = |id: &str| history.nodes.contains_key(id);
     let launched: BTreeSet<&str> = history.lives.all().map(|life| &*life.provider_id).collect();
     let mut foreign: Vec<_> = history

@@ -116,7 +116,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 
 /// How sure it is that a NodeClaim never got a Node; `None` where it did, or where something else is known of it.
 fn judge(history: &History, life: &Life) -> Option<Confidence> {
-    let has_node = history.nodes.contains_key(&life.provider_id);
+    let has_node = history.nodes.contains_key(&*life.provider_id);
     let other = life.registered.is_some()
         || life.initialised.is_some()
         || life.taint_missing.is_some()

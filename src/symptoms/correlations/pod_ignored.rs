@@ -1,5 +1,6 @@
 //! A pod that the provisioner skips.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::draft::{Draft, names};
@@ -158,7 +159,7 @@ fn label(words: &str) -> Option<&str> {
 }
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
-    let taken = taken(history);
+    let taken = LazyCell::new(|| taken(history));
     let mut groups: BTreeMap<(usize, &str), Vec<&Ignored>> = BTreeMap::new();
     for pod in history.ignored.all() {
         // A pod that asks for a node that is not Karpenter's is left to those.

@@ -105,7 +105,7 @@ fn bare_node(cluster: usize, history: &History) -> Option<Diagnosis> {
         life.registered.is_none() && life.taint_missing.is_none() && !life.provider_id.is_empty()
     };
     let bare = history.lives.all().filter(unregistered).filter_map(|life| {
-        let node = history.nodes.get(&life.provider_id)?;
+        let node = history.nodes.get(&*life.provider_id)?;
         (!node.is_registered && !node.has_registration_taint).then_some((life, node))
     });
     let bare: Vec<_> = bare.collect();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::by_name::ByName;
+use super::name::Name;
 use super::said::Said;
 use crate::symptoms::entry::{Entry, Time};
 
@@ -19,7 +20,7 @@ pub struct Batch {
     /// `found provisionable pod(s)`.
     pub found: Option<Said>,
     /// The pods that are named, at most five.
-    pub pods: Vec<Box<str>>,
+    pub pods: Vec<Name>,
     /// How many pods there were: those named and those that are only counted.
     pub total: u64,
     /// How many of them go to new NodeClaims, where it was told.
@@ -27,7 +28,7 @@ pub struct Batch {
     /// How many of them go to nodes that are there or on their way.
     pub on_others: u64,
     /// The NodeClaims that were made.
-    pub claims: Vec<Box<str>>,
+    pub claims: Vec<Name>,
     /// Whether a NodeClaim could not be made.
     pub failed: bool,
 }
@@ -86,7 +87,7 @@ impl Batches {
     /// All of them in the order of time; those without a time are left out.
     pub fn in_time(&self) -> Vec<&Batch> {
         let mut all: Vec<_> = self.map.all().filter(|batch| batch.time().is_some()).collect();
-        all.sort_by_key(|batch| batch.found.as_ref().map(Said::key));
+        all.sort_by_cached_key(|batch| batch.found.as_ref().map(Said::key));
         all
     }
 

@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::name::Name;
+use crate::symptoms::hashing::Hashing;
+
 /// Things by name. A line of a log is looked up once here, so that this is no map in order: that one compares a dozen names,
 /// each somewhere else in memory.
 #[derive(Debug, Default)]
 pub(super) struct ByName<T> {
-    places: HashMap<Box<str>, usize>,
+    places: HashMap<Name, usize, Hashing>,
     things: Vec<Box<T>>,
     /// The name that was asked for last and its place: lines that belong together often follow on one another.
     last: (String, Option<usize>),

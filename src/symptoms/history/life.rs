@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::by_name::ByName;
+use super::name::Name;
 use super::said::Said;
 use crate::symptoms::entry::Time;
+use crate::symptoms::hashing::Hashing;
 
 /// How many lives are remembered.
 const MOST: usize = 20_000;
@@ -13,11 +15,11 @@ const MOST: usize = 20_000;
 #[derive(Clone, Debug, Default)]
 pub struct Life {
     /// Its name.
-    pub name: Box<str>,
+    pub name: Name,
     /// Its place among all lives that were met.
     order: u64,
     /// Its NodePool, where it was told.
-    named_pool: Option<Box<str>>,
+    named_pool: Option<Name>,
     /// Which controller made it.
     pub maker: Maker,
     /// Which process made it.
@@ -33,15 +35,15 @@ pub struct Life {
     /// Which process launched it.
     pub launcher: Option<usize>,
     /// The instance.
-    pub provider_id: Box<str>,
+    pub provider_id: Name,
     /// The zone of the instance.
-    pub zone: Box<str>,
+    pub zone: Name,
     /// The type of the instance.
-    pub instance_type: Box<str>,
+    pub instance_type: Name,
     /// How the instance is paid for: `spot`, `on-demand` or `reserved`.
-    pub capacity_type: Box<str>,
+    pub capacity_type: Name,
     /// The Node, where it was told.
-    pub node: Box<str>,
+    pub node: Name,
     /// `registered nodeclaim`, or the condition.
     pub registered: Option<Said>,
     /// `initialized nodeclaim`, or the condition.
@@ -157,7 +159,7 @@ impl Life {
 pub struct Lives {
     map: ByName<Life>,
     /// The NodeClaims of Nodes.
-    nodes: HashMap<Box<str>, Box<str>>,
+    nodes: HashMap<Name, Name, Hashing>,
     met: u64,
 }
 

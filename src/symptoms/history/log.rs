@@ -111,7 +111,7 @@ impl History {
         if life.provider_id.is_empty()
             && let Some(id) = entry.fields.text("provider-id")
         {
-            life.provider_id = id.into();
+            life.provider_id = (&*id).into();
         }
         if let Some(node) = entry.fields.name("Node").or_else(|| entry.fields.name("node")) {
             self.lives.set_node(&claim, &node);
@@ -154,7 +154,7 @@ impl History {
             life.maker = Maker::Disruption;
         } else if entry.controller == "provisioner" || entry.controller.is_empty() {
             life.maker = Maker::Provisioner;
-            self.batches.of(entry, writer, false).claims.push(claim.into());
+            self.batches.of(entry, writer, false).claims.push((&*claim).into());
         }
     }
 

@@ -1,5 +1,6 @@
 //! What objects tell beyond their conditions.
 
+use super::name::Name;
 use super::said::Said;
 use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
 use crate::karpenter::iam;
@@ -43,7 +44,7 @@ impl History {
         life.set_pool(label(labels::NODEPOOL));
         life.set_born(time("creationTimestamp"));
         life.deleting = time("deletionTimestamp");
-        let told = |slot: &mut Box<str>, value: &str| {
+        let told = |slot: &mut Name, value: &str| {
             if slot.is_empty() {
                 *slot = value.into();
             }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::{CORRELATED, Message, NORMAL, Seen, Text};
 use crate::symptoms::entry::{Entry, Level, Origin};
+use crate::symptoms::hashing::Hashing;
 use crate::symptoms::{Symptom, all};
 
 /// Which symptom a message tells.
@@ -42,7 +43,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Index {
     known: Vec<Known>,
-    lines: HashMap<&'static str, Vec<usize>>,
+    lines: HashMap<&'static str, Vec<usize>, Hashing>,
     beginnings: Windows,
     events: HashMap<&'static str, Vec<usize>>,
     conditions: HashMap<&'static str, Vec<usize>>,
@@ -67,7 +68,7 @@ impl Index {
         });
         let mut index = Self {
             known: nothing.chain(correlated).chain(told).collect(),
-            lines: HashMap::new(),
+            lines: HashMap::default(),
             beginnings: Windows::default(),
             events: HashMap::new(),
             conditions: HashMap::new(),
@@ -118,8 +119,16 @@ impl Index {
     /// The messages that an entry says.
     pub fn find(&self, entry: &Entry<'_>) -> Found {
         let mut found = Found::default();
+        self.find_into(entry, &mut found);
+        found
+    }
+
+    /// The same, in the place of what was found before.
+    pub fn find_into(&self, entry: &Entry<'_>, found: &mut Found) {
+        found.known.clear();
+        found.words_only = false;
         match entry.origin {
-            Origin::Log => self.find_line(entry, &mut found),
+            Origin::Log => self.find_line(entry, found),
             // Only its words can tell something.
             Origin::Text => {}
             Origin::Event => {
@@ -138,7 +147,6 @@ impl Index {
         }
         found.known.sort_unstable();
         found.known.dedup();
-        found
     }
 
     fn find_line(&self, entry: &Entry<'_>, found: &mut Found) {
