@@ -103,9 +103,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// How a format is called.
-fn name(format: Format) -> &'static str {
-    match format {
+/// What the text is, and what comes of it.
+fn this_is(format: Format, effect: &str) -> String {
+    let name = match format {
         Format::Mime => "a MIME archive",
         Format::Script => "a shell script",
         Format::CloudConfig => "cloud-config",
@@ -114,7 +114,8 @@ fn name(format: Format) -> &'static str {
         Format::Toml => "TOML",
         Format::NodeConfig => "a NodeConfig",
         _ => "something else",
-    }
+    };
+    ["this is ", name, effect].concat()
 }
 
 fn draft<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Draft<'d> {
@@ -125,11 +126,11 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
     const HELP: &str = "write a shell script that starts with `#!`, or a MIME archive";
     match format {
         Format::NodeConfig | Format::Toml | Format::Tagged => {
-            let message = format!("this is {}, and Karpenter has an AL2 node run it as a shell script", name(format));
+            let message = this_is(format, ", and Karpenter has an AL2 node run it as a shell script");
             return drafts.push(draft(data, data.first_line(), message, HELP));
         }
         Format::CloudConfig | Format::CloudInit => {
-            let message = format!("this is {}, and Karpenter hands it to an AL2 node as a shell script", name(format));
+            let message = this_is(format, ", and Karpenter hands it to an AL2 node as a shell script");
             let help = "put it into a MIME archive with its own `Content-Type`, such as `text/cloud-config`";
             return drafts.push(draft(data, data.first_line(), message, help).severity(Severity::Warning));
         }
@@ -160,7 +161,7 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
             drafts.push(draft(data, data.first_line(), format!("Karpenter takes cloud-config on AL2023 for {taken}"), help));
         }
         Format::Toml | Format::Tagged => {
-            let message = format!("this is {}, and Karpenter has an AL2023 node run it as a shell script", name(format));
+            let message = this_is(format, ", and Karpenter has an AL2023 node run it as a shell script");
             drafts.push(draft(data, data.first_line(), message, "write a shell script, a NodeConfig or a MIME archive"));
         }
         Format::Unmarked if mapping() => {
@@ -207,7 +208,7 @@ fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
     if !other || Document::read(data.text).is_ok() {
         return None;
     }
-    let message = format!("this is {}; Bottlerocket takes TOML, and Karpenter launches no node with anything else", name(format));
+    let message = this_is(format, "; Bottlerocket takes TOML, and Karpenter launches no node with anything else");
     let help = "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
     Some(draft(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
 }
@@ -226,7 +227,7 @@ fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) 
         // `#!` is a comment to PowerShell, and so are cloud-init's marks.
         Format::Script if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
         Format::Mime | Format::Script | Format::CloudConfig | Format::CloudInit | Format::NodeConfig => {
-            let message = format!("this is {}, and Windows nodes run it as PowerShell", name(format));
+            let message = this_is(format, ", and Windows nodes run it as PowerShell");
             drafts.push(draft(data, line, message, "write PowerShell, without tags"));
         }
         _ => {

@@ -9,75 +9,17 @@ type Defect = (&'static str, Span);
 
 /// What a value without quotes is.
 pub(super) fn read(raw: &str) -> Result<Value, Defect> {
-    let whole = Span::whole(raw);
-    let bytes = raw.as_bytes();
-    let mut scan = Scan { bytes, at: 0 };
-    let negative = scan.peek() == b'-';
-    let signed = negative || scan.peek() == b'+';
-    scan.at += usize::from(signed);
-    let unsigned = scan.rest();
-    let digits = scan.skip_digits();
-    if digits > 0 && matches!(scan.peek(), b'-' | b':') {
-        scan.at = 0;
-        let valid = scan.moment().is_some() && scan.at == bytes.len();
-        return if valid { Ok(Value::DateTime) } else { Err(("no such date or time", whole)) };
-    }
-    scan.at = usize::from(signed);
-    let unread = if matches!(bytes, [.., b'"' | b'\'']) {
-        Err(("missing opening quote", Span::new(0, 0)))
+    let wrong = if raw.ends_with(['"', '\'']) {
+        ("missing opening quote", Span::new(0, 0))
     } else {
-        Err(("string values must be quoted", whole))
+        ("string values must be quoted", Span::whole(raw))
     };
-    if bytes.contains(&b' ') {
-        return unread;
-    }
-    match unsigned {
-        b"true" if !signed => Ok(Value::Boolean(true)),
-        b"false" if !signed => Ok(Value::Boolean(false)),
-        b"inf" | b"nan" => Ok(Value::Float),
-        [b't' | b'T' | b'f' | b'F', ..] if !signed => Err(("invalid boolean", whole)),
-        [b'i' | b'I' | b'n' | b'N', ..] => Err(("invalid float", Span::new(scan.at, bytes.len()))),
-        [b'0', letter @ (b'x' | b'o' | b'b'), number @ ..] if !signed => {
-            let radix = match letter {
-                b'x' => 16,
-                b'o' => 8,
-                _ => 2,
-            };
-            scan.at = 2;
-            scan.digits(radix)?;
-            scan.end("invalid number")?;
-            integer(number, radix, false).ok_or(("the number does not fit 64 bits", whole))
-        }
-        [b'0'..=b'9' | b'_' | b'.', ..] => {
-            let mark = unsigned.get(digits).copied();
-            let is_float = unsigned.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-            if !is_float && !matches!(mark, None | Some(b'_')) {
-                return unread;
-            }
-            if matches!(unsigned, [b'0', b'0'..=b'9' | b'_', ..]) {
-                return Err(("unexpected leading zero", Span::new(scan.at, scan.at + 1)));
-            }
-            scan.digits(10)?;
-            if !is_float {
-                scan.end("invalid number")?;
-                return integer(unsigned, 10, negative).ok_or(("the number does not fit 64 bits", whole));
-            }
-            if scan.eat(b'.') {
-                scan.digits(10)?;
-            }
-            if scan.eat(b'e') || scan.eat(b'E') {
-                let _ = scan.eat(b'+') || scan.eat(b'-');
-                scan.digits(10)?;
-            }
-            scan.end("invalid float")?;
-            Ok(Value::Float)
-        }
-        _ => unread,
-    }
+    let mut scan = Scan { bytes: raw.as_bytes(), at: 0, wrong };
+    scan.value().ok_or(scan.wrong)
 }
 
 /// The number that digits make, the underscores between them left out.
-fn integer(digits: &[u8], radix: u32, negative: bool) -> Option<Value> {
+fn integer(digits: &[u8], radix: u32, negative: bool) -> Option<i64> {
     let mut number: u64 = 0;
     for byte in digits {
         if *byte != b'_' {
@@ -87,16 +29,94 @@ fn integer(digits: &[u8], radix: u32, negative: bool) -> Option<Value> {
             number = number * u64::from(radix) + u64::from(char::from(*byte).to_digit(radix)?);
         }
     }
-    let number = if negative { 0_i64.checked_sub_unsigned(number) } else { i64::try_from(number).ok() };
-    number.map(Value::Integer)
+    if negative { 0_i64.checked_sub_unsigned(number) } else { i64::try_from(number).ok() }
 }
 
 struct Scan<'t> {
     bytes: &'t [u8],
     at: usize,
+    /// What is wrong, where there is no value.
+    wrong: Defect,
 }
 
 impl<'t> Scan<'t> {
+    fn value(&mut self) -> Option<Value> {
+        let whole = Span::new(0, self.bytes.len());
+        let negative = self.eat(b'-');
+        let signed = negative || self.eat(b'+');
+        let unsigned = self.rest();
+        let digits = self.skip_digits();
+        if digits > 0 && matches!(self.peek(), b'-' | b':') {
+            self.at = 0;
+            let valid = self.moment().is_some() && self.at == self.bytes.len();
+            return if valid { Some(Value::DateTime) } else { self.refuse("no such date or time", whole) };
+        }
+        self.at = usize::from(signed);
+        if self.bytes.contains(&b' ') {
+            return None;
+        }
+        match unsigned {
+            b"true" if !signed => Some(Value::Boolean(true)),
+            b"false" if !signed => Some(Value::Boolean(false)),
+            b"inf" | b"nan" => Some(Value::Float),
+            [b't' | b'T' | b'f' | b'F', ..] if !signed => self.refuse("invalid boolean", whole),
+            [b'i' | b'I' | b'n' | b'N', ..] => self.end("invalid float").map(|()| Value::Float),
+            [b'0', letter @ (b'x' | b'o' | b'b'), number @ ..] if !signed => {
+                self.at = 2;
+                let radix = match letter {
+                    b'x' => 16,
+                    b'o' => 8,
+                    _ => 2,
+                };
+                self.integer(number, radix, false).map(Value::Integer)
+            }
+            [b'0'..=b'9' | b'_' | b'.', ..] => {
+                let mark = unsigned.get(digits);
+                let is_float = unsigned.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+                if !is_float && !matches!(mark, None | Some(b'_')) {
+                    return None;
+                }
+                if matches!(unsigned, [b'0', b'0'..=b'9' | b'_', ..]) {
+                    return self.refuse("unexpected leading zero", Span::new(self.at, self.at + 1));
+                }
+                if is_float {
+                    self.float().map(|()| Value::Float)
+                } else {
+                    self.integer(unsigned, 10, negative).map(Value::Integer)
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn refuse<T>(&mut self, message: &'static str, span: Span) -> Option<T> {
+        self.wrong = (message, span);
+        None
+    }
+
+    /// A whole number, by its digits.
+    fn integer(&mut self, digits: &[u8], radix: u32, negative: bool) -> Option<i64> {
+        self.digits(radix)?;
+        self.end("invalid number")?;
+        let number = integer(digits, radix, negative);
+        if number.is_none() {
+            self.wrong = ("the number does not fit 64 bits", Span::new(0, self.bytes.len()));
+        }
+        number
+    }
+
+    fn float(&mut self) -> Option<()> {
+        self.digits(10)?;
+        if self.eat(b'.') {
+            self.digits(10)?;
+        }
+        if self.eat(b'e') || self.eat(b'E') {
+            let _ = self.eat(b'+') || self.eat(b'-');
+            self.digits(10)?;
+        }
+        self.end("invalid float")
+    }
+
     fn rest(&self) -> &'t [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -121,7 +141,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Digits, and underscores between two of them.
-    fn digits(&mut self, radix: u32) -> Result<(), Defect> {
+    fn digits(&mut self, radix: u32) -> Option<()> {
         let start = self.at;
         let mut is_between = false;
         loop {
@@ -130,7 +150,8 @@ impl<'t> Scan<'t> {
             if byte == b'_' {
                 let next = self.bytes.get(self.at + 1).copied().unwrap_or(b'_');
                 if !is_between || !char::from(next).is_digit(radix) {
-                    return Err(("`_` may only go between digits", Span::new(self.at, self.at + 1)));
+                    let span = Span::new(self.at, self.at + 1);
+                    return self.refuse("`_` may only go between digits", span);
                 }
             } else if !is_digit {
                 break;
@@ -138,12 +159,13 @@ impl<'t> Scan<'t> {
             is_between = is_digit;
             self.at += 1;
         }
-        if self.at == start { Err(("digits are missing", Span::new(start, start))) } else { Ok(()) }
+        if self.at == start { self.refuse("digits are missing", Span::new(start, start)) } else { Some(()) }
     }
 
-    fn end(&self, message: &'static str) -> Result<(), Defect> {
+    /// Nothing more.
+    fn end(&mut self, message: &'static str) -> Option<()> {
         let rest = Span::new(self.at, self.bytes.len());
-        if rest.is_empty() { Ok(()) } else { Err((message, rest)) }
+        if rest.is_empty() { Some(()) } else { self.refuse(message, rest) }
     }
 
     /// Two digits that make a number up to a greatest one.
