@@ -3,10 +3,13 @@
 
 use core::cmp::Ordering;
 
+/// Values by name, in the order of the names, which belong to something else.
+pub(crate) type ByName<'t, V> = Named<&'t str, V>;
+
 /// Values by name, in the order of the names.
 #[derive(Clone, Debug)]
-pub(crate) struct ByName<'t, V> {
-    places: Places<'t>,
+pub(crate) struct Named<N, V> {
+    places: Places<N>,
     /// In the order in which they came.
     values: Vec<V>,
 }
@@ -14,7 +17,7 @@ pub(crate) struct ByName<'t, V> {
 /// Names without values.
 pub(crate) type Names<'t> = ByName<'t, ()>;
 
-impl<'t, V> ByName<'t, V> {
+impl<N: AsRef<str>, V> Named<N, V> {
     /// The value of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&V> {
         self.values.get(self.places.find(name)?)
@@ -26,7 +29,7 @@ impl<'t, V> ByName<'t, V> {
     }
 
     /// Sets the value of a name; the one before is gone.
-    pub(crate) fn insert(&mut self, name: &'t str, value: V) {
+    pub(crate) fn insert(&mut self, name: N, value: V) {
         match self.values.get_mut(self.places.place(name)) {
             Some(before) => *before = value,
             None => self.values.push(value),
@@ -34,7 +37,7 @@ impl<'t, V> ByName<'t, V> {
     }
 
     /// Changes the value of a name, which is made where there is none.
-    pub(crate) fn change(&mut self, name: &'t str, change: impl FnOnce(&mut V))
+    pub(crate) fn change(&mut self, name: N, change: impl FnOnce(&mut V))
     where
         V: Default,
     {
@@ -56,29 +59,31 @@ impl<'t, V> ByName<'t, V> {
     pub(crate) fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+}
 
+impl<'t, V> ByName<'t, V> {
     /// The names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'t str> + Clone {
-        self.places.sorted().into_iter().map(|(name, _)| name)
+        self.places.sorted().into_iter().map(|(name, _)| *name)
     }
 
     /// The names with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'t str, &V)> {
-        self.places.sorted().into_iter().filter_map(|(name, place)| Some((name, self.values.get(place)?)))
+        self.places.sorted().into_iter().filter_map(|(name, place)| Some((*name, self.values.get(place)?)))
     }
 }
 
 /// The place of each name: a search tree whose nodes lie in the order in which they came. A node stands above those that
 /// weigh less; the weights are as good as random, so that no path is long.
 #[derive(Clone, Debug)]
-struct Places<'t> {
-    nodes: Vec<Place<'t>>,
+struct Places<N> {
+    nodes: Vec<Place<N>>,
     root: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Place<'t> {
-    name: &'t str,
+struct Place<N> {
+    name: N,
     less: u32,
     greater: u32,
 }
@@ -94,8 +99,8 @@ enum Link {
     Greater(u32),
 }
 
-impl<'t> Places<'t> {
-    fn node(&self, at: u32) -> Option<&Place<'t>> {
+impl<N: AsRef<str>> Places<N> {
+    fn node(&self, at: u32) -> Option<&Place<N>> {
         self.nodes.get(at as usize)
     }
 
@@ -104,7 +109,7 @@ impl<'t> Places<'t> {
         let mut at = self.root;
         loop {
             let node = self.node(at)?;
-            at = match name.cmp(node.name) {
+            at = match name.cmp(node.name.as_ref()) {
                 Ordering::Less => node.less,
                 Ordering::Equal => return Some(at as usize),
                 Ordering::Greater => node.greater,
@@ -114,17 +119,21 @@ impl<'t> Places<'t> {
 
     /// The place of a name; of one that is new the next.
     #[inline(never)]
-    fn place(&mut self, name: &'t str) -> usize {
-        if let Some(place) = self.find(name) {
+    fn place(&mut self, name: N) -> usize {
+        if let Some(place) = self.find(name.as_ref()) {
             return place;
         }
         let place = self.nodes.len();
         let new = u32::try_from(place).unwrap_or(NONE);
         self.nodes.push(Place { name, less: NONE, greater: NONE });
+        let is_less = |all: &Self, at: u32| match (all.node(new), all.node(at)) {
+            (Some(new), Some(node)) => new.name.as_ref() < node.name.as_ref(),
+            _ => false,
+        };
         // Down past all that weigh more. What is below that is parted by the new name.
         let (mut link, mut at) = (Link::Root, self.root);
         while let Some(node) = self.node(at).filter(|_| weight(at) >= weight(new)) {
-            (link, at) = if name < node.name {
+            (link, at) = if is_less(self, at) {
                 (Link::Less(at), node.less)
             } else {
                 (Link::Greater(at), node.greater)
@@ -133,7 +142,7 @@ impl<'t> Places<'t> {
         self.hang(link, new);
         let (mut lesser, mut greater) = (Link::Less(new), Link::Greater(new));
         while let Some(node) = self.node(at) {
-            let (link, below) = if name < node.name {
+            let (link, below) = if is_less(self, at) {
                 (core::mem::replace(&mut greater, Link::Less(at)), node.less)
             } else {
                 (core::mem::replace(&mut lesser, Link::Greater(at)), node.greater)
@@ -158,7 +167,7 @@ impl<'t> Places<'t> {
 
     /// The names in order, each with its place.
     #[inline(never)]
-    fn sorted(&self) -> Vec<(&'t str, usize)> {
+    fn sorted(&self) -> Vec<(&N, usize)> {
         let mut sorted = Vec::with_capacity(self.nodes.len());
         let (mut open, mut at) = (Vec::new(), self.root);
         loop {
@@ -168,7 +177,7 @@ impl<'t> Places<'t> {
             }
             let Some(last) = open.pop() else { return sorted };
             if let Some(node) = self.node(last) {
-                sorted.push((node.name, last as usize));
+                sorted.push((&node.name, last as usize));
                 at = node.greater;
             }
         }
@@ -181,7 +190,7 @@ fn weight(at: u32) -> u32 {
     (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35)
 }
 
-impl<V> Default for ByName<'_, V> {
+impl<N, V> Default for Named<N, V> {
     fn default() -> Self {
         Self { places: Places { nodes: Vec::new(), root: NONE }, values: Vec::new() }
     }

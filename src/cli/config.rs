@@ -38,6 +38,7 @@ impl Config {
             let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
             let fits = |input: &&Input| input.place().is_some_and(|path| patterns.fit(path, false));
             one.files = inputs.clone().filter(fits).map(|input| input.name.clone()).collect();
+            one.files.sort_unstable();
         }
         Some(self)
     }

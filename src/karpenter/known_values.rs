@@ -103,7 +103,7 @@ pub enum NoZone {
 pub fn no_zone(value: &str) -> Option<NoZone> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let letters = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
-    if let Some((region, number)) = value.rsplit_once("-az") {
+    if let Some((region, number)) = super::zones::id_parts(value) {
         let (name, digit) = region.split_at_checked(region.len().saturating_sub(1))?;
         let plain = letters(name) && digits(digit);
         return (plain && digits(number)).then_some(NoZone::ZoneId);

@@ -2,11 +2,10 @@
 
 use core::cmp::Ordering;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fit::Verdict;
-use crate::by_name::ByName;
+use crate::by_name::{ByName, Named};
 use crate::karpenter::labels;
 use crate::karpenter::operator::Operator;
 use crate::karpenter::requirements::{Requirement, Requirements};
@@ -24,7 +23,7 @@ pub struct Pools<'d> {
     count: usize,
     is_known: bool,
     /// What was found out in this run, by what the pods ask.
-    pub(super) verdicts: RefCell<BTreeMap<String, Rc<Verdict<'d>>>>,
+    pub(super) verdicts: RefCell<Named<String, Rc<Verdict<'d>>>>,
 }
 
 /// NodePools that differ in nothing but their names. One with a fixed number of nodes adds none for a pod that waits, but

@@ -1,7 +1,6 @@
 //! Settings for some of the files.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use super::keys::OVERRIDDEN;
 use super::{Level, Problem, Reader, Selector, Settings, Target};
@@ -12,8 +11,8 @@ use crate::manifest::tree::Node;
 pub struct Override {
     /// The patterns.
     pub paths: Vec<String>,
-    /// The files that fit, by the names under which they are reported.
-    pub files: BTreeSet<String>,
+    /// The files that fit, by the names under which they are reported, in their order.
+    pub files: Vec<String>,
     /// Their releases of Karpenter.
     pub karpenter: Option<Target>,
     /// Their minor of Kubernetes 1.x.
@@ -28,7 +27,11 @@ impl Settings {
     /// The settings for a file: those of every override that it fits, the last one first.
     pub fn of_file(&self, file: &str) -> Cow<'_, Self> {
         let mut settings = Cow::Borrowed(self);
-        for one in self.overrides.iter().filter(|one| one.files.contains(file)) {
+        for one in self
+            .overrides
+            .iter()
+            .filter(|one| one.files.binary_search_by(|one| one.as_str().cmp(file)).is_ok())
+        {
             let changed = settings.to_mut();
             changed.karpenter = one.karpenter.unwrap_or(changed.karpenter);
             changed.kubernetes_minor = one.kubernetes_minor.or(changed.kubernetes_minor);

@@ -40,7 +40,9 @@ impl QuantityError {
             QuantityProblem::Percentage
         } else if text.contains(char::is_whitespace) {
             QuantityProblem::Blank
-        } else if letters.len() < text.len() && letters.chars().all(char::is_alphabetic) {
+        } else if letters.len() < text.len()
+            && letters.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii())
+        {
             QuantityProblem::Suffix(letters.to_owned())
         } else {
             QuantityProblem::Form
@@ -107,7 +109,8 @@ impl fmt::Display for QuantityError {
         for (index, meant) in self.suggestions().iter().enumerate() {
             f.write_str(if index == 0 { "; did you mean " } else { " or " })?;
             write!(f, "`{meant}`")?;
-            let plain = Quantity::parse(meant).ok().filter(|_| meant.ends_with(char::is_alphabetic));
+            let plain =
+                Quantity::parse(meant).ok().filter(|_| meant.ends_with(|c: char| c.is_ascii_alphabetic()));
             let plain = plain.map(Quantity::units).filter(|units| (1..1_000_000).contains(units));
             if let Some(units) =
                 plain.filter(|units| Ok(Quantity::from_units(*units)) == Quantity::parse(meant))
