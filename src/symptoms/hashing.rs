@@ -45,7 +45,8 @@ impl Hasher for Folded {
         self.take(rest ^ (bytes.len() as u64) << 56);
     }
 
-    // The end of a text, of which `write` knows the length.
+    // The length of a text or its end, which `write` knows.
+    fn write_usize(&mut self, _: usize) {}
     fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {

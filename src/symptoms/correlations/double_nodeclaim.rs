@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::draft::{Draft, duration, times};
 use super::{Correlation, each};
+use crate::symptoms::hashing::Hashing;
 use crate::symptoms::history::{Batch, History, Life, Nomination, Said, gap};
 use crate::symptoms::vocabulary::When;
 use crate::symptoms::{Confidence, Diagnosis, Symptom};
@@ -98,7 +99,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
     let interleaved = history.interleaved();
     // The last batches that made NodeClaims and named the pod, the latest first.
-    let mut last: HashMap<&str, Vec<&Batch>> = HashMap::new();
+    let mut last: HashMap<&str, Vec<&Batch>, Hashing> = HashMap::default();
     for batch in history.batches.in_time() {
         if batch.claims.is_empty() {
             continue;

@@ -26,17 +26,17 @@ impl<T> ByName<T> {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&T> {
-        self.things.get(*self.places.get(name)?).map(|thing| &**thing)
+        self.things.get(*self.places.get(name.as_bytes())?).map(|thing| &**thing)
     }
 
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        self.things.get_mut(*self.places.get(name)?).map(|thing| &mut **thing)
+        self.things.get_mut(*self.places.get(name.as_bytes())?).map(|thing| &mut **thing)
     }
 
     /// The thing of a name; a new one where it was not met before.
     pub(super) fn of(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
         if self.last.1.is_none() || self.last.0 != name {
-            let place = self.places.get(name).copied().unwrap_or_else(|| {
+            let place = self.places.get(name.as_bytes()).copied().unwrap_or_else(|| {
                 let place = self.things.len();
                 self.order.take();
                 self.things.push(Box::new(new()));

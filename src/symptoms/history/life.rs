@@ -189,7 +189,7 @@ impl Lives {
             if *life.node != *node {
                 life.node = node.into();
             }
-            if self.nodes.get(node).is_none_or(|known| **known != *claim) {
+            if self.nodes.get(node.as_bytes()).is_none_or(|known| **known != *claim) {
                 self.nodes.insert(node.into(), claim.into());
             }
         }
@@ -197,7 +197,7 @@ impl Lives {
 
     /// The NodeClaim of a Node.
     pub fn of_node(&mut self, node: &str) -> Option<&mut Life> {
-        let claim = self.nodes.get(node)?;
+        let claim = self.nodes.get(node.as_bytes())?;
         self.map.get_mut(claim)
     }
 

@@ -31,15 +31,21 @@ impl From<&str> for Name {
     }
 }
 
+impl Name {
+    fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Kept::Short { len, bytes } => bytes.get(..usize::from(*len)).unwrap_or_default(),
+            Kept::Long(text) => text.as_bytes(),
+        }
+    }
+}
+
 impl Deref for Name {
     type Target = str;
 
     fn deref(&self) -> &str {
         match &self.0 {
-            Kept::Short { len, bytes } => {
-                let bytes = bytes.get(..usize::from(*len)).unwrap_or_default();
-                std::str::from_utf8(bytes).unwrap_or_default()
-            }
+            Kept::Short { .. } => std::str::from_utf8(self.bytes()).unwrap_or_default(),
             Kept::Long(text) => text,
         }
     }
@@ -65,7 +71,7 @@ impl fmt::Display for Name {
 
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        self.bytes() == other.bytes()
     }
 }
 
@@ -79,20 +85,20 @@ impl PartialOrd for Name {
 
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (**self).cmp(other)
+        self.bytes().cmp(other.bytes())
     }
 }
 
-/// As that of the text, by which it is looked up.
+/// As that of its bytes, by which it is looked up.
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
+        self.bytes().hash(state);
     }
 }
 
-impl Borrow<str> for Name {
-    fn borrow(&self) -> &str {
-        self
+impl Borrow<[u8]> for Name {
+    fn borrow(&self) -> &[u8] {
+        self.bytes()
     }
 }
 
@@ -114,6 +120,6 @@ mod tests {
         assert!(Name::from("b") < Name::from(&*"c".repeat(SHORT + 1)));
         assert!(size_of::<Name>() <= 48);
         let hashing = Hashing::default();
-        assert_eq!(hashing.hash_one("default-a"), hashing.hash_one(Name::from("default-a")));
+        assert_eq!(hashing.hash_one(b"default-a".as_slice()), hashing.hash_one(Name::from("default-a")));
     }
 }

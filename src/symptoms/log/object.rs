@@ -23,8 +23,8 @@ pub(super) struct Object<'a> {
     inside: Option<&'a str>,
     /// What a collector says of the pod.
     kubernetes: Option<&'a str>,
-    /// The first of the kinds below that a field is named after, and the field.
-    about: Option<(&'static str, &'a str)>,
+    /// The place of the first of the kinds below that a field is named after, and the field.
+    about: Option<(usize, &'a str)>,
     pub(super) fields: Fields<'a>,
 }
 
@@ -132,6 +132,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A string with its quotes; the first one is here.
+    #[inline]
     fn string(&mut self) -> Result<&'t str, Broken> {
         let start = self.at;
         self.at += 1;
@@ -208,7 +209,8 @@ impl<'a> Object<'a> {
         if self.kind.is_some() && !name.is_empty() {
             return Subject { kind: words(self.kind), namespace: words(self.namespace), name };
         }
-        let Some((kind, raw)) = self.about else { return Subject::default() };
+        let Some((rank, raw)) = self.about else { return Subject::default() };
+        let kind = KINDS.get(rank).copied().unwrap_or_default();
         if let Some(name) = only_name(raw).filter(|name| !name.is_empty()) {
             return Subject { kind: kind.into(), namespace: Cow::default(), name: name.into() };
         }
@@ -266,10 +268,9 @@ impl<'a> Object<'a> {
                     (4, "name") => self.name = Some(value),
                     (10, "kubernetes") => self.kubernetes = Some(value),
                     _ if other.starts_with(|first: char| first.is_ascii_uppercase()) => {
-                        let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
-                        let before = self.about.and_then(|(kind, _)| rank(kind)).unwrap_or(KINDS.len());
-                        let kind = KINDS.iter().take(before).find(|kind| **kind == other);
-                        self.about = kind.map(|kind| (*kind, value)).or(self.about);
+                        let is_before = |rank: &usize| self.about.is_none_or(|(first, _)| *rank < first);
+                        let rank = KINDS.iter().position(|kind| *kind == other).filter(is_before);
+                        self.about = rank.map(|rank| (rank, value)).or(self.about);
                     }
                     _ => {}
                 }
