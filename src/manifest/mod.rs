@@ -334,7 +334,7 @@ mod tests {
     fn a_mistake_in_one_document_costs_no_other() {
         assert_snapshot!(read("-", "---\na: 1\n---\nb: [1\n---\n# nothing\n---\nc: 3\n...\n"), @r#"
         {"a":1}
-        4:4: not valid YAML: unclosed bracket '['
+        4:4: not valid YAML: this `[` is never closed
         {"c":3}
         "#);
     }
@@ -351,7 +351,7 @@ mod tests {
         line 1: template
         line 3: template
         {"c":"{{ kept }}"}
-        9:4: not valid YAML: unclosed bracket '['
+        9:4: not valid YAML: this `[` is never closed
         "#);
     }
 

@@ -175,7 +175,8 @@ impl Tree {
     }
 
     /// Keeps the place of a comment that speaks to this tool; others are passed over.
-    pub(super) fn comment(&mut self, text: &str, span: Span) {
+    pub(super) fn comment(&mut self, span: Span) {
+        let text = self.source.slice(span).strip_prefix('#').unwrap_or_default();
         if text.trim_start().starts_with("karpwarden:") {
             self.comments.push(span);
         }
