@@ -452,6 +452,16 @@ mod tests {
         for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
             assert_eq!(values(&text(plain)), "", "{plain}");
         }
+        let comments = |values: &str| {
+            let file = File::read("-", text(values), &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{values}") };
+            tree.comments().len()
+        };
+        assert_eq!(
+            comments("| # karpwarden: one\n        a: b # karpwarden: two\n        # karpwarden: three"),
+            3
+        );
+        assert_eq!(comments("| # karpwarden: one\n        a: b # karpwarden: two\n        c: ["), 1);
         let twice = text("|\n        source:\n          helm:\n            values: |\n              a: b");
         assert_snapshot!(values(&twice), @r#"
         {"source":{"helm":{"values":"a: b\n"}}} source=helm:

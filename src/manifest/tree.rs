@@ -375,12 +375,14 @@ impl Tree {
         node.as_str().is_some() && (source.key() == "source" || listed())
     }
 
-    /// Drops the nodes from a number on, all of which are below one node.
+    /// Drops the nodes from a number on, all of which are below one node, and the comments in its text.
     pub(super) fn forget(&mut self, above: u32, from: usize) {
         self.nodes.truncate(from);
         self.duplicates.retain(|(_, again)| (*again as usize) < from);
         if let Some(data) = self.nodes.get_mut(above as usize) {
             (data.first, data.last) = (NONE, NONE);
+            let start = data.span.0 as usize;
+            self.comments.retain(|comment| comment.start < start);
         }
     }
 
