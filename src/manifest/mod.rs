@@ -341,7 +341,7 @@ mod tests {
     fn a_mistake_in_one_document_costs_no_other() {
         assert_snapshot!(read("-", "---\na: 1\n---\nb: [1\n---\n# nothing\n---\nc: 3\n...\n"), @r#"
         {"a":1}
-        4:4: not valid YAML: unclosed bracket '['
+        4:4: not valid YAML: this `[` is never closed
         {"c":3}
         "#);
     }
@@ -358,7 +358,7 @@ mod tests {
         line 1: template
         line 3: template
         {"c":"{{ kept }}"}
-        9:4: not valid YAML: unclosed bracket '['
+        9:4: not valid YAML: this `[` is never closed
         "#);
     }
 
@@ -466,6 +466,16 @@ mod tests {
         for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
             assert_eq!(values(&text(plain)), "", "{plain}");
         }
+        let comments = |values: &str| {
+            let file = File::read("-", text(values), &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{values}") };
+            tree.comments().len()
+        };
+        assert_eq!(
+            comments("| # karpwarden: one\n        a: b # karpwarden: two\n        # karpwarden: three"),
+            3
+        );
+        assert_eq!(comments("| # karpwarden: one\n        a: b # karpwarden: two\n        c: ["), 1);
         let twice = text("|\n        source:\n          helm:\n            values: |\n              a: b");
         assert_snapshot!(values(&twice), @r#"
         {"source":{"helm":{"values":"a: b\n"}}} source=helm:

@@ -175,7 +175,8 @@ impl Tree {
     }
 
     /// Keeps the place of a comment that speaks to this tool; others are passed over.
-    pub(super) fn comment(&mut self, text: &str, span: Span) {
+    pub(super) fn comment(&mut self, span: Span) {
+        let text = self.source.slice(span).strip_prefix('#').unwrap_or_default();
         if text.trim_start().starts_with("karpwarden:") {
             self.comments.push(span);
         }
@@ -377,12 +378,14 @@ impl Tree {
         node.as_str().is_some() && (source.key() == "source" || listed())
     }
 
-    /// Drops the nodes from a number on, all of which are below one node.
+    /// Drops the nodes from a number on, all of which are below one node, and the comments in its text.
     pub(super) fn forget(&mut self, above: u32, from: usize) {
         self.nodes.truncate(from);
         self.duplicates.retain(|(_, again)| (*again as usize) < from);
         if let Some(data) = self.nodes.get_mut(above as usize) {
             (data.first, data.last) = (NONE, NONE);
+            let start = data.span.0 as usize;
+            self.comments.retain(|comment| comment.start < start);
         }
     }
 

@@ -231,7 +231,7 @@ mod tests {
          10 |     	kubelet: {}
             |      ^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the NodeConfig cannot be read, and Karpenter takes it for a shell script: not valid YAML: tabs disallowed within this context (block indentation)
+          the NodeConfig cannot be read, and Karpenter takes it for a shell script: not valid YAML: a tab cannot indent; use spaces
           help: write it as YAML, indented by blanks
         ");
     }

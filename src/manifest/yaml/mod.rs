@@ -1,16 +1,28 @@
-//! YAML text → trees. The scanner is a library's; what its events mean follows the Kubernetes tools: merge keys, the last
-//! of equal keys, aliases as copies, and the scalars of [`scalar`](super::scalar).
+//! YAML text → trees. What the events mean follows the Kubernetes tools: merge keys, the last of equal keys, aliases as
+//! copies, and the scalars of [`scalar`](super::scalar).
+//!
+//! The reader is our own, for two reasons: the policy module must be small, of which a library took a tenth, and every place
+//! must be known to the byte. It goes the way of libyaml and go-yaml, without recursion and in linear time, and is held to
+//! the events of granit-parser, which is held to the YAML test suite.
+
+mod collections;
+mod cursor;
+mod events;
+mod names;
+#[cfg(test)]
+mod reference;
+mod scalars;
+mod spacing;
+mod tokens;
 
 use std::sync::Arc;
-
-use granit_parser::{
-    ErrorKind, Event, Options, Parser, ScalarStyle, Span as Marks, StrInput, StructureStyle, Tag,
-};
 
 use super::limits::{Exceeded, Limits};
 use super::scalar::{self, Scalar};
 use super::source::{Source, Span};
 use super::tree::{New, NewValue, Style, Text, Tree};
+use events::{Event, Reader};
+use names::Tag;
 
 /// Why a YAML document cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +36,8 @@ pub struct YamlError {
 /// What can be wrong with a YAML document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblem {
-    /// The scanner's own words for a mistake in the syntax.
-    Syntax(String),
+    /// What is wrong with the syntax, and what to write instead.
+    Syntax(&'static str),
     /// `{{` where YAML would have a value: the text of a template.
     Template,
     /// A list or an object where a key belongs.
@@ -66,10 +78,10 @@ impl core::fmt::Display for YamlProblem {
 /// Reads the documents within a span of the source, one after another until the first that cannot be read.
 pub fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
     let mut documents = Vec::new();
-    let mut parser = parser(source.slice(span), limits);
+    let mut reader = reader(source.slice(span), limits);
     loop {
         let mut loader = Loader::into(Tree::new(Arc::clone(source)), span.start, limits);
-        match loader.document(&mut parser) {
+        match loader.document(&mut reader) {
             Ok(true) => {}
             Ok(false) => return documents,
             Err(error) => {
@@ -92,12 +104,9 @@ pub(super) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
     *tree = loader.tree;
 }
 
-fn parser<'t>(text: &'t str, limits: &Limits) -> Parser<'t, StrInput<'t>> {
-    let mut options = Options::default();
-    options.flow_nesting_limit = limits.depth + 1;
-    options.block_nesting_limit = limits.depth + 1;
-    options.max_buffered_comment_events = usize::MAX;
-    Parser::new_from_str_with_options(text, options)
+/// Brackets may be one level too deep for the reader to say so: the tree knows which values are.
+fn reader<'t>(text: &'t str, limits: &Limits) -> Reader<'t> {
+    Reader::new(text, limits.depth + 1)
 }
 
 /// A string that is a YAML document itself.
@@ -111,13 +120,12 @@ struct Around {
 
 struct Loader {
     tree: Tree,
-    /// Where in the source the scanned text starts.
+    /// Where in the source the text that is read starts.
     base: usize,
     limits: Limits,
     open: Vec<Open>,
-    /// What each anchor stands for; the scanner numbers them from 1 on, one after another.
+    /// What each anchor stands for; the reader numbers them from 1 on, one after another.
     anchors: Vec<Option<u32>>,
-    done: bool,
     around: Option<Around>,
 }
 
@@ -148,37 +156,46 @@ enum Slot {
 impl Loader {
     fn into(tree: Tree, base: usize, limits: &Limits) -> Self {
         let (open, anchors) = (Vec::new(), Vec::new());
-        Self { tree, base, limits: *limits, open, anchors, done: false, around: None }
+        Self { tree, base, limits: *limits, open, anchors, around: None }
     }
 
     /// Reads a document; `false` where there is none.
-    fn document<'t>(&mut self, parser: &mut Parser<'t, StrInput<'t>>) -> Result<bool, YamlError> {
-        while !self.done {
-            match parser.next_event() {
-                None => return Ok(false),
-                Some(Ok((event, marks))) => self.event(event, marks)?,
-                Some(Err(error)) => {
-                    let at = self.base + error.marker().byte_offset().unwrap_or_default();
-                    let problem = match error.kind() {
-                        ErrorKind::RecursionLimitExceeded => {
-                            YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth))
-                        }
-                        _ => YamlProblem::Syntax(error.info()),
-                    };
-                    return Err(YamlError { at, problem });
+    fn document(&mut self, reader: &mut Reader<'_>) -> Result<bool, YamlError> {
+        loop {
+            let (event, place) = match reader.next() {
+                Ok(Some(found)) => found,
+                Ok(None) => return Ok(false),
+                Err(fault) => {
+                    let too_deep = YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth));
+                    let problem = fault.why.map_or(too_deep, YamlProblem::Syntax);
+                    return Err(YamlError { at: self.base + fault.at, problem });
                 }
+            };
+            let elsewhere = self.around.is_some_and(|around| around.whole.is_some());
+            for comment in reader.comments_before(place.start).filter(|_| !elsewhere) {
+                self.tree.comment(self.span(comment));
+            }
+            let span = self.span(place);
+            match event {
+                Event::Scalar { text, style, tag, anchor } => {
+                    self.scalar(reader.text(text), style, tag, anchor, span)?;
+                }
+                Event::Start { is_mapping, in_brackets, anchor } => {
+                    self.start(is_mapping, in_brackets, anchor, span)?;
+                }
+                Event::End => self.end(span)?,
+                Event::Alias(anchor) => self.alias(anchor, span)?,
+                Event::DocumentEnd => return Ok(true),
             }
         }
-        Ok(true)
     }
 
-    fn span(&self, marks: Marks) -> Span {
-        let range = marks.byte_range().unwrap_or_default();
+    fn span(&self, place: Span) -> Span {
         match self.around.and_then(|around| around.whole) {
             // What has no text of its own has none here either.
-            Some(whole) if range.is_empty() => Span::new(whole.start, whole.start),
+            Some(whole) if place.start == place.end => Span::new(whole.start, whole.start),
             Some(whole) => whole,
-            None => Span::new(self.base + range.start, self.base + range.end),
+            None => Span::new(self.base + place.start, self.base + place.end),
         }
     }
 
@@ -198,40 +215,15 @@ impl Loader {
             core::mem::replace(&mut self.base, base),
             self.around.replace(around),
         );
-        let read = self.document(&mut parser(text, &self.limits));
+        let read = self.document(&mut reader(text, &self.limits));
         if !matches!(read, Ok(true)) {
             self.tree.forget(id, length);
         }
         (self.open, self.anchors, self.base, self.around) = outer;
-        self.done = false;
     }
 
     fn fail<T>(span: Span, problem: YamlProblem) -> Result<T, YamlError> {
         Err(YamlError { at: span.start, problem })
-    }
-
-    fn event(&mut self, event: Event<'_>, marks: Marks) -> Result<(), YamlError> {
-        let span = self.span(marks);
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                self.scalar(&text, style, anchor, tag.as_deref(), span)
-            }
-            Event::MappingStart(style, anchor, _) => self.start(NewValue::Mapping, style, anchor, span),
-            Event::SequenceStart(style, anchor, _) => self.start(NewValue::Sequence, style, anchor, span),
-            Event::MappingEnd | Event::SequenceEnd => self.end(span),
-            Event::Alias(anchor) => self.alias(anchor, span),
-            Event::Comment(text, _) => {
-                if self.around.is_none_or(|around| around.whole.is_none()) {
-                    self.tree.comment(&text, span);
-                }
-                Ok(())
-            }
-            Event::DocumentEnd => {
-                self.done = true;
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Whether the next node is a key of the innermost mapping.
@@ -261,18 +253,15 @@ impl Loader {
     fn scalar(
         &mut self,
         text: &str,
-        style: ScalarStyle,
+        style: Style,
+        tag: Tag,
         anchor: usize,
-        tag: Option<&Tag>,
         span: Span,
     ) -> Result<(), YamlError> {
-        // A value that is not there arrives as `~` without a place.
-        let text = if span.start == span.end && style == ScalarStyle::Plain { "" } else { text };
-        let core = tag.and_then(Tag::core_suffix);
-        let plain = match core {
-            Some("str" | "binary") => false,
-            Some(_) => true,
-            None => style == ScalarStyle::Plain && tag.is_none(),
+        let plain = match tag {
+            Tag::None => style == Style::Plain,
+            Tag::Core => true,
+            Tag::String | Tag::Other | Tag::Undeclared => false,
         };
         if self.key_is_due() {
             let key = if plain && text == "<<" {
@@ -296,13 +285,6 @@ impl Loader {
             Scalar::Float(_) => return Self::fail(span, YamlProblem::NotFinite),
             Scalar::String => NewValue::String(self.keep(text, style, span)),
         };
-        let style = match style {
-            ScalarStyle::SingleQuoted => Style::SingleQuoted,
-            ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
-            ScalarStyle::Literal => Style::Literal,
-            ScalarStyle::Folded => Style::Folded,
-            ScalarStyle::Plain => Style::Plain,
-        };
         match self.slot() {
             Slot::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
             Slot::Below(parent, key) => {
@@ -316,8 +298,8 @@ impl Loader {
         }
     }
 
-    fn keep(&mut self, text: &str, style: ScalarStyle, span: Span) -> Text {
-        let quote = usize::from(matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted));
+    fn keep(&mut self, text: &str, style: Style, span: Span) -> Text {
+        let quote = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
         self.tree.keep(text, Span::new(span.start + quote, span.end))
     }
 
@@ -331,13 +313,7 @@ impl Loader {
         }
     }
 
-    fn start(
-        &mut self,
-        value: NewValue,
-        style: StructureStyle,
-        anchor: usize,
-        span: Span,
-    ) -> Result<(), YamlError> {
+    fn start(&mut self, is_mapping: bool, flow: bool, anchor: usize, span: Span) -> Result<(), YamlError> {
         if self.key_is_due() {
             let before = span.start.saturating_sub(1);
             let template = self.tree.source().slice(Span::new(before, span.start + 1)) == "{{";
@@ -350,7 +326,7 @@ impl Loader {
         if self.open.len() >= self.limits.depth {
             return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
         }
-        let flow = style == StructureStyle::Flow;
+        let value = if is_mapping { NewValue::Mapping } else { NewValue::Sequence };
         let new = New { value, span, style: if flow { Style::Flow } else { Style::Block } };
         let (id, merge_into) = match self.slot() {
             Slot::Below(parent, key) => (self.tree.add(parent, key, new), None),

@@ -1,0 +1,193 @@
+//! A place in a YAML text that moves on, and knows its line and its column.
+
+/// The bytes of a text up to the first that YAML has no place for, and where reading has come to.
+///
+/// Past the end every byte reads as 0, which no text holds.
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    /// The next byte.
+    pub(super) at: usize,
+    /// From 0.
+    pub(super) line: usize,
+    /// Where the line starts, moved on by the bytes in it that start no character: a column counts characters.
+    line_start: usize,
+    /// The bytes so far that start no character.
+    wide: usize,
+    /// Only white space stands between the start of the line and this place.
+    pub(super) fresh: bool,
+}
+
+/// A place with its line and column.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    /// The byte.
+    pub(super) at: usize,
+    /// From 0.
+    pub(super) line: usize,
+    /// From 0, in code points.
+    pub(super) col: usize,
+    /// Code points from the start of the text.
+    pub(super) index: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let all = text.as_bytes();
+        let bytes = all.get(..first_control(all)).unwrap_or_default();
+        Self { text, bytes, at: 0, line: 0, line_start: 0, wide: 0, fresh: true }
+    }
+
+    /// Whether reading came to a byte that YAML has no place for.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_at_end() && self.at < self.text.len()
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
+    }
+
+    pub(super) fn peek(&self, ahead: usize) -> u8 {
+        self.byte(self.at + ahead)
+    }
+
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// The bytes from here on.
+    pub(super) fn rest(&self) -> &'t [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { at: self.at, line: self.line, col: self.col(), index: self.at - self.wide }
+    }
+
+    pub(super) fn col(&self) -> usize {
+        self.at - self.line_start
+    }
+
+    /// Passes ASCII characters that are no white space.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at += count;
+        self.fresh = false;
+    }
+
+    /// Passes what stands before a byte of the same line.
+    pub(super) fn pass(&mut self, end: usize) {
+        let passed = self.bytes.get(self.at..end).unwrap_or_default();
+        let wide = passed.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
+        self.wide += wide;
+        self.line_start += wide;
+        self.at = end;
+    }
+
+    /// Passes a byte order mark, which takes no column.
+    pub(super) fn skip_bom(&mut self) {
+        self.at += 3;
+        self.line_start += 3;
+        self.wide += 2;
+    }
+
+    /// Passes spaces and tabs: whether there were any, and tabs among them.
+    pub(super) fn skip_blanks(&mut self) -> (bool, bool) {
+        let start = self.at;
+        let mut tabs = false;
+        while is_blank(self.peek(0)) {
+            tabs |= self.peek(0) == b'\t';
+            self.at += 1;
+        }
+        (self.at > start, tabs)
+    }
+
+    /// Passes a line break, where there is one.
+    pub(super) fn skip_break(&mut self) -> bool {
+        match self.peek(0) {
+            b'\n' => {}
+            b'\r' => self.at += usize::from(self.peek(1) == b'\n'),
+            _ => return false,
+        }
+        self.at += 1;
+        self.line += 1;
+        self.line_start = self.at;
+        self.fresh = true;
+        true
+    }
+
+    /// Where the line ends.
+    pub(super) fn line_end(&self) -> usize {
+        let rest = self.rest();
+        self.at + rest.iter().position(|byte| is_break(*byte)).unwrap_or(rest.len())
+    }
+
+    pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.rest().starts_with(bytes)
+    }
+
+    pub(super) fn is_bom(&self, at: usize) -> bool {
+        self.byte(at) == 0xef && self.byte(at + 1) == 0xbb && self.byte(at + 2) == 0xbf
+    }
+
+    /// Whether the word here is `---` or `...`.
+    pub(super) fn is_document_word(&self) -> bool {
+        (self.starts_with(b"---") || self.starts_with(b"...")) && is_space(self.peek(3))
+    }
+
+    /// Whether a line `---` or `...` starts here.
+    pub(super) fn is_document_mark(&self) -> bool {
+        self.col() == 0 && self.is_document_word()
+    }
+}
+
+/// Where the first character stands that must not be in a YAML text: a control character, or one of two that are none.
+fn first_control(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| suspicious(*byte))) {
+        at += found;
+        let second = bytes.get(at + 1).copied().unwrap_or_default();
+        let allowed = match bytes.get(at) {
+            // U+0080 to U+009F, but for the line break U+0085.
+            Some(0xc2) => second >= 0xa0 || second == 0x85,
+            // U+FFFE and U+FFFF.
+            Some(0xef) => second != 0xbf || bytes.get(at + 2).is_none_or(|third| *third < 0xbe),
+            _ => false,
+        };
+        if !allowed {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn suspicious(byte: u8) -> bool {
+    (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || matches!(byte, 0x7f | 0xc2 | 0xef)
+}
+
+pub(super) fn is_break(byte: u8) -> bool {
+    byte == b'\n' || byte == b'\r'
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// A blank, a line break or the end.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0)
+}
+
+/// A line break or the end.
+pub(super) fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | 0)
+}
+
+/// A character that ends a word within brackets.
+pub(super) fn is_flow(byte: u8) -> bool {
+    matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
+}

@@ -1,0 +1,118 @@
+//! What stands between tokens: white space, line breaks and comments.
+
+use super::super::source::Span;
+use super::cursor::{is_line_end, is_space};
+use super::tokens::{Scanner, Step};
+
+pub(super) const TAB: &str = "a tab cannot indent; use spaces";
+
+impl Scanner<'_> {
+    /// Passes white space, up to the next token or behind a comment; whether there was a comment.
+    pub(super) fn skip_to_token(&mut self) -> Step<bool> {
+        loop {
+            let char = self.cursor.peek(0);
+            if self.tabs_matter {
+                match char {
+                    b'\t' => {
+                        self.skip_key_tabs()?;
+                        continue;
+                    }
+                    b' ' | b'\n' | b'\r' | b'#' => {}
+                    _ => self.tabs_matter = false,
+                }
+            }
+            match char {
+                b'\t'
+                    if !self.indents.is_empty()
+                        && self.cursor.fresh
+                        && self.cursor.col() + 1 < self.indent =>
+                {
+                    self.cursor.skip_blanks();
+                    if self.cursor.peek(0) != b'#' && !is_line_end(self.cursor.peek(0)) {
+                        return self.fail(self.cursor.at, TAB);
+                    }
+                }
+                b' ' | b'\t' => self.cursor.at += 1,
+                b'\n' | b'\r' => self.skip_line_break(),
+                b'#' => {
+                    self.skip_comment();
+                    self.skip_line_break();
+                    return Ok(true);
+                }
+                0xef if self.bom_allowed
+                    && !self.is_in_flow()
+                    && self.cursor.col() == 0
+                    && self.cursor.is_bom(self.cursor.at) =>
+                {
+                    self.cursor.skip_bom();
+                }
+                _ => break,
+            }
+        }
+        self.refuse_interrupted()?;
+        Ok(false)
+    }
+
+    /// An unquoted scalar cannot go on behind a comment.
+    fn refuse_interrupted(&mut self) -> Step {
+        let Some((at, line)) = self.interrupted.take() else { return Ok(()) };
+        let colon = self.cursor.peek(0) == b':' && is_space(self.cursor.peek(1));
+        if !self.is_in_flow()
+            && self.cursor.line == line + 1
+            && self.cursor.col() >= self.indent
+            && !self.cursor.is_at_end()
+            && !self.cursor.is_document_word()
+            && !colon
+        {
+            return self
+                .fail(at, "a comment within text of several lines; quote the text, or move the comment");
+        }
+        Ok(())
+    }
+
+    pub(super) fn skip_line_break(&mut self) {
+        if self.cursor.skip_break() && !self.is_in_flow() {
+            self.key_allowed = true;
+        }
+    }
+
+    pub(super) fn skip_comment(&mut self) {
+        let start = self.cursor.at;
+        self.cursor.pass(self.cursor.line_end());
+        self.comments.push(Span::new(start, self.cursor.at));
+    }
+
+    /// Passes blanks and a comment; whether there were tabs.
+    pub(super) fn skip_rest(&mut self) -> Step<bool> {
+        let (any, tabs) = self.cursor.skip_blanks();
+        if self.cursor.peek(0) == b'#' {
+            if !any {
+                return self.fail(self.cursor.at, "a space is missing before `#`");
+            }
+            self.skip_comment();
+        }
+        Ok(tabs)
+    }
+
+    pub(super) fn skip_key_tabs(&mut self) -> Step {
+        let at = self.cursor.at;
+        let indents = self.cursor.fresh && self.cursor.col() < self.indent;
+        if indents {
+            self.cursor.skip_blanks();
+            if self.cursor.peek(0) != b'#' && !is_line_end(self.cursor.peek(0)) {
+                return self.fail(at, TAB);
+            }
+        } else {
+            self.cursor.at += 1;
+        }
+        self.key_allowed = false;
+        Ok(())
+    }
+
+    /// A scalar in quotes ended: `:` may follow right behind it, unless there is a comment.
+    pub(super) fn allow_adjacent(&mut self) -> Step {
+        let comment = self.skip_to_token()?;
+        self.adjacent = if comment { usize::MAX } else { self.cursor.at };
+        Ok(())
+    }
+}
