@@ -5,7 +5,7 @@ use core::ops::{Deref, DerefMut};
 
 use serde::Serialize;
 
-use crate::fix::Fix;
+use crate::fix::{Change, Fix};
 use crate::karpenter::iam_policy::At;
 use crate::karpenter::release::Releases;
 use crate::manifest::source::Span;
@@ -147,18 +147,22 @@ enum PathOf<'d> {
     Verbatim(&'static str),
 }
 
+// Called from every rule: one copy of them keeps the policy module small.
 impl<'d> Place<'d> {
     /// A value.
+    #[inline(never)]
     pub fn value(node: Node<'d>) -> Self {
         Self { node, part: Part::Value, path: PathOf::Node }
     }
 
     /// The key of a value.
+    #[inline(never)]
     pub fn key(node: Node<'d>) -> Self {
         Self { node, part: Part::Key, path: PathOf::Node }
     }
 
     /// The key of a member of a map such as `labels`: the path names the map, as the API server does.
+    #[inline(never)]
     pub fn key_of_map(node: Node<'d>) -> Self {
         Self { node, part: Part::Key, path: PathOf::Parent }
     }
@@ -169,11 +173,13 @@ impl<'d> Place<'d> {
     }
 
     /// Some bytes of a string's value, such as a word of a script.
+    #[inline(never)]
     pub fn within(node: Node<'d>, range: Span) -> Self {
         Self { node, part: Part::Within(range), path: PathOf::Node }
     }
 
     /// A part of an IAM policy.
+    #[inline(never)]
     pub fn of_policy(at: At<'d>) -> Self {
         match at {
             At::Value(node) => Self::value(node),
@@ -372,6 +378,13 @@ impl<'d> Draft<'d> {
         self.help = help;
     }
 
+    /// What to write in the place of what is there: ``write `text` ``.
+    #[inline(never)]
+    pub(crate) fn write(mut self, text: &str) -> Self {
+        self.help = format!("write `{text}`");
+        self
+    }
+
     /// Another severity than the rule's own.
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
@@ -410,6 +423,34 @@ impl<'d> Draft<'d> {
     #[inline(never)]
     fn set_fix(&mut self, fix: Fix<'d>) {
         self.fix = Some(fix);
+    }
+
+    /// A change that mends it and may be made unasked.
+    #[inline(never)]
+    pub(crate) fn mend(self, title: &str, change: Change<'d>) -> Self {
+        self.fix(Fix::safe(title, vec![change]))
+    }
+
+    /// A change that mends it and has to be looked at first.
+    #[inline(never)]
+    pub(crate) fn propose(self, title: &str, change: Change<'d>) -> Self {
+        self.fix(Fix::to_look_at(title, vec![change]))
+    }
+
+    /// What to write in the place of a value, as help and as a change that may be made unasked.
+    #[inline(never)]
+    pub(crate) fn set(self, node: Node<'d>, text: &str) -> Self {
+        let draft = self.write(text);
+        let title = draft.help.clone();
+        draft.mend(&title, Change::Set(node, text.to_owned()))
+    }
+
+    /// The key to write in the place of another, as help and as a change that has to be looked at first.
+    #[inline(never)]
+    pub(crate) fn rename(self, node: Node<'d>, key: &str) -> Self {
+        let draft = self.write(key);
+        let title = draft.help.clone();
+        draft.propose(&title, Change::Rename(node, key.to_owned()))
     }
 }
 

@@ -55,6 +55,14 @@ pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(word, candidates).map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
+/// Adds a word to a list of words in back-ticks, for a sentence: `` `cpu`, `memory` ``.
+#[inline(never)]
+pub(crate) fn add_quoted(list: &mut String, word: &str) {
+    list.push_str(if list.is_empty() { "`" } else { ", `" });
+    list.push_str(word);
+    list.push('`');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

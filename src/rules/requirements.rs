@@ -21,12 +21,14 @@ pub(super) struct Requirement<'d> {
 
 impl<'d> Requirement<'d> {
     /// The values that are strings.
-    pub(super) fn values(self) -> impl Iterator<Item = (&'d str, Node<'d>)> + Clone {
+    pub(super) fn values(self) -> Vec<(&'d str, Node<'d>)> {
         let mut values = Vec::new();
         for item in items_of(self.list) {
-            values.extend(item.as_str().map(|text| (text, item)));
+            if let Some(text) = item.as_str() {
+                values.push((text, item));
+            }
         }
-        values.into_iter()
+        values
     }
 
     /// The label it is about once Karpenter has replaced the old names of labels.
@@ -43,7 +45,11 @@ pub(super) fn of(object: Object<'_>) -> impl Iterator<Item = Requirement<'_>> + 
         object.at(&["spec", "requirements"])
     };
     // A list, for a chain of iterators would be compiled anew in every rule that goes through it.
-    items_of(list).filter_map(read).collect::<Vec<_>>().into_iter()
+    let mut requirements = Vec::new();
+    for item in items_of(list) {
+        requirements.extend(read(item));
+    }
+    requirements.into_iter()
 }
 
 fn read(node: Node<'_>) -> Option<Requirement<'_>> {

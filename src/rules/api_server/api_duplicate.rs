@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::object::Object;
 use crate::rules::Fixes;
@@ -78,8 +78,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
     let node = place.node();
     let message = format!("`{}` has {} twice", super::name_of(node), super::shown(node));
-    let fix = Fix::to_look_at("remove the second one", vec![Change::Remove(node)]);
-    Draft::new(&RULE, place, message).help("remove the second one").fix(fix)
+    let help = "remove the second one";
+    Draft::new(&RULE, place, message).help(help).propose(help, Change::Remove(node))
 }
 
 #[cfg(test)]

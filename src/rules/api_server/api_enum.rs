@@ -1,11 +1,11 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::api::Word;
 use crate::karpenter::release::Releases;
 use crate::object::Object;
 use crate::rules::Fixes;
-use crate::spelling::nearest;
+use crate::spelling::{add_quoted, nearest};
 
 rule! {
     /// ## What it does
@@ -87,13 +87,13 @@ pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Re
         let message = format!("`{name}` is `{text}`, which only Karpenter {} knows", word.releases);
         return Draft::new(&RULE, place, message).help(format!("write another word: {}", known(words, releases)));
     }
-    let message = format!("`{name}` is {}, which is none of the words that it takes", super::shown(node));
+    let draft = super::wrong(&RULE, place, "none of the words that it takes");
     let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
     let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
-        return Draft::new(&RULE, place, message).help(known(words, releases));
+        return draft.help(known(words, releases));
     };
-    let fix = Fix::to_look_at(format!("write `{near}`"), vec![Change::Set(node, near.to_owned())]);
-    Draft::new(&RULE, place, message).help(format!("write `{near}`; {}", known(words, releases))).fix(fix)
+    let draft = draft.help(format!("write `{near}`; {}", known(words, releases)));
+    draft.propose(&format!("write `{near}`"), Change::Set(node, near.to_owned()))
 }
 
 /// The words of older APIs and of habit.
@@ -106,9 +106,11 @@ fn instead(text: &str) -> Option<&'static str> {
 }
 
 fn known(words: &[Word], releases: Releases) -> String {
-    let of_some = words.iter().filter(|word| word.releases.meets(releases));
-    let names: Vec<_> = of_some.map(|word| format!("`{}`", word.text)).collect();
-    format!("known are {}", names.join(", "))
+    let mut names = String::new();
+    for word in words.iter().filter(|word| word.releases.meets(releases)) {
+        add_quoted(&mut names, word.text);
+    }
+    format!("known are {names}")
 }
 
 #[cfg(test)]

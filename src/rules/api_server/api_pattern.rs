@@ -72,10 +72,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// A string that is not of a form.
 pub(super) fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
     let node = place.node();
-    let name = super::name_of(node);
-    let message = format!("`{name}` is {}, which is not of the form that it takes", super::shown(node));
     let help = node.as_str().and_then(|text| help(text, pattern)).unwrap_or_else(|| format!("write {}", pattern.wanted));
-    Draft::new(&RULE, place, message).help(help)
+    super::wrong(&RULE, place, "not of the form that it takes").help(help)
 }
 
 /// What to write for the mistakes that are made most.

@@ -73,9 +73,7 @@ pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
         Limit::Least(bound) => ("below", bound, "at least"),
         _ => ("beyond", 0, "within"),
     };
-    let name = super::name_of(place.node());
-    let message = format!("`{name}` is {}, which is {what} {bound}", super::shown(place.node()));
-    Draft::new(&RULE, place, message).help(format!("write a number of {side} {bound}"))
+    super::wrong(&RULE, place, &format!("{what} {bound}")).help(format!("write a number of {side} {bound}"))
 }
 
 /// `spec.replicas` as the scale of a NodePool.

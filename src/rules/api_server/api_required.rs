@@ -71,20 +71,22 @@ pub(super) fn explain<'d>(place: Place<'d>, field: &'static Field, object: Objec
     Draft::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
 }
 
+/// What to write for fields whose type alone does not tell, by the end of their path.
+const HELP: [(&str, &str); 5] = [
+    (
+        "nodeClassRef.group",
+        "write `group: karpenter.k8s.aws`, without a version, in place of v1beta1's `apiVersion`",
+    ),
+    ("nodeClassRef.kind", "write `kind: EC2NodeClass`"),
+    ("amiSelectorTerms", "write `amiSelectorTerms: [{alias: al2023@latest}]`, better with a version of the AMI"),
+    ("consolidateAfter", "write `consolidateAfter`, such as `1m`, or leave out `disruption` as a whole"),
+    ("requirements", "write `requirements`; `[]` asks for nothing in particular"),
+];
+
 fn help(path: &str, field: &Field) -> String {
-    let end = |suffix: &str| path.ends_with(suffix);
-    if end("nodeClassRef.group") {
-        "write `group: karpenter.k8s.aws`, without a version, in place of v1beta1's `apiVersion`".to_owned()
-    } else if end("nodeClassRef.kind") {
-        "write `kind: EC2NodeClass`".to_owned()
-    } else if end("amiSelectorTerms") {
-        "write `amiSelectorTerms: [{alias: al2023@latest}]`, better with a version of the AMI".to_owned()
-    } else if end("consolidateAfter") {
-        "write `consolidateAfter`, such as `1m`, or leave out `disruption` as a whole".to_owned()
-    } else if end("requirements") {
-        "write `requirements`; `[]` asks for nothing in particular".to_owned()
-    } else {
-        format!("write `{}`, {}", field.name, field.schema.shape.name())
+    match HELP.iter().find(|(end, _)| path.ends_with(end)) {
+        Some((_, help)) => (*help).to_owned(),
+        None => format!("write `{}`, {}", field.name, field.schema.shape.name()),
     }
 }
 

@@ -1,11 +1,12 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::api::Shape;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, Style, Value};
 use crate::object::Object;
 use crate::rules::Fixes;
+use crate::spelling::add_quoted;
 
 rule! {
     /// ## What it does
@@ -87,11 +88,8 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
         _ => super::shown(node),
     };
     let name = super::name_of(node);
-    let message = if node.parent().is_some_and(Node::is_sequence) {
-        format!("an item of `{name}` is {found} and must be {}", wanted.name())
-    } else {
-        format!("`{name}` is {found} and must be {}", wanted.name())
-    };
+    let part = if node.parent().is_some_and(Node::is_sequence) { "an item of " } else { "" };
+    let message = format!("{part}`{name}` is {found} and must be {}", wanted.name());
     let draft = Draft::new(&RULE, place, message);
     match (wanted, node.value()) {
         (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
@@ -102,9 +100,8 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
             }
             // In a map of strings any string will do.
             let free = node.parent().is_some_and(|parent| matches!(parent.key(), "tags" | "labels" | "annotations"));
-            let change = vec![Change::Set(node, spelling)];
-            let title = "write it in quotes";
-            draft.fix(if free { Fix::safe(title, change) } else { Fix::to_look_at(title, change) })
+            let (title, change) = ("write it in quotes", Change::Set(node, spelling));
+            if free { draft.mend(title, change) } else { draft.propose(title, change) }
         }
         (Shape::Integer | Shape::Boolean, Value::String(text)) => {
             draft.help(format!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
@@ -112,8 +109,9 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
         (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits 64 bits"),
         (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
         (Shape::Object(fields), _) => {
-            let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
-            draft.help(format!("write an object with the fields {}", names.join(", ")))
+            let mut names = String::new();
+            fields.iter().for_each(|field| add_quoted(&mut names, field.name));
+            draft.help(format!("write an object with the fields {names}"))
         }
         (Shape::Map(_), _) => draft.help("write an object of keys and values"),
         _ => draft.help(format!("write {}", wanted.name())),
@@ -134,13 +132,12 @@ fn example(wanted: Shape, text: &str) -> &str {
 
 /// `spec.replicas` as the scale of a NodePool.
 pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
-    let (name, found) = (place.node().key(), super::shown(place.node()));
+    let name = place.node().key();
     if name != "replicas" {
-        return Draft::new(&RULE, place, format!("`{name}` is {found}, where `replicas` cannot be read"))
-            .help(format!("write an object for `{name}`"));
+        let message = format!("`{name}` is {}, where `replicas` cannot be read", super::shown(place.node()));
+        return Draft::new(&RULE, place, message).help(format!("write an object for `{name}`"));
     }
-    let message = format!("`replicas` is {found}, which is no number of replicas");
-    Draft::new(&RULE, place, message).help("write a whole number without quotes and without a fraction, such as `3`")
+    super::wrong(&RULE, place, "no number of replicas").help("write a whole number without quotes and without a fraction, such as `3`")
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
 use crate::karpenter::api::{Field, ROOTS, Root, Schema, Shape};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
@@ -106,8 +105,7 @@ pub(super) fn explain<'d>(
     let draft = Draft::new(&RULE, place, message);
     let absent = |field: &&Field| field.releases.meets(target) && node.parent().is_some_and(|parent| parent.get(field.name).is_none());
     if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
-        let fix = Fix::to_look_at(format!("write `{near}`"), vec![Change::Rename(node, near.to_owned())]);
-        return draft.help(format!("write `{near}`")).fix(fix);
+        return draft.rename(node, near);
     }
     let help = moved(name, holder).map(str::to_owned).or_else(|| elsewhere(name, node, root));
     draft.help(help.unwrap_or_else(|| format!("remove `{name}`")))

@@ -174,6 +174,13 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
     draft.releases(releases)
 }
 
+/// A finding about a value: what it is instead of what the field takes.
+#[inline(never)]
+fn wrong<'d>(rule: &'static Rule, place: Place<'d>, what: &str) -> Draft<'d> {
+    let message = format!("`{}` is {}, which is {what}", name_of(place.node()), shown(place.node()));
+    Draft::new(rule, place, message)
+}
+
 /// The name of what a node stands under: its key, or that of its list.
 fn name_of(node: Node<'_>) -> &str {
     let named = core::iter::successors(Some(node), |node| node.parent()).find(|node| !node.key().is_empty());

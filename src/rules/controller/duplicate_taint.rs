@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, items_of};
 use crate::object::{Kind, Object};
@@ -121,7 +121,7 @@ fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
                     a key of its own";
         return draft.help(help);
     }
-    draft.help("remove one of the two").fix(Fix::safe("remove the second", vec![Change::Remove(again.node)]))
+    draft.help("remove one of the two").mend("remove the second", Change::Remove(again.node))
 }
 
 #[cfg(test)]

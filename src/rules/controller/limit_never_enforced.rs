@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::placeholder::is_unresolved;
@@ -116,10 +115,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let message = format!("no node has a resource `{key}`, so this limit limits nothing");
         let draft = Draft::new(&RULE, Place::key(node), message);
         drafts.push(match meant {
-            Some(meant) if limits.get(meant).is_none() => {
-                let fix = Fix::to_look_at(format!("write `{meant}`"), vec![Change::Rename(node, meant.to_owned())]);
-                draft.help(format!("write `{meant}`")).fix(fix)
-            }
+            Some(meant) if limits.get(meant).is_none() => draft.rename(node, meant),
             _ => draft.help("Karpenter counts `cpu`, `memory`, `nodes` and what else the nodes' capacity lists"),
         });
     }

@@ -98,8 +98,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         }
         // The other operators take one number, which is always the value of a label.
         let listed = matches!(requirement.operator, "In" | "NotIn");
-        for (value, node) in requirement.values().filter(|(value, _)| listed && !is_unresolved(value)) {
-            if let Some(problem) = naming::label_value_problem(value) {
+        for (value, node) in requirement.values() {
+            let problem = naming::label_value_problem(value).filter(|_| listed && !is_unresolved(value));
+            if let Some(problem) = problem {
                 let message = format!("`{value}` is no value of a label: {problem}; {effect}");
                 let help = "write a value that a node's label can have; no node has this one";
                 drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));

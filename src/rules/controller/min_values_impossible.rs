@@ -116,40 +116,52 @@ fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize,
     if requirement.operator == "DoesNotExist" {
         return Some((0, format!("what this requirement allows has no value of `{label}`")));
     }
-    let allowed = allowed(object, label)
-        .map(|count| (count, format!("the requirements of this NodePool allow {count} of the values of `{label}`")));
-    let existing = MOST
-        .iter()
-        .find(|(name, _)| *name == label)
-        .map(|(_, most)| (*most, format!("the instances of a node class have at most {most} of the values of `{label}`")));
-    allowed.into_iter().chain(existing).min_by_key(|(count, _)| *count)
+    let existing = MOST.iter().find(|(name, _)| *name == label).map(|(_, most)| *most);
+    match (allowed(object, label), existing) {
+        (Some(count), most) if most.is_none_or(|most| count <= most) => {
+            let why = format!("the requirements of this NodePool allow {count} of the values of `{label}`");
+            Some((count, why))
+        }
+        (_, Some(most)) => {
+            Some((most, format!("the instances of a node class have at most {most} of the values of `{label}`")))
+        }
+        (_, None) => None,
+    }
 }
 
 /// How many values all requirements on a label together allow, where that is a list; repeated values count once. A
 /// single list with too few entries is the API server's to refuse.
 fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
-    let same = || requirements::of(object).filter(|other| other.label() == label);
-    let mut lists = same().filter(|other| other.operator == "In");
-    let first = lists.next()?;
-    let values: Names<'_> = first.values().map(|(value, _)| value).collect();
-    if same().any(|other| other.values().any(|(value, _)| is_unresolved(value))) {
-        return None;
+    let mut allowed: Option<Names<'_>> = None;
+    let mut excluded = Names::default();
+    for requirement in requirements::of(object) {
+        if requirement.label() != label {
+            continue;
+        }
+        let values = requirement.values();
+        if values.iter().any(|(value, _)| is_unresolved(value)) {
+            return None;
+        }
+        match requirement.operator {
+            "In" => {
+                // A list shorter than its own `minValues` the API server refuses.
+                let least = requirement.min_values.and_then(|least| usize::try_from(least).ok());
+                if least.is_some_and(|least| values.len() < least) {
+                    return None;
+                }
+                let mut both = Names::default();
+                for (value, _) in values {
+                    if allowed.as_ref().is_none_or(|allowed| allowed.contains(value)) {
+                        both.insert(value, ());
+                    }
+                }
+                allowed = Some(both);
+            }
+            "NotIn" => values.iter().for_each(|(value, _)| excluded.insert(value, ())),
+            _ => {}
+        }
     }
-    let shorter = |requirement: Requirement<'_>| {
-        let least = requirement.min_values.and_then(|least| usize::try_from(least).ok());
-        least.is_some_and(|least| requirement.values().count() < least)
-    };
-    if same().any(|other| other.operator == "In" && shorter(other)) {
-        return None;
-    }
-    let mut values: Vec<&str> = values.names().collect();
-    for list in lists {
-        values.retain(|value| list.values().any(|(other, _)| other == *value));
-    }
-    for list in same().filter(|other| other.operator == "NotIn") {
-        values.retain(|value| list.values().all(|(other, _)| other != *value));
-    }
-    Some(values.len())
+    Some(allowed?.names().filter(|value| !excluded.contains(value)).count())
 }
 
 #[cfg(test)]

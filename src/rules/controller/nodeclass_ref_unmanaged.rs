@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object, Operation};
 use crate::rules::placeholder::is_unresolved;
@@ -92,12 +91,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         "no Karpenter looks after a NodePool that refers to `{written_kind}` of `{written_group}`: it gets no status and no \
          node"
     );
-    let draft = Draft::new(&RULE, Place::value(node), message).help(format!("write `{right}`"));
-    drafts.push(if object.operation() == Operation::Update {
-        draft
-    } else {
-        draft.fix(Fix::safe(format!("write `{right}`"), vec![Change::Set(node, right.to_owned())]))
-    });
+    let draft = Draft::new(&RULE, Place::value(node), message);
+    let lives = object.operation() == Operation::Update;
+    drafts.push(if lives { draft.write(right) } else { draft.set(node, right) });
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ impl<'d> Overlay<'d> {
         let list = object.at(&["spec", "requirements"]).filter(|list| list.is_sequence())?;
         let mut requirements = ByName::default();
         for requirement in requirements::of(object) {
-            let unresolved = requirement.values().any(|(value, _)| is_unresolved(value));
+            let unresolved = requirement.values().iter().any(|(value, _)| is_unresolved(value));
             let twice = requirements.contains(requirement.label());
             requirements.insert(requirement.label(), requirement);
             if unresolved || twice || is_unresolved(requirement.key) {
@@ -158,24 +158,19 @@ impl<'d> Overlay<'d> {
 
 /// Whether the values that the one allows are among those of the other.
 fn within(narrow: Requirement<'_>, wide: Requirement<'_>) -> bool {
-    let has = |list: Requirement<'_>, value: &str| list.values().any(|(other, _)| other == value);
+    let (ours, theirs) = (narrow.values(), wide.values());
     match (narrow.operator, wide.operator) {
-        ("In", "In") => narrow.values().all(|(value, _)| has(wide, value)),
-        ("In", "NotIn") => narrow.values().all(|(value, _)| !has(wide, value)),
-        ("NotIn", "NotIn") => wide.values().all(|(value, _)| has(narrow, value)),
+        ("In", "In") => ours.iter().all(|(value, _)| has(&theirs, value)),
+        ("In", "NotIn") => !ours.iter().any(|(value, _)| has(&theirs, value)),
+        ("NotIn", "NotIn") => theirs.iter().all(|(value, _)| has(&ours, value)),
         ("In" | "Exists", "Exists") | ("DoesNotExist", "DoesNotExist") => true,
-        (one, other) => one == other && narrow.values().eq_by_text(wide),
+        (one, other) => one == other && ours.iter().map(|(value, _)| value).eq(theirs.iter().map(|(value, _)| value)),
     }
 }
 
-trait EqByText {
-    fn eq_by_text(self, other: Requirement<'_>) -> bool;
-}
-
-impl<'d, I: Iterator<Item = (&'d str, Node<'d>)>> EqByText for I {
-    fn eq_by_text(self, other: Requirement<'_>) -> bool {
-        self.map(|(value, _)| value).eq(other.values().map(|(value, _)| value))
-    }
+#[inline(never)]
+fn has(values: &[(&str, Node<'_>)], value: &str) -> bool {
+    values.iter().any(|(other, _)| *other == value)
 }
 
 #[cfg(test)]

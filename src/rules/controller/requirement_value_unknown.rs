@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
 use crate::karpenter::known_values::{self, Known, NoZone};
 use crate::karpenter::labels;
 use crate::karpenter::release::Releases;
@@ -94,7 +93,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if let Some(pod) = Pod::of(object) {
         // Where pools are known, `pod-no-matching-pool` holds the pod against them.
         if context.inventory.pools().is_empty() {
-            drafts.extend(pod.expressions().flat_map(|expression| asked(object, expression)));
+            pod.expressions().for_each(|expression| asked(object, expression, drafts));
         }
         return;
     }
@@ -114,29 +113,39 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// The values that a pod asks for of a label which nodes of Karpenter alone have, where none of them is one.
-fn asked<'d>(object: Object<'d>, expression: Expression<'d>) -> Vec<Draft<'d>> {
+fn asked<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
-    let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return Vec::new() };
-    let values: Vec<_> = expression.values().filter_map(|node| Some((node.as_str()?, node))).collect();
-    if values.iter().any(|(value, _)| known.values.contains(value) || is_unresolved(value)) {
-        return Vec::new();
+    let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
+    let mut values = Vec::new();
+    for node in expression.values() {
+        let Some(value) = node.as_str() else { continue };
+        if known.values.contains(&value) || is_unresolved(value) {
+            return;
+        }
+        values.push((value, node));
     }
     let selector = expression.origin == Origin::NodeSelector;
     let severity = if selector { Severity::Error } else { Severity::Warning };
-    let draft = |(value, node): (&'d str, Node<'d>)| {
-        let others = if values.len() > 1 { ", and neither is another value here" } else { "" };
+    let others = if values.len() > 1 { ", and neither is another value here" } else { "" };
+    let fixable = values.len() == 1 && object.operation() != Operation::Update;
+    for (value, node) in values {
         let message = format!("`{value}` is no {} of any node{others}: no node fits the pod", known.what);
         let draft = Draft::new(&RULE, Place::value(node), message).severity(severity).caught_by(CaughtBy::Controller);
-        let Some(meant) = known.meant(value) else {
-            return draft.help(format!("the values of `{}` are {}", expression.key, known.listed()));
-        };
-        let draft = draft.help(format!("write `{meant}`"));
-        if values.len() > 1 || object.operation() == Operation::Update {
-            return draft;
-        }
-        draft.fix(Fix::safe(format!("write `{meant}`"), vec![Change::Set(node, meant.to_owned())]))
-    };
-    values.iter().copied().map(draft).collect()
+        drafts.push(match known.meant(value) {
+            Some(meant) => instead(draft, node, meant, fixable),
+            None => draft.help(all_values(expression.key, known)),
+        });
+    }
+}
+
+/// What is meant, as a change as well where that may be made unasked.
+fn instead<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Draft<'d> {
+    if fixable { draft.set(node, meant) } else { draft.write(meant) }
+}
+
+#[inline(never)]
+fn all_values(key: &str, known: &Known) -> String {
+    format!("the values of `{key}` are {}", known.listed())
 }
 
 /// What comes of a list of which these values are no good.
@@ -164,11 +173,14 @@ fn against_known<'d>(
         _ => Releases::NONE,
     };
     let releases = if known.label == TENANCY { Releases::since(9) } else { Releases::ALL };
-    let is_known = |value: &str| known.values.contains(&value);
-    let good = requirement.values().filter(|(value, _)| is_known(value)).count();
-    let open = requirement.values().filter(|(value, _)| is_unresolved(value)).count();
-    let none_left = requirement.operator == "In" && good + open == 0;
-    for (value, node) in requirement.values().filter(|(value, _)| !is_known(value) && !is_unresolved(value)) {
+    let values = requirement.values();
+    let is_bad = |value: &str| !known.values.contains(&value) && !is_unresolved(value);
+    let good = values.iter().filter(|(value, _)| !is_bad(value)).count();
+    let none_left = requirement.operator == "In" && good == 0;
+    for (value, node) in &values {
+        if !is_bad(value) {
+            continue;
+        }
         let what = known.what;
         let effect = match requirement.operator {
             "NotIn" => "this excludes nothing",
@@ -176,35 +188,23 @@ fn against_known<'d>(
             _ => "it is passed over",
         };
         let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
-        let draft = Draft::new(&RULE, Place::value(node), format!("`{value}` is not {article} {what} of AWS's instances; {effect}"))
+        let draft = Draft::new(&RULE, Place::value(*node), format!("`{value}` is not {article} {what} of AWS's instances; {effect}"))
             .severity(if none_left { Severity::Error } else { Severity::Warning })
             .caught_by(if tells.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
             .releases(releases);
-        drafts.push(with_meaning(draft, requirement, known, value, node));
+        drafts.push(match known.meant(value) {
+            Some(meant) => {
+                // Twice the same value is no mistake of Karpenter's making, but none to make unasked either.
+                let again = values.iter().any(|(other, at)| at != node && known.meant(other) == Some(meant));
+                instead(draft, *node, meant, !again)
+            }
+            None => draft.help(all_values(requirement.key, known)),
+        });
     }
     if requirement.operator == "In" {
-        too_few(requirement, known, good + open, tells, drafts);
-        reserved(requirement, known, drafts);
+        too_few(requirement, known, good, tells, drafts);
+        reserved(&values, known, drafts);
     }
-}
-
-fn with_meaning<'d>(
-    draft: Draft<'d>,
-    requirement: Requirement<'d>,
-    known: &Known,
-    value: &str,
-    node: Node<'d>,
-) -> Draft<'d> {
-    let Some(meant) = known.meant(value) else {
-        return draft.help(format!("the values of `{}` are {}", requirement.key, known.listed()));
-    };
-    let draft = draft.help(format!("write `{meant}`"));
-    // Twice the same value is no mistake of Karpenter's making, but none to make unasked either.
-    let again = requirement.values().any(|(other, at)| at != node && known.meant(other) == Some(meant));
-    if again {
-        return draft;
-    }
-    draft.fix(Fix::safe(format!("write `{meant}`"), vec![Change::Set(node, meant.to_owned())]))
 }
 
 /// Fewer known values than `minValues`, where the list itself is long enough: a shorter one the API server refuses.
@@ -217,7 +217,7 @@ fn too_few<'d>(
 ) {
     let Some((least, node)) = requirement.min_values.zip(requirement.node.get("minValues")) else { return };
     let least = usize::try_from(least).unwrap_or_default();
-    if tells.is_empty() || good == 0 || good >= least || requirement.values().count() < least {
+    if tells.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
     }
     let message = format!(
@@ -230,14 +230,13 @@ fn too_few<'d>(
 }
 
 /// `reserved` alone, in releases that do not know it or only with their gate open.
-fn reserved<'d>(requirement: Requirement<'d>, known: &Known, drafts: &mut Vec<Draft<'d>>) {
-    let mut values = requirement.values();
-    let only = values.clone().all(|(value, _)| value == "reserved");
-    let Some((_, node)) = values.next().filter(|_| only && known.label == labels::CAPACITY_TYPE) else { return };
+fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Draft<'d>>) {
+    let only = values.iter().all(|(value, _)| *value == "reserved");
+    let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else { return };
     drafts.push(
         Draft::new(
             &RULE,
-            Place::value(node),
+            Place::value(*node),
             "before 1.3 no instance has the capacity type `reserved`, so this matches nothing",
         )
         .help("add `on-demand`, or upgrade")
@@ -246,7 +245,7 @@ fn reserved<'d>(requirement: Requirement<'d>, known: &Known, drafts: &mut Vec<Dr
     drafts.push(
         Draft::new(
             &RULE,
-            Place::value(node),
+            Place::value(*node),
             "up to 1.5 the capacity type `reserved` needs the feature gate `ReservedCapacity`, which is off unless opened",
         )
         .help("open the gate in the controller's settings, or add `on-demand`")
@@ -259,10 +258,11 @@ fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
     }
-    let bad = |value: &str| known_values::no_zone(value);
-    let none_left = requirement.operator == "In" && requirement.values().all(|(value, _)| bad(value).is_some());
-    for (value, node) in requirement.values() {
-        let (what, help) = match bad(value) {
+    let values = requirement.values();
+    let is_bad = |(value, _): &(&str, Node<'_>)| known_values::no_zone(value).is_some();
+    let none_left = requirement.operator == "In" && values.iter().all(is_bad);
+    for (value, node) in values {
+        let (what, help) = match known_values::no_zone(value) {
             Some(NoZone::Region) => (
                 "a region, not a zone",
                 format!("write zones such as `{value}a`, or put the region under `topology.kubernetes.io/region`"),

@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
 use crate::karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
 use crate::karpenter::duration::{Duration, DurationError, NillableDuration};
 use crate::karpenter::quantity::Quantity;
@@ -151,10 +150,7 @@ fn duration<'d>(
     let draft = Draft::new(&RULE, Place::value(node), message).releases(releases);
     let suggestion = error.suggestion().filter(|meant| may_be_never || meant != "Never");
     Some(match suggestion {
-        Some(meant) => {
-            let fix = Fix::safe(format!("write `{meant}`"), vec![Change::Set(node, meant.clone())]);
-            draft.help(format!("write `{meant}`")).fix(fix)
-        }
+        Some(meant) => draft.set(node, &meant),
         None => draft.help("write a duration such as `90s`, `30m` or `168h`"),
     })
 }

@@ -5,6 +5,7 @@ use crate::karpenter::cron::Windows;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
+use crate::spelling::add_quoted;
 
 rule! {
     /// ## What it does
@@ -72,36 +73,46 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(all) = budgets::of(object) else { return };
-    let mut blocked: Vec<(&str, Vec<Budget<'d>>)> = Vec::new();
+    let (mut reasons, mut drifted, mut told) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
-        let zero: Vec<Budget<'d>> =
-            all.iter().copied().filter(|budget| budget.blocks() && budget.covers(reason)).collect();
-        let unscheduled: Vec<_> = zero.iter().copied().filter(|budget| budget.window.is_none()).collect();
-        if !unscheduled.is_empty() {
-            blocked.push((reason, unscheduled));
-            continue;
-        }
-        let windows: Vec<_> = zero.iter().filter_map(|budget| budget.window).collect();
-        if !windows.is_empty() && Windows::of(&windows).always.is_full() {
-            blocked.push((reason, zero));
+        let blocking = blocking(&all, reason);
+        if !blocking.is_empty() {
+            add_quoted(&mut reasons, reason);
+            drifted |= reason == "Drifted";
+            told = if told.is_empty() { blocking } else { told };
         }
     }
-    let Some((_, budgets)) = blocked.first() else { return };
-    let Some(first) = budgets.first() else { return };
-    let names: Vec<_> = blocked.iter().map(|(reason, _)| format!("`{reason}`")).collect();
-    let drifted = blocked.iter().any(|(reason, _)| *reason == "Drifted");
+    let Some((first, others)) = told.split_first() else { return };
     let when = if first.window.is_none() { "has no schedule" } else { "and its like leave no minute of the week" };
-    let message = format!(
-        "this budget of 0 {when}, so no node of the NodePool is ever disrupted for {}{}",
-        names.join(", "),
-        if drifted { "; images and settings stay as old as the nodes are" } else { "" }
-    );
+    let old = if drifted { "; images and settings stay as old as the nodes are" } else { "" };
+    let message =
+        format!("this budget of 0 {when}, so no node of the NodePool is ever disrupted for {reasons}{old}");
     let mut draft = Draft::new(&RULE, first.place(), message)
         .help("leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding");
-    for other in budgets.iter().skip(1) {
+    for other in others {
         draft = draft.related(other.place(), "forbids the rest");
     }
     drafts.push(if drifted { draft } else { draft.severity(Severity::Info) });
+}
+
+/// The budgets that forbid disruption for a reason at all times: those without a schedule, or else all that leave no
+/// minute together.
+fn blocking<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b Budget<'d>> {
+    let (mut unscheduled, mut scheduled, mut windows) = (Vec::new(), Vec::new(), Vec::new());
+    for budget in all {
+        if !budget.blocks() || !budget.covers(reason) {
+            continue;
+        }
+        match budget.window {
+            None => unscheduled.push(budget),
+            Some(window) => {
+                scheduled.push(budget);
+                windows.push(window);
+            }
+        }
+    }
+    let together = unscheduled.is_empty() && !windows.is_empty() && Windows::of(&windows).always.is_full();
+    if together { scheduled } else { unscheduled }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for budget in budgets::of(object).into_iter().flatten() {
+    for budget in budgets::of(object).unwrap_or_default() {
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
         if let Some(node) = budget.node.get("schedule").filter(|_| never) {
             let message = format!(

@@ -1,10 +1,12 @@
 use super::budgets::{self, Budget};
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::cron::Windows;
+use crate::karpenter::cron::{Schedule, Windows};
+use crate::karpenter::duration::Duration;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
+use crate::spelling::add_quoted;
 
 rule! {
     /// ## What it does
@@ -77,46 +79,56 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(all) = budgets::of(object) else { return };
-    let mut told: Vec<(Budget<'d>, Vec<&str>, Windows)> = Vec::new();
+    let mut told: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
     for reason in budgets::REASONS {
-        let about: Vec<Budget<'d>> = all.iter().copied().filter(|budget| budget.covers(reason)).collect();
-        let windows: Option<Vec<_>> = about.iter().map(|budget| budget.window).collect();
-        let (Some(windows), Some(first)) = (windows, about.first()) else { continue };
-        // Where one of them forbids, the gaps are what its author meant to leave.
-        if about.iter().any(|budget| budget.blocks()) {
-            continue;
-        }
+        let Some((first, windows)) = limiting(&all, reason) else { continue };
         let covered = Windows::of(&windows);
         if covered.always.is_full() {
             continue;
         }
         match told.iter_mut().find(|(budget, _, _)| budget.node == first.node) {
-            Some((_, reasons, _)) => reasons.push(reason),
-            None => told.push((*first, vec![reason], covered)),
+            Some((_, reasons, _)) => add_quoted(reasons, reason),
+            None => told.push((first, format!("`{reason}`"), covered)),
         }
     }
     for (budget, reasons, covered) in told {
-        let names: Vec<_> = reasons.iter().map(|reason| format!("`{reason}`")).collect();
         let message = format!(
-            "this budget limits disruption to {} while its window is open; at all other times nothing limits {}, and all \
-             nodes may go at once",
+            "this budget limits disruption to {} while its window is open; at all other times nothing limits {reasons}, and \
+             all nodes may go at once",
             budget.nodes,
-            names.join(", ")
         );
         drafts.push(Draft::new(&RULE, budget.place(), message).help(help(&covered)));
     }
+}
+
+/// The first of the budgets for a reason, and the windows of all; nothing where one of them has none, or forbids: then
+/// the gaps are what its author meant to leave.
+fn limiting<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Option<(&'b Budget<'d>, Vec<(Schedule, Duration)>)> {
+    let (mut first, mut windows) = (None, Vec::new());
+    for budget in all {
+        if !budget.covers(reason) {
+            continue;
+        }
+        if budget.blocks() {
+            return None;
+        }
+        windows.push(budget.window?);
+        first = first.or(Some(budget));
+    }
+    Some((first?, windows))
 }
 
 /// The budgets that close the gaps, where a few do.
 fn help(covered: &Windows) -> String {
     let rest = covered.always.complement().as_schedules();
     let exact = covered.always == covered.sometimes;
-    let budgets: Vec<_> = rest
-        .iter()
-        .map(|(schedule, duration)| format!("`{{nodes: \"0\", schedule: \"{schedule}\", duration: {}}}`", duration.concise()))
-        .collect();
-    if exact && budgets.len() <= 3 {
-        format!("to disrupt in the window alone, leave the schedule out here and add {}", budgets.join(", "))
+    if exact && rest.len() <= 3 {
+        let mut budgets = String::new();
+        for (schedule, duration) in rest {
+            let duration = duration.concise();
+            add_quoted(&mut budgets, &format!("{{nodes: \"0\", schedule: \"{schedule}\", duration: {duration}}}"));
+        }
+        format!("to disrupt in the window alone, leave the schedule out here and add {budgets}")
     } else {
         "to disrupt in the window alone, leave the schedule out here and add budgets of `\"0\"` for the other times".to_owned()
     }

@@ -44,7 +44,11 @@ impl<'d> Budget<'d> {
 /// The budgets of a NodePool; `None` where there is no list, or one of them cannot be read: then it is another rule's
 /// to say so, and what they amount to together is not known.
 pub(super) fn of(object: Object<'_>) -> Option<Vec<Budget<'_>>> {
-    object.at(&["spec", "disruption", "budgets"])?.items().map(budget).collect()
+    let mut budgets = Vec::new();
+    for item in object.at(&["spec", "disruption", "budgets"])?.items() {
+        budgets.push(budget(item)?);
+    }
+    Some(budgets)
 }
 
 fn budget(node: Node<'_>) -> Option<Budget<'_>> {

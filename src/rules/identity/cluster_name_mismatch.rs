@@ -108,7 +108,7 @@ fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'
     if let Some(known) = context.settings.cluster_name.as_deref().filter(|known| *known != name) {
         let message = format!("the controller goes by the name `{name}`, but the setting `clusterName` says that this cluster is `{known}`");
         let draft = Draft::new(&RULE, Place::value(node), message);
-        return Some(draft.help(format!("write `{known}`")));
+        return Some(draft.write(known));
     }
     let other = context.inventory.identity().name.filter(|mark| mark.text != name && mark.object != object)?;
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {

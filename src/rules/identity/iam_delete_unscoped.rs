@@ -78,17 +78,21 @@ const DELETIONS: [(&str, &str); 2] = [
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         for statement in policy.statements.iter().filter(|one| one.allows && !is_scoped(one)) {
-            let deletions = DELETIONS.into_iter().filter_map(|(action, resource)| {
-                let word = statement.action(action).filter(|_| statement.reaches(resource))?;
-                (!is_denied(policy, action)).then_some((action, word))
-            });
-            let found: Vec<_> = deletions.collect();
-            let Some((_, word)) = found.first() else { continue };
-            let actions = found.iter().map(|(action, _)| format!("`{action}`")).collect::<Vec<_>>().join(" and ");
-            let message = format!(
-                "{actions} {} allowed whatever cluster the resource belongs to",
-                if found.len() == 1 { "is" } else { "are" }
-            );
+            let (mut actions, mut are, mut first) = (String::new(), "is", None);
+            for (action, resource) in DELETIONS {
+                let named = statement.action(action).filter(|_| statement.reaches(resource));
+                let Some(word) = named.filter(|_| !is_denied(policy, action)) else { continue };
+                if first.is_some() {
+                    actions.push_str(" and ");
+                    are = "are";
+                }
+                actions.push('`');
+                actions.push_str(action);
+                actions.push('`');
+                first = first.or(Some(word));
+            }
+            let Some(word) = first else { continue };
+            let message = format!("{actions} {are} allowed whatever cluster the resource belongs to");
             let help = "add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster";
             drafts.push(Draft::new(&RULE, Place::of_policy(word.at), message).help(help));
         }
@@ -122,7 +126,7 @@ fn scopes(condition: &Condition<'_>) -> bool {
         (_, Some(tag)) if tag.starts_with("kubernetes.io/cluster/") => !tag.ends_with("/*"),
         (_, Some(tag)) if GENERIC.contains(&tag) => !condition.values.iter().any(|word| word.text.contains('*')),
         (_, Some(_)) => !any,
-        (None, None) => PLACES.contains(&condition.key.text.to_ascii_lowercase().as_str()) && !any,
+        (None, None) => PLACES.iter().any(|place| condition.key.text.eq_ignore_ascii_case(place)) && !any,
     }
 }
 

@@ -94,10 +94,16 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// Compares the clusters of a policy with the one that is known. A policy that also knows this one may serve several.
 fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
-    let names: Vec<_> = conditions(policy).flat_map(Condition::clusters).collect();
+    let mut names = Vec::new();
+    for condition in conditions(policy) {
+        names.append(&mut condition.clusters());
+    }
     let serves = names.iter().any(|word| word.text == known);
     let severity = if serves { Severity::Warning } else { Severity::Error };
-    for word in names.iter().filter(|word| word.text != known && placeholder(&word.text).is_none()) {
+    for word in names {
+        if word.text == known || placeholder(&word.text).is_some() {
+            continue;
+        }
         let message = format!("the condition asks for cluster `{}`, but this cluster is `{known}`", word.text);
         let draft = Draft::new(&RULE, Place::of_policy(word.at), message).severity(severity);
         drafts.push(draft.help(format!("write `{known}`: Karpenter sets the tags with the name of its own cluster")));
@@ -107,62 +113,92 @@ fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
 /// Compares the clusters within each statement: Karpenter sets both tags from one name.
 fn within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     for statement in &policy.statements {
-        let all: Vec<Vec<Word<'_>>> = statement.conditions.iter().map(Condition::clusters).collect();
-        let mut single = all.iter().filter_map(|names| if let [one] = names.as_slice() { Some(one) } else { None });
-        let Some(first) = single.next() else { continue };
-        if let Some(other) = single.find(|other| other.text != first.text) {
+        let mut single = Vec::new();
+        for condition in &statement.conditions {
+            let mut names = condition.clusters();
+            if names.len() == 1 {
+                single.append(&mut names);
+            }
+        }
+        if let Some((first, other)) = different(&single) {
             let message = format!(
                 "the conditions of one statement ask for the clusters `{}` and `{}`, which no instance is of at once",
                 first.text, other.text
             );
-            let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
-            let draft = draft.help("write the same cluster's name in both conditions");
-            drafts.push(draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text)));
+            drafts.push(apart(first, other, message).help("write the same cluster's name in both conditions"));
         }
     }
 }
 
 /// Compares the regions of a policy's conditions, where each asks for one only.
 fn regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let asked = conditions(policy).filter(|condition| {
-        let key = condition.key.text.to_ascii_lowercase();
-        condition.is_positive()
-            && (key == "aws:requestedregion" || condition.tag() == Some("topology.kubernetes.io/region"))
-    });
-    let mut single = asked.filter_map(|condition| {
-        let [one] = condition.values.as_slice() else { return None };
-        (!one.text.contains('*') && !is_in_name(&one.text)).then_some(one)
-    });
-    let Some(first) = single.next() else { return };
-    if let Some(other) = single.find(|other| other.text != first.text) {
+    let mut single = Vec::new();
+    for condition in conditions(policy) {
+        let asks = condition.key.text.eq_ignore_ascii_case("aws:requestedregion")
+            || condition.tag() == Some("topology.kubernetes.io/region");
+        if asks && condition.is_positive()
+            && let [one] = condition.values.as_slice()
+            && !one.text.contains('*')
+            && !is_in_name(&one.text)
+        {
+            single.push(one.clone());
+        }
+    }
+    if let Some((first, other)) = different(&single) {
         let message = format!(
             "the conditions of this policy ask for the regions `{}` and `{}`; Karpenter works in one",
             first.text, other.text
         );
-        let draft = Draft::new(&RULE, Place::of_policy(other.at), message).severity(Severity::Warning);
-        let draft = draft.help("write the region of this cluster in both places");
-        drafts.push(draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text)));
+        let draft = apart(first, other, message).severity(Severity::Warning);
+        drafts.push(draft.help("write the region of this cluster in both places"));
     }
+}
+
+/// The first word, and the next one that is another.
+fn different<'w, 'd>(words: &'w [Word<'d>]) -> Option<(&'w Word<'d>, &'w Word<'d>)> {
+    let (first, others) = words.split_first()?;
+    Some((first, others.iter().find(|other| other.text != first.text)?))
+}
+
+fn apart<'d>(first: &Word<'d>, other: &Word<'d>, message: String) -> Draft<'d> {
+    let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
+    draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text))
 }
 
 /// Conditions on tags that Karpenter does not set, at most one finding a tag.
 fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let conditions = conditions(policy);
     for tag in UNSET {
-        let mut asking = policy.statements.iter().filter(|one| one.allows).flat_map(|one| &one.conditions).filter(
-            |condition| condition.is_positive() && !condition.if_exists() && condition.tag() == Some(tag),
-        );
-        let Some(first) = asking.next() else { continue };
-        let message = format!(
-            "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
-        );
-        let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
-        let draft = Draft::new(&RULE, Place::of_policy(first.key.at), message).severity(Severity::Warning).help(help);
-        drafts.push(asking.fold(draft, |draft, other| draft.related(Place::of_policy(other.key.at), "and here")));
+        let mut found: Option<Draft<'d>> = None;
+        for condition in &conditions {
+            if condition.tag() != Some(tag) || !condition.is_positive() || condition.if_exists() {
+                continue;
+            }
+            let place = Place::of_policy(condition.key.at);
+            found = Some(match found {
+                Some(draft) => draft.related(place, "and here"),
+                None => {
+                    let message = format!(
+                        "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
+                    );
+                    let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
+                    Draft::new(&RULE, place, message).severity(Severity::Warning).help(help)
+                }
+            });
+        }
+        drafts.extend(found);
     }
 }
 
-fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> impl Iterator<Item = &'p Condition<'d>> {
-    policy.statements.iter().filter(|one| one.allows).flat_map(|one| &one.conditions)
+/// The conditions of the statements that allow.
+fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> Vec<&'p Condition<'d>> {
+    let mut conditions = Vec::new();
+    for statement in &policy.statements {
+        if statement.allows {
+            conditions.extend(&statement.conditions);
+        }
+    }
+    conditions
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::chart_values::{self, Key};
 use crate::karpenter::cluster_name::{Placeholder, placeholder};
 use crate::karpenter::controller::{Controller, INTERRUPTION_QUEUE, Setting};
@@ -106,7 +106,7 @@ fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Dr
     } else {
         Change::Replace(node, range, name.to_owned())
     };
-    Some(draft.help(format!("write `{name}`")).fix(Fix::safe("write the queue's name", vec![change])))
+    Some(draft.write(name).mend("write the queue's name", change))
 }
 
 /// The mark of a template, as in the chart's own example.
@@ -147,7 +147,7 @@ fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
             return Some(draft.help("remove it: `interruptionQueue` is there as well"));
         }
         let change = Change::Rename(node, "interruptionQueue".to_owned());
-        return Some(draft.fix(Fix::safe("write `interruptionQueue`", vec![change])));
+        return Some(draft.mend("write `interruptionQueue`", change));
     }
     let node = settings.at_path(&["aws", "interruptionQueueName"])?;
     let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);

@@ -105,12 +105,13 @@ impl<'d> Mention<'d> {
     fn all(class: Object<'d>) -> Vec<Self> {
         let mut mentions = Vec::new();
         for (field, list) in LISTS {
-            let terms = class.items_at(&["spec", field]);
-            let tags = terms.filter_map(|term| term.get("tags")).flat_map(Node::members);
-            mentions.extend(tags.filter_map(|(key, node)| {
-                let (scheme, name) = in_tag(key, node.as_str().unwrap_or_default())?;
-                Some(Self { name, scheme, list, node })
-            }));
+            for term in class.items_at(&["spec", field]) {
+                for (key, node) in term.members_at(&["tags"]) {
+                    if let Some((scheme, name)) = in_tag(key, node.as_str().unwrap_or_default()) {
+                        mentions.push(Self { name, scheme, list, node });
+                    }
+                }
+            }
         }
         if let Some(node) = class.at(&["spec", "role"])
             && let Some(name) = node.as_str().and_then(in_role)

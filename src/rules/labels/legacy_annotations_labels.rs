@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
@@ -122,21 +122,24 @@ fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
         let message = "Karpenter does not read `safe-to-evict`: it moves the pod when it consolidates nodes";
         let add = Change::Add(annotations, DO_NOT_DISRUPT.to_owned(), "true".to_owned());
-        drafts.push(annotation(old, message).fix(Fix::to_look_at("keep the pod from being moved", vec![add])));
+        drafts.push(annotation(old, message).propose("keep the pod from being moved", add));
     }
 }
 
 fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
-    let (remove, rename) = (Change::Remove(old), Change::Rename(old, DO_NOT_DISRUPT.to_owned()));
     if old.as_str() != Some("true") {
         let message = "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read";
         let draft = annotation(old, message).severity(Severity::Info).help("remove it");
-        return draft.fix(Fix::safe("remove it", vec![remove]));
+        return draft.mend("remove it", Change::Remove(old));
     }
     let message =
         "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved";
-    let fix = if present { Fix::safe("remove it", vec![remove]) } else { Fix::safe("write the present name", vec![rename]) };
-    annotation(old, message).fix(fix)
+    let draft = annotation(old, message);
+    if present {
+        draft.mend("remove it", Change::Remove(old))
+    } else {
+        draft.mend("write the present name", Change::Rename(old, DO_NOT_DISRUPT.to_owned()))
+    }
 }
 
 /// Annotations of nodes.
@@ -154,7 +157,7 @@ fn of_nodes<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn annotation<'d>(node: Node<'d>, message: &str) -> Draft<'d> {
-    Draft::new(&RULE, Place::key_of_map(node), message).help(format!("write `{DO_NOT_DISRUPT}: \"true\"`"))
+    Draft::new(&RULE, Place::key_of_map(node), message).help("write `karpenter.sh/do-not-disrupt: \"true\"`")
 }
 
 fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
@@ -174,7 +177,7 @@ fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
         };
         let draft = Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
         drafts.push(match rename(pod, expression) {
-            Some(change) => draft.fix(Fix::to_look_at("select the NodePool", vec![change])),
+            Some(change) => draft.propose("select the NodePool", change),
             None => draft,
         });
     }
@@ -190,19 +193,25 @@ fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
     let spec = pod.spec();
     let spread = spec.items_at(&["topologySpreadConstraints"]);
-    let mut keys: Vec<Node<'d>> = spread.filter_map(|item| item.get("topologyKey")).collect();
+    spread.for_each(|item| spread_over(pod, item, drafts));
     for kind in ["podAffinity", "podAntiAffinity"] {
-        let terms = |path: &str| spec.items_at(&["affinity", kind, path]);
-        keys.extend(terms(REQUIRED).filter_map(|term| term.get("topologyKey")));
-        keys.extend(terms(PREFERRED).filter_map(|term| term.at_path(&["podAffinityTerm", "topologyKey"])));
+        spec.items_at(&["affinity", kind, REQUIRED]).for_each(|term| spread_over(pod, term, drafts));
+        for term in spec.items_at(&["affinity", kind, PREFERRED]) {
+            if let Some(term) = term.get("podAffinityTerm") {
+                spread_over(pod, term, drafts);
+            }
+        }
     }
-    for key in keys.into_iter().filter(|key| key.as_str() == Some(PROVISIONER_NAME)) {
-        let message = format!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
-        let draft = Draft::new(&RULE, Place::value(key), message).help(format!("write `{NODEPOOL}`"));
-        let lives = pod.object().operation() == Operation::Update;
-        let fix = Fix::safe("write the present name", vec![Change::Set(key, NODEPOOL.to_owned())]);
-        drafts.push(if lives { draft } else { draft.fix(fix) });
-    }
+}
+
+#[inline(never)]
+fn spread_over<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(key) = term.get("topologyKey").filter(|key| key.as_str() == Some(PROVISIONER_NAME)) else { return };
+    let message = format!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
+    let draft = Draft::new(&RULE, Place::value(key), message).write(NODEPOOL);
+    let lives = pod.object().operation() == Operation::Update;
+    let change = Change::Set(key, NODEPOOL.to_owned());
+    drafts.push(if lives { draft } else { draft.mend("write the present name", change) });
 }
 
 fn tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {

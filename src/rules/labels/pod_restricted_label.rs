@@ -1,6 +1,5 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Fix;
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
@@ -188,7 +187,7 @@ fn judge<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Dr
         let change = labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| expression.rename(object, meant.key));
         drafts.push(match change {
-            Some(change) => draft.fix(Fix::safe("write the well-known key", vec![change])),
+            Some(change) => draft.mend("write the well-known key", change),
             None => draft,
         });
     };

@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::labels::{self, Field, is_within};
 use crate::karpenter::operator::Operator;
 use crate::karpenter::release::Releases;
@@ -133,7 +133,7 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
     let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
     Some(match meant.filter(|meant| meant.is_certain() && !is_fixed) {
         Some(meant) => {
-            draft.fix(Fix::safe("write the well-known key", vec![Change::Set(node, meant.key.to_owned())]))
+            draft.mend("write the well-known key", Change::Set(node, meant.key.to_owned()))
         }
         None => draft,
     })

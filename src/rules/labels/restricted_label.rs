@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, items_of, members_of};
@@ -135,8 +135,8 @@ fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts
     let mut refuse = |releases: Releases, caught_by, message: String| {
         let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
         let draft = Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
-        drafts.push(match fix(object, field, key, node) {
-            Some(fix) => draft.fix(fix),
+        drafts.push(match change(object, field, key, node) {
+            Some(change) => draft.mend("write the well-known key", change),
             None => draft,
         });
     };
@@ -197,7 +197,7 @@ fn help(field: Field, key: &str) -> String {
     format!("use a label in a domain of your own, such as `example.com/{name}`{later}")
 }
 
-fn fix<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Option<Fix<'d>> {
+fn change<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Option<Change<'d>> {
     // The specification of a NodeClaim cannot be changed.
     let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
     if field == Field::PoolLabel || is_fixed || !labels::well_known(key).is_empty() {
@@ -205,7 +205,7 @@ fn fix<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Optio
     }
     let meant = labels::meant(key).filter(|meant| meant.is_certain())?;
     let accepted = labels::refused_at_apply(field, meant.key).is_empty();
-    accepted.then(|| Fix::safe("write the well-known key", vec![Change::Set(node, meant.key.to_owned())]))
+    accepted.then(|| Change::Set(node, meant.key.to_owned()))
 }
 
 #[cfg(test)]

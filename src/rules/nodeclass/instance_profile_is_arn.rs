@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::iam;
 use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
@@ -89,8 +89,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     };
     match iam::Reference::read(value) {
         iam::Reference::Arn { kind: "instance-profile", name, .. } => {
-            let fix = Fix::safe("write the profile's name", vec![Change::Set(node, name.to_owned())]);
-            drafts.push(draft("an ARN").help(format!("write `{name}`")).fix(fix));
+            let change = Change::Set(node, name.to_owned());
+            drafts.push(draft("an ARN").write(name).mend("write the profile's name", change));
         }
         iam::Reference::Arn { kind, .. } => {
             let help = "write the name of the instance profile that holds the role; the role itself goes into `spec.role`";

@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::iam;
 use crate::karpenter::placeholder::is_in_name;
 use crate::karpenter::release::Releases;
@@ -125,10 +125,12 @@ fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &
     {
         let message = format!("`spec.role` is {what} instead of the role's name: {why}");
         let draft = Draft::new(&RULE, Place::value(node), message).releases(releases).severity(severity);
-        let help = if certain { format!("write `{name}`") } else { "write the role's name alone".to_owned() };
-        let fix = Fix::safe("write the role's name", vec![Change::Set(node, name.to_owned())]);
-        let draft = draft.help(help);
-        drafts.push(if certain && fixable { draft.fix(fix) } else { draft });
+        let draft = if certain { draft.write(name) } else { draft.help("write the role's name alone") };
+        drafts.push(if certain && fixable {
+            draft.mend("write the role's name", Change::Set(node, name.to_owned()))
+        } else {
+            draft
+        });
     }
 }
 

@@ -102,7 +102,10 @@ const EXCLUSIVES: [Exclusive; 5] = [
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for exclusive in &EXCLUSIVES {
         let Some(list) = object.at(&["spec", exclusive.list]) else { continue };
-        let mixed: Vec<_> = list.items().filter_map(|term| ignored(term, exclusive)).collect();
+        let mut mixed = Vec::new();
+        for term in list.items() {
+            mixed.extend(ignored(term, exclusive));
+        }
         if mixed.is_empty() {
             continue;
         }
@@ -132,7 +135,10 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
     if !wins || (exclusive.winner == "name" && term.get("id").is_some()) {
         return None;
     }
-    let fields: Vec<_> = exclusive.ignored.iter().filter_map(|key| term.get(key)).collect();
+    let mut fields = Vec::new();
+    for key in exclusive.ignored {
+        fields.extend(term.get(key));
+    }
     (!fields.is_empty()).then_some(fields)
 }
 

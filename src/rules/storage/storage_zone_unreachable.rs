@@ -7,6 +7,7 @@ use crate::karpenter::zones::is_zone_id;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
+use crate::spelling::add_quoted;
 
 rule! {
     /// ## What it does
@@ -122,11 +123,14 @@ fn volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dr
         drafts.extend(without_zone(object));
         return;
     };
-    let zones: Vec<Vec<Node<'d>>> = terms.items().map(zones_of).collect();
-    let all: Vec<_> = zones.iter().flatten().copied().collect();
+    let (mut all, mut lost) = (Vec::new(), true);
+    for term in terms.items() {
+        let mut zones = zones_of(term);
+        lost &= !zones.is_empty() && unserved(&zones, context).len() == zones.len();
+        all.append(&mut zones);
+    }
     ids(&all, drafts);
-    let lost: Vec<_> = zones.iter().filter(|zones| !zones.is_empty() && unserved(zones, context).len() == zones.len()).collect();
-    if lost.len() == zones.len()
+    if lost
         && let Some(first) = all.first()
     {
         drafts.push(unreachable(&all, *first, "this volume", context));
@@ -134,26 +138,34 @@ fn volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dr
 }
 
 fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
-    let expressions = term.items_at(&["matchExpressions"]);
-    let zones = expressions.filter(|expression| {
-        expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key))
-            && expression.str_at(&["operator"]) == Some("In")
-    });
-    zones.filter_map(|expression| expression.get("values")).flat_map(Node::items).collect()
+    let mut zones = Vec::new();
+    for expression in term.items_at(&["matchExpressions"]) {
+        let about_zones = expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key));
+        if about_zones && expression.str_at(&["operator"]) == Some("In") {
+            zones.extend(expression.items_at(&["values"]));
+        }
+    }
+    zones
 }
 
 fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
     let served = context.inventory.served_zones();
-    let lost = |zone: &&Node<'d>| {
-        zone.as_str().is_some_and(|name| !is_in_name(name) && !is_zone_id(name) && !served.serves(name))
-    };
-    if served.is_known() { zones.iter().filter(lost).copied().collect() } else { Vec::new() }
+    let mut unserved = Vec::new();
+    for zone in zones {
+        let lost = |name: &str| !is_in_name(name) && !is_zone_id(name) && !served.serves(name);
+        if served.is_known() && zone.as_str().is_some_and(lost) {
+            unserved.push(*zone);
+        }
+    }
+    unserved
 }
 
 fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Context<'_, 'd>) -> Draft<'d> {
     let which = if context.inventory.is_complete() { "no NodePool" } else { "no NodePool in this input" };
-    let names: Vec<_> = zones.iter().filter_map(|zone| zone.as_str()).map(|name| format!("`{name}`")).collect();
-    let names = names.join(", ");
+    let mut names = String::new();
+    for name in zones.iter().filter_map(|zone| zone.as_str()) {
+        add_quoted(&mut names, name);
+    }
     let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever, unless other nodes are there");
     let served = context.inventory.served_zones().named();
     let help = if served.is_empty() {
