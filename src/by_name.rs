@@ -184,7 +184,7 @@ impl<N: AsRef<str>> Places<N> {
     }
 }
 
-/// A number that looks random: the finalizer of MurmurHash3, without its last step.
+/// A number that looks random: the finalizer of `MurmurHash3`, without its last step.
 fn weight(at: u32) -> u32 {
     let mixed = (at ^ (at >> 16)).wrapping_mul(0x85eb_ca6b);
     (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35)

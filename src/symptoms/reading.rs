@@ -180,7 +180,8 @@ fn aim(settings: &mut Settings, told: &[Told]) {
     }
     for told in told {
         if let Some(target) = target(told.tally.releases()) {
-            let files = told.files.iter().cloned().collect();
+            let mut files = told.files.clone();
+            files.sort_unstable();
             settings.overrides.insert(0, Override { files, karpenter: Some(target), ..Override::default() });
         }
     }
