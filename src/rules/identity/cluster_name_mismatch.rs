@@ -131,22 +131,19 @@ fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, dr
         let node = values?.at(&["settings", "interruptionQueue"])?;
         Some((node.as_str()?, node))
     });
-    let found = [
-        profile.and_then(|node| Some(("the instance profile", in_profile(node.as_str()?)?, node))),
-        account.and_then(|node| Some(("the controller's role", in_controller_role(node.as_str()?)?, node))),
-        queue.and_then(|(text, node)| {
-            let name = text.rsplit(['/', ':']).next()?;
-            Some(("the interruption queue", in_queue(name)?, node))
-        }),
-    ];
-    for (what, name, node) in found.into_iter().flatten() {
+    let mut against = |what: &str, found: Option<(&'d str, Node<'d>)>| {
+        let Some((name, node)) = found else { return };
         if name == known || related(name, known) || placeholder(name).is_some() {
-            continue;
+            return;
         }
         let message = format!("{what} is that of cluster `{name}`, but this cluster is `{known}`");
         let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
         drafts.push(draft.help(format!("use the one of `{known}`, or correct the cluster's name if this one is right")));
-    }
+    };
+    against("the instance profile", profile.and_then(|node| Some((in_profile(node.as_str()?)?, node))));
+    against("the controller's role", account.and_then(|node| Some((in_controller_role(node.as_str()?)?, node))));
+    let in_queue = |(text, node): (&'d str, Node<'d>)| Some((in_queue(text.rsplit(['/', ':']).next()?)?, node));
+    against("the interruption queue", queue.and_then(in_queue));
 }
 
 /// The region of the endpoint against that of the controller.
