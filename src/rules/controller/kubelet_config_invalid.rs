@@ -102,9 +102,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// The members of a map that can be judged.
-fn amounts<'d>(kubelet: Node<'d>, map: &str) -> impl Iterator<Item = (Node<'d>, &'d str)> + use<'d> {
-    let members = kubelet.members_at(&[map]);
-    members.filter_map(|(_, node)| Some((node, node.as_str().filter(|text| !is_unresolved(text))?)))
+fn amounts<'d>(kubelet: Node<'d>, map: &str) -> Vec<(Node<'d>, &'d str)> {
+    let mut amounts = Vec::new();
+    for (_, node) in kubelet.members_at(&[map]) {
+        if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
+            amounts.push((node, text));
+        }
+    }
+    amounts
 }
 
 const PANIC: &str = "Karpenter panics over it whenever it lists instance types for this node class, and launches nothing from it";

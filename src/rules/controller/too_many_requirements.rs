@@ -91,9 +91,13 @@ const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(template) = object.at(&["spec", "template"]) else { return };
-    let required = requirements::of(object).map(requirements::Requirement::label);
-    let labels = requirements::template_labels(object).map(|(key, _)| labels::normalised(key));
-    let mut keys: Names<'_> = required.chain(labels).collect();
+    let mut keys = Names::default();
+    for requirement in requirements::of(object) {
+        keys.insert(requirement.label(), ());
+    }
+    for (key, _) in requirements::template_labels(object) {
+        keys.insert(labels::normalised(key), ());
+    }
     keys.insert(labels::NODEPOOL, ());
     // The NodeClaims of a static NodePool leave the instance type to the launch.
     if object.at(&["spec", "replicas"]).is_none() {

@@ -79,9 +79,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let values = |path: &[&str]| object.members_at(path).map(|(_, node)| node);
     if object.is(Kind::NODE_CLASS) {
-        for node in values(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
+        for (_, node) in object.members_at(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
             drafts.extend(duration(node, object, false, |_| Releases::ALL));
         }
         return;
@@ -102,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for node in items_of(budgets).filter_map(|budget| budget.get("duration")) {
         drafts.extend(duration(node, object, false, of_budget));
     }
-    for node in values(&["spec", "limits"]) {
+    for (_, node) in object.members_at(&["spec", "limits"]) {
         drafts.extend(quantity(node, object));
     }
 }

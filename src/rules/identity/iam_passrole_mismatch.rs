@@ -109,20 +109,20 @@ fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d
 /// A condition under which the role is passed to other services than EC2.
 fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
-        let mut passing = policy.statements.iter().filter(|one| one.allows && one.names(PASS_ROLE)).peekable();
-        let mut wrong = None;
-        let several = passing.peek().is_some();
-        let mut right = false;
-        for statement in passing {
+        let (mut wrong, mut right) = (None, false);
+        for statement in &policy.statements {
+            if !statement.allows || !statement.names(PASS_ROLE) {
+                continue;
+            }
             let condition = statement.conditions.iter().find(|condition| {
                 condition.key.text.eq_ignore_ascii_case("iam:PassedToService") && condition.is_positive()
             });
             match condition {
-                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first().cloned()),
+                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first()),
                 _ => right = true,
             }
         }
-        if let Some(word) = wrong.filter(|_| several && !right) {
+        if let Some(word) = wrong.filter(|_| !right) {
             let message = format!("roles may be passed to `{}` only, and Karpenter passes them to EC2", word.text);
             let draft = Draft::new(&RULE, Place::of_policy(word.at), message);
             drafts.push(draft.help("write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well"));
