@@ -92,7 +92,7 @@ pub(super) fn explain<'d>(
     let known = known.fold(Releases::NONE, |all, field| all.or(field.releases));
     if !known.is_empty() {
         let message = format!("`{name}` is a field of Karpenter {known} only");
-        return Draft::new(&RULE, place, message).help(format!("remove `{name}`, or use a release that knows it"));
+        return Draft::new(&RULE, place, message).advise(format_args!("remove `{name}`, or use a release that knows it"));
     }
     let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
     let of_item = node.parent().and_then(Node::parent).is_some_and(Node::is_sequence);

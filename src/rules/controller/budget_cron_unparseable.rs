@@ -115,7 +115,7 @@ fn unreadable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
     let change = vec![Change::Set(node, repair.text.clone())];
     let title = format!("write `{}`", repair.text);
     let fix = if repair.keeps_meaning { Fix::safe(title, change) } else { Fix::to_look_at(title, change) };
-    Some(draft.help(format!("write `{}`", repair.text)).fix(fix))
+    Some(draft.advise(format_args!("write `{}`", repair.text)).fix(fix))
 }
 
 #[cfg(test)]

@@ -70,9 +70,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         gates(&controller, drafts);
         for name in VARIABLES {
             for item in controller.variables(name) {
-                let message = format!("the controller does not read `{name}` since 1.0, and uses its own role");
+                let message = format_args!("the controller does not read `{name}` since 1.0, and uses its own role");
                 let help = "give the controller's service account the role it needs";
-                drafts.push(Draft::new(&RULE, Place::value(item), message).help(help));
+                drafts.push(Draft::at(&RULE, item, message).help(help));
             }
         }
     }
@@ -130,8 +130,8 @@ fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&s
     let draft = Draft::new(&RULE, place(at), format!("the chart does not read `{path}`, which is ignored"));
     let draft = draft.releases(releases);
     Some(match (known, near) {
-        (Some(known), _) => draft.help(format!("it is read by {known}")),
-        (None, Some(near)) => draft.help(format!("did you mean `{near}`?")),
+        (Some(known), _) => draft.advise(format_args!("it is read by {known}")),
+        (None, Some(near)) => draft.advise(format_args!("did you mean `{near}`?")),
         // A chart around this one may read keys of its own.
         (None, None) => draft.severity(Severity::Info).help("remove the key, unless a chart around this one reads it"),
     })

@@ -100,9 +100,9 @@ fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d
     let node = class.at(&["spec", "role"])?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| iam::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let message = format!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
-    let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
-    let draft = draft.help(format!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
+    let message = format_args!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
+    let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
+    let draft = draft.advise(format_args!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
     Some(draft.related(Place::of_policy(passed.at), format!("this passes `{}`", passed.text)))
 }
 

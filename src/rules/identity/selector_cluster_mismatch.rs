@@ -209,7 +209,7 @@ fn against<'d>(
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
-        let draft = draft.help(format!("write `{known}`, or correct the name there if this one is right"));
+        let draft = draft.advise(format_args!("write `{known}`, or correct the name there if this one is right"));
         drafts.push(match at {
             Some(node) => draft.related(Place::value(node), "the controller's cluster"),
             None => draft,

@@ -145,11 +145,11 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
 /// The whole list is refused, at the path that the API server gives.
 fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -> Draft<'d> {
     let which = if exclusive.refused { "a term" } else { "every term" };
-    let message = format!(
+    let message = format_args!(
         "{which} of `{}` has `{}` and another field, and the API server refuses the list",
         exclusive.list, exclusive.winner
     );
-    let draft = Draft::new(&RULE, Place::value(list), message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
+    let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
     fields.fold(draft, |draft, field| draft.related(Place::key(*field), "this field is too many"))
 }

@@ -198,9 +198,9 @@ fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draf
         let seen = node.as_int().filter(|seen| *seen < generation)?;
         Some((node, seen))
     })?;
-    let message = format!("the condition is of generation {seen} of the node class, which is at {generation}: the controller has not looked at the new spec");
+    let message = format_args!("the condition is of generation {seen} of the node class, which is at {generation}: the controller has not looked at the new spec");
     let help = "see whether the controller runs and what it logs; a new spec is looked at within seconds";
-    Some(Draft::new(&RULE, Place::value(node), message).help(help))
+    Some(Draft::at(&RULE, node, message).help(help))
 }
 
 /// The profile that nodes get is not that of the spec.
@@ -212,9 +212,9 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
-            let message = format!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
+            let message = format_args!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
             let help = "see whether the controller runs and what it logs; the profile is copied within seconds";
-            let draft = Draft::new(&RULE, Place::value(node), message).help(help);
+            let draft = Draft::at(&RULE, node, message).help(help);
             Some(draft.related(Place::value(asked), "the profile of the spec"))
         }
         None if arn => {
