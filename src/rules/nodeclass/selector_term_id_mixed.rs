@@ -104,7 +104,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let Some(list) = object.at(&["spec", exclusive.list]) else { continue };
         let mut mixed = Vec::new();
         for term in list.items() {
-            mixed.extend(ignored(term, exclusive));
+            if let Some(fields) = ignored(term, exclusive) {
+                mixed.push(fields);
+            }
         }
         if mixed.is_empty() {
             continue;
@@ -137,7 +139,9 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
     }
     let mut fields = Vec::new();
     for key in exclusive.ignored {
-        fields.extend(term.get(key));
+        if let Some(field) = term.get(key) {
+            fields.push(field);
+        }
     }
     (!fields.is_empty()).then_some(fields)
 }

@@ -91,7 +91,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(list) = object.at(&["status", "conditions"]).filter(|list| !list.is_empty()) else { return };
     let mut conditions = Vec::new();
     for item in list.items() {
-        conditions.extend(Condition::read(item));
+        if let Some(condition) = Condition::read(item) {
+            conditions.push(condition);
+        }
     }
     drafts.extend(undecided(object, &conditions));
     drafts.extend(unready(&conditions));
