@@ -321,6 +321,12 @@ impl<'d> Draft<'d> {
         Self::of(rule, place, message.into())
     }
 
+    /// A finding at a value, with a message that is put together here rather than at every place that has one.
+    #[inline(never)]
+    pub(crate) fn at(rule: &'static Rule, node: Node<'d>, message: fmt::Arguments<'_>) -> Self {
+        Self::of(rule, Place::value(node), std::fmt::format(message))
+    }
+
     // Called from every rule, as those below: one copy of them keeps the policy module small.
     #[inline(never)]
     fn of(rule: &'static Rule, place: Place<'d>, message: String) -> Self {
@@ -376,6 +382,13 @@ impl<'d> Draft<'d> {
     #[inline(never)]
     fn set_help(&mut self, help: String) {
         self.help = help;
+    }
+
+    /// What to do, put together here as the message is in [`Draft::at`].
+    #[inline(never)]
+    pub(crate) fn advise(mut self, help: fmt::Arguments<'_>) -> Self {
+        self.help = std::fmt::format(help);
+        self
     }
 
     /// What to write in the place of what is there: ``write `text` ``.

@@ -2,14 +2,17 @@
 
 /// The candidate nearest to a word, where one is near enough to be what was meant: at most one edit in three letters.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    nearest_of(word, &mut candidates.into_iter())
+    let mut candidates = candidates.into_iter();
+    nearest_of(word, &mut || candidates.next())
 }
 
-fn nearest_of<'c>(word: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<&'c str> {
+// What gives the next candidate, for behind `dyn Iterator` the policy module would carry more of each kind of iterator
+// than that.
+fn nearest_of<'c>(word: &str, next: &mut dyn FnMut() -> Option<&'c str>) -> Option<&'c str> {
     let lower = word.to_ascii_lowercase();
     let mut bound = (word.chars().count() / 3).clamp(1, 3);
     let mut nearest = None;
-    for candidate in candidates {
+    while let Some(candidate) = next() {
         if let Some(distance) = distance(&lower, &candidate.to_ascii_lowercase(), bound) {
             nearest = Some(candidate);
             let Some(nearer) = distance.checked_sub(1) else { break };

@@ -47,7 +47,9 @@ pub(super) fn of(object: Object<'_>) -> impl Iterator<Item = Requirement<'_>> + 
     // A list, for a chain of iterators would be compiled anew in every rule that goes through it.
     let mut requirements = Vec::new();
     for item in items_of(list) {
-        requirements.extend(read(item));
+        if let Some(requirement) = read(item) {
+            requirements.push(requirement);
+        }
     }
     requirements.into_iter()
 }

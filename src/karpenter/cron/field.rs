@@ -83,23 +83,34 @@ impl<'t> Word<'t> {
     }
 
     /// The parts between separators, each with its place.
-    pub(super) fn split(
-        self,
-        separator: impl Fn(char) -> bool + Clone + 't,
-    ) -> impl Iterator<Item = Self> + Clone + 't {
-        let mut start = self.start;
-        self.text.split_inclusive(separator.clone()).map(move |with| {
-            let text = with.strip_suffix(&separator).unwrap_or(with);
-            let word = Self { text, start };
-            start += with.len();
-            word
-        })
+    ///
+    /// A list, for a chain of iterators would be compiled anew for every separator.
+    pub(super) fn split(self, is_separator: fn(char) -> bool) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for (at, char) in self.text.char_indices() {
+            if is_separator(char) {
+                parts.push(self.part(start..at));
+                start = at + char.len_utf8();
+            }
+        }
+        if start < self.text.len() {
+            parts.push(self.part(start..self.text.len()));
+        }
+        parts
+    }
+
+    fn part(self, range: Range<usize>) -> Self {
+        let start = self.start + range.start;
+        Self { text: self.text.get(range).unwrap_or_default(), start }
     }
 }
 
 /// The words between blanks (Go's `strings.Fields` and Rust's `char::is_whitespace` agree on what is blank).
-pub(super) fn fields(text: &str) -> impl Iterator<Item = Word<'_>> + Clone {
-    Word { text, start: 0 }.split(char::is_whitespace).filter(|word| !word.text.is_empty())
+pub(super) fn fields(text: &str) -> Vec<Word<'_>> {
+    let mut words = Word { text, start: 0 }.split(char::is_whitespace);
+    words.retain(|word| !word.text.is_empty());
+    words
 }
 
 impl Field {
@@ -145,8 +156,10 @@ impl Field {
     /// nothing but commas is an empty set, which is no error.
     pub(super) fn read(self, word: Word<'_>) -> Result<Bits, CronError> {
         let mut bits = 0;
-        for part in word.split(|c| c == ',').filter(|part| !part.text.is_empty()) {
-            bits |= self.range(part)?.0;
+        for part in word.split(|c| c == ',') {
+            if !part.text.is_empty() {
+                bits |= self.range(part)?.0;
+            }
         }
         Ok(Bits(bits))
     }
@@ -154,10 +167,10 @@ impl Field {
     /// Reads `*`, `?`, `number`, `number-number`, each with `/step` or without.
     fn range(self, part: Word<'_>) -> Result<Bits, CronError> {
         let fail = |problem| self.error(part, problem);
-        let whole = part.split(|c| c == '/').next().unwrap_or(part);
+        let whole = part.split(|c| c == '/').first().copied().unwrap_or(part);
         let ends = whole.text.split('-').count();
-        let mut numbers = whole.split(|c| c == '-');
-        let low = numbers.next().unwrap_or(whole);
+        let numbers = whole.split(|c| c == '-');
+        let low = numbers.first().copied().unwrap_or(whole);
         let (first, last) = self.bounds();
         let (start, mut end, mut star) = if matches!(low.text, "*" | "?") {
             // Whatever follows with a hyphen is not looked at: `*-x` is `*`.
@@ -166,11 +179,10 @@ impl Field {
             let start = self.number(low)?;
             match ends {
                 1 => (start, start, 0),
-                2 => (
-                    start,
-                    self.number(numbers.next().unwrap_or(Word { text: "", start: part.range().end }))?,
-                    0,
-                ),
+                2 => {
+                    let high = numbers.get(1).copied();
+                    (start, self.number(high.unwrap_or(Word { text: "", start: part.range().end }))?, 0)
+                }
                 _ => return Err(fail(FieldProblem::Hyphens)),
             }
         };

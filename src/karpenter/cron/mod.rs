@@ -68,22 +68,19 @@ impl Schedule {
         if spec.starts_with('@') {
             return descriptor(text, spec);
         }
-        let mut words = fields(text);
-        if let Some(word) = words.clone().next().filter(|word| error::is_zone(word.text)) {
+        let words = fields(text);
+        if let Some(word) = words.first().filter(|word| error::is_zone(word.text)) {
             return Err(CronError::TimeZone { text: word.text.to_owned(), range: word.range() });
         }
-        let found = words.clone().count();
-        let (Some(minute), Some(hour), Some(day_of_month), Some(month), Some(day_of_week), None) =
-            (words.next(), words.next(), words.next(), words.next(), words.next(), words.next())
-        else {
-            return Err(CronError::FieldCount { found, range: error::range_of(text, spec) });
+        let [minute, hour, day_of_month, month, day_of_week] = words.as_slice() else {
+            return Err(CronError::FieldCount { found: words.len(), range: error::range_of(text, spec) });
         };
         Ok(Self(Kind::Spec(Spec {
-            minute: Field::Minute.read(minute)?,
-            hour: Field::Hour.read(hour)?,
-            day_of_month: Field::DayOfMonth.read(day_of_month)?,
-            month: Field::Month.read(month)?,
-            day_of_week: Field::DayOfWeek.read(day_of_week)?,
+            minute: Field::Minute.read(*minute)?,
+            hour: Field::Hour.read(*hour)?,
+            day_of_month: Field::DayOfMonth.read(*day_of_month)?,
+            month: Field::Month.read(*month)?,
+            day_of_week: Field::DayOfWeek.read(*day_of_week)?,
         })))
     }
 

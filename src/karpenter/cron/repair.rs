@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Schedule;
 use super::error::{CronError, FieldProblem};
-use super::field::{Field, Word, fields, lower};
+use super::field::{Field, fields, lower};
 
 /// An edit of a schedule's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl Schedule {
             let Err(error) = Self::parse(&current) else { break };
             let repair = error.repair(&current)?;
             keeps_meaning &= repair.keeps_meaning;
-            current.replace_range(repair.range, &repair.text);
+            let (before, behind) = (current.get(..repair.range.start)?, current.get(repair.range.end..)?);
+            current = format!("{before}{}{behind}", repair.text);
         }
         let repaired = current != text && Self::parse(&current).is_ok();
         repaired.then_some(Repair { range: 0..text.len(), text: current, keeps_meaning })
@@ -50,43 +51,42 @@ impl CronError {
     ///
     /// `schedule` is the text that was parsed.
     pub fn repair(&self, schedule: &str) -> Option<Repair> {
-        let repair = match self {
-            Self::TimeZone { text, range } => {
+        let mut range = self.range();
+        let (text, keeps_meaning) = match self {
+            Self::TimeZone { text, .. } => {
                 let zone = text.split_once('=')?.1;
                 let blanks = schedule.get(range.end..)?;
-                let blanks = blanks.len() - blanks.trim_start().len();
-                let range = range.start..range.end + blanks;
-                UTC.contains(&zone).then(|| Repair { range, text: String::new(), keeps_meaning: true })?
+                range.end += blanks.len() - blanks.trim_start().len();
+                UTC.contains(&zone).then(|| (String::new(), true))?
             }
-            Self::FieldCount { found: 6, .. } => sixth_field(schedule)?,
-            Self::FieldCount { found: 1, range } => {
+            Self::FieldCount { found: 6, .. } => {
+                let (sixth, keeps_meaning) = sixth_field(schedule)?;
+                range = sixth;
+                (String::new(), keeps_meaning)
+            }
+            Self::FieldCount { found: 1, .. } => {
                 let text = format!("@{}", schedule.get(range.clone())?.to_ascii_lowercase());
                 let known = DESCRIPTORS.contains(&text.as_str());
-                known.then(|| Repair { range: range.clone(), text, keeps_meaning: true })?
+                known.then_some((text, true))?
             }
-            Self::Descriptor { text, range } => {
+            Self::Descriptor { text, .. } => {
                 let text = text.to_ascii_lowercase();
                 let known = DESCRIPTORS.into_iter().find(|known| text.starts_with(known))?;
-                Repair { range: range.clone(), text: known.to_owned(), keeps_meaning: known == text }
+                (known.to_owned(), known == text)
             }
-            Self::Every { error, range } => {
-                let text = format!("@every {}", error.suggestion()?);
-                Repair { range: range.clone(), text, keeps_meaning: true }
-            }
-            Self::Field { field, text, range, problem } => {
-                let (text, keeps_meaning) = in_field(*field, text, *problem)?;
-                Repair { range: range.clone(), text, keeps_meaning }
-            }
+            Self::Every { error, .. } => (format!("@every {}", error.suggestion()?), true),
+            Self::Field { field, text, problem, .. } => in_field(*field, text, *problem)?,
             Self::FieldCount { .. } => return None,
         };
-        schedule.get(repair.range.clone()).is_some().then_some(repair)
+        schedule.get(range.clone())?;
+        Some(Repair { range, text, keeps_meaning })
     }
 }
 
 /// Drops the field that five-field schedules do not have: the seconds in front (Quartz, Spring), or the year
 /// behind (Amazon's event rules, known by a `?` as either of the days, in the third place or the fifth).
-fn sixth_field(schedule: &str) -> Option<Repair> {
-    let words: Vec<Word<'_>> = fields(schedule).collect();
+fn sixth_field(schedule: &str) -> Option<(Range<usize>, bool)> {
+    let words = fields(schedule);
     let [first, second, third, _, fifth, sixth] = words.as_slice() else { return None };
     if schedule.contains('(') {
         return None;
@@ -101,7 +101,7 @@ fn sixth_field(schedule: &str) -> Option<Repair> {
     } else {
         (first.start..second.start, first.text.bytes().all(|byte| byte == b'0'))
     };
-    Some(Repair { range, text: String::new(), keeps_meaning: idle && days_by_name })
+    Some((range, idle && days_by_name))
 }
 
 fn in_field(field: Field, text: &str, problem: FieldProblem) -> Option<(String, bool)> {
@@ -135,7 +135,7 @@ fn above(field: Field, text: &str, end: u64) -> Option<(String, bool)> {
         (Field::DayOfWeek, None, None) if end == 7 => Some(("0".to_owned(), true)),
         (Field::DayOfWeek, Some((low, _)), _) if end == 7 => {
             let start = number(field, low).filter(|start| *start <= 7)?;
-            let step = step.map_or(Some(1), |step| step.parse::<usize>().ok()).filter(|step| *step > 0)?;
+            let step = step.map_or(Some(1), |step| step.parse::<u64>().ok()).filter(|step| *step > 0)?;
             Some((up_to_sunday(field, low, start, step), true))
         }
         (Field::Hour | Field::Minute, None, None) if end == last + 1 => Some(("0".to_owned(), false)),
@@ -147,17 +147,32 @@ fn above(field: Field, text: &str, end: u64) -> Option<(String, bool)> {
 }
 
 /// The days from one to the Sunday after, where Sunday is 0.
-fn up_to_sunday(field: Field, low: &str, start: u64, step: usize) -> String {
+fn up_to_sunday(field: Field, low: &str, start: u64, step: u64) -> String {
     let named = low.parse::<u64>().is_err();
-    let day = |number: u64| match field.name(number) {
-        Some(name) if named => name.to_owned(),
-        _ => number.to_string(),
-    };
+    let day = |number: u64| spelled(field, number, named);
     match (start, step) {
         (0 | 1, 1) => "0-6".to_owned(),
         (6, 1) => format!("{low},{}", day(0)),
         (2..=5, 1) => format!("{low}-{},{}", day(6), day(0)),
-        _ => (start..=7).step_by(step).map(|number| day(number % 7)).collect::<Vec<_>>().join(","),
+        _ => {
+            let mut days = day(start % 7);
+            let mut number = start.saturating_add(step);
+            while number <= 7 {
+                days.push(',');
+                days.push_str(&day(number % 7));
+                number = number.saturating_add(step);
+            }
+            days
+        }
+    }
+}
+
+/// A number of a field, by its name where the others have theirs.
+#[inline(never)]
+fn spelled(field: Field, number: u64, named: bool) -> String {
+    match field.name(number) {
+        Some(name) if named => name.to_owned(),
+        _ => number.to_string(),
     }
 }
 
@@ -166,10 +181,7 @@ fn wrapped(field: Field, text: &str, start: u64, end: u64) -> Option<String> {
     let (low, high) = text.split_once('-').filter(|_| !text.contains('/'))?;
     let (first, last) = field.bounds();
     let named = low.parse::<u64>().is_err() || high.parse::<u64>().is_err();
-    let edge = |number: u64| match field.name(number) {
-        Some(name) if named => name.to_owned(),
-        _ => number.to_string(),
-    };
+    let edge = |number: u64| spelled(field, number, named);
     let before = match start {
         7 if field == Field::DayOfWeek => {
             return Some(if end == 0 { "0".to_owned() } else { format!("0-{high}") });

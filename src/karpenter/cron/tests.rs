@@ -221,6 +221,7 @@ fn the_obvious_repair_is_offered() {
         ("0 9 * * fri-7", "0 9 * * fri-sat,sun", true),
         ("0 9 * * 6-7", "0 9 * * 6,0", true),
         ("0 9 * * 1-7/2", "0 9 * * 1,3,5,0", true),
+        ("0 9 * * 7-7/2", "0 9 * * 0", true),
         ("0 9 * * 7-2", "0 9 * * 0-2", true),
         ("0 9 * * fri-mon", "0 9 * * fri-sat,sun-mon", true),
         ("0 9 * * sat-sun", "0 9 * * sat,sun", true),

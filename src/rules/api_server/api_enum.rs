@@ -85,14 +85,14 @@ pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Re
     let name = super::name_of(node);
     if let Some(word) = words.iter().find(|word| word.text == text) {
         let message = format!("`{name}` is `{text}`, which only Karpenter {} knows", word.releases);
-        return Draft::new(&RULE, place, message).help(format!("write another word: {}", known(words, releases)));
+        return Draft::new(&RULE, place, message).advise(format_args!("write another word: {}", known(words, releases)));
     }
     let draft = super::wrong(&RULE, place, "none of the words that it takes");
     let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
     let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
         return draft.help(known(words, releases));
     };
-    let draft = draft.help(format!("write `{near}`; {}", known(words, releases)));
+    let draft = draft.advise(format_args!("write `{near}`; {}", known(words, releases)));
     draft.propose(&format!("write `{near}`"), Change::Set(node, near.to_owned()))
 }
 

@@ -70,7 +70,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// A string that is no date with a time.
 pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
     let name = super::name_of(place.node());
-    super::wrong(&RULE, place, "no date with a time and a zone").help(format!("remove `{name}`, or write one such as `2026-01-31T12:00:00Z`"))
+    super::wrong(&RULE, place, "no date with a time and a zone").advise(format_args!("remove `{name}`, or write one such as `2026-01-31T12:00:00Z`"))
 }
 
 #[cfg(test)]

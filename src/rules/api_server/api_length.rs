@@ -77,7 +77,7 @@ pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> 
         _ => ("parts", "at most", 0),
     };
     let name = super::name_of(place.node());
-    Draft::new(&RULE, place, format!("`{name}` has {size} {things}")).help(format!("write {least_or_most} {bound} {things}"))
+    Draft::new(&RULE, place, format!("`{name}` has {size} {things}")).advise(format_args!("write {least_or_most} {bound} {things}"))
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
         Limit::Least(bound) => ("below", bound, "at least"),
         _ => ("beyond", 0, "within"),
     };
-    super::wrong(&RULE, place, &format!("{what} {bound}")).help(format!("write a number of {side} {bound}"))
+    super::wrong(&RULE, place, &format!("{what} {bound}")).advise(format_args!("write a number of {side} {bound}"))
 }
 
 /// `spec.replicas` as the scale of a NodePool.

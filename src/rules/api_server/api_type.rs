@@ -94,7 +94,7 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
     match (wanted, node.value()) {
         (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
             let spelling = node.spelling().to_owned();
-            let draft = draft.help(format!("write it in quotes: `\"{spelling}\"`"));
+            let draft = draft.advise(format_args!("write it in quotes: `\"{spelling}\"`"));
             if node.style() == Style::Alias || spelling.is_empty() {
                 return draft;
             }
@@ -104,19 +104,17 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
             if free { draft.mend(title, change) } else { draft.propose(title, change) }
         }
         (Shape::Integer | Shape::Boolean, Value::String(text)) => {
-            draft.help(format!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
+            draft.advise(format_args!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
         }
         (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits 64 bits"),
         (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
         (Shape::Object(fields), _) => {
             let mut names = String::new();
-            for field in fields {
-                add_quoted(&mut names, field.name);
-            }
-            draft.help(format!("write an object with the fields {names}"))
+            fields.iter().for_each(|field| add_quoted(&mut names, field.name));
+            draft.advise(format_args!("write an object with the fields {names}"))
         }
         (Shape::Map(_), _) => draft.help("write an object of keys and values"),
-        _ => draft.help(format!("write {}", wanted.name())),
+        _ => draft.advise(format_args!("write {}", wanted.name())),
     }
 }
 
@@ -137,7 +135,7 @@ pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
     let name = place.node().key();
     if name != "replicas" {
         let message = format!("`{name}` is {}, where `replicas` cannot be read", super::shown(place.node()));
-        return Draft::new(&RULE, place, message).help(format!("write an object for `{name}`"));
+        return Draft::new(&RULE, place, message).advise(format_args!("write an object for `{name}`"));
     }
     super::wrong(&RULE, place, "no number of replicas").help("write a whole number without quotes and without a fraction, such as `3`")
 }

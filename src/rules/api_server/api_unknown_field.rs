@@ -92,14 +92,13 @@ pub(super) fn explain<'d>(
     let known = known.fold(Releases::NONE, |all, field| all.or(field.releases));
     if !known.is_empty() {
         let message = format!("`{name}` is a field of Karpenter {known} only");
-        return Draft::new(&RULE, place, message).help(format!("remove `{name}`, or use a release that knows it"));
+        return Draft::new(&RULE, place, message).advise(format_args!("remove `{name}`, or use a release that knows it"));
     }
     let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
+    let of_item = node.parent().and_then(Node::parent).is_some_and(Node::is_sequence);
+    let part = if of_item { "an item of " } else { "" };
     let message = match holder {
-        Some(holder) if node.parent().and_then(Node::parent).is_some_and(Node::is_sequence) => {
-            format!("an item of `{holder}` has no field `{name}`")
-        }
-        Some(holder) => format!("`{holder}` has no field `{name}`"),
+        Some(holder) => format!("{part}`{holder}` has no field `{name}`"),
         None => format!("there is no field `{name}`"),
     };
     let draft = Draft::new(&RULE, place, message);
@@ -135,7 +134,7 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
 /// The one place where a field of this name is known: of the same kind, or else of another.
 fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<String> {
     let own = root?;
-    let mut roots: Vec<_> = vec![own];
+    let mut roots = vec![own];
     roots.extend(ROOTS.into_iter().filter(|other| !core::ptr::eq(*other, own) && other.kind.name != "NodeOverlay" && other.kind.name != "NodeClaim"));
     for root in roots {
         let mut found = Vec::new();

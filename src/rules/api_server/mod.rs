@@ -147,6 +147,7 @@ fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
 
 fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Draft<'d> {
     let Refusal { place, releases, what } = refusal;
+    let rule = what.rule();
     let (strict, served) = (matches!(what, What::Unknown(..)), !matches!(what, What::NotServed));
     let mut draft = match what {
         What::Type(wanted) => api_type::explain(place, wanted),
@@ -160,8 +161,9 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
         What::Length(limit, size) => api_length::explain(place, limit, size),
         What::Duplicate => api_duplicate::explain(place),
         What::Unknown(fields, root) => api_unknown_field::explain(place, fields, root, target),
-        What::Relation { message, help } => Draft::new(&api_rule::RULE, place, message).help(help),
-        What::Change { message, help } => Draft::new(&api_immutable::RULE, place, message).help(help),
+        What::Relation { message, help } | What::Change { message, help } => {
+            Draft::new(rule, place, message).help(help)
+        }
         What::NotServed => removed_api_version::explain(place, object, releases),
     };
     if served {

@@ -140,64 +140,36 @@ impl<'d> Walk<'d> {
         if releases.is_empty() {
             return;
         }
-        let value = Place::value(node);
-        match fact.limit {
+        let text = node.as_str();
+        let (releases, what) = match fact.limit {
             Limit::OneOf(words) => {
-                let Some(text) = node.as_str() else { return };
+                let Some(text) = text else { return };
                 let known = words.iter().filter(|word| word.text == text);
                 let known = known.fold(Releases::NONE, |all, word| all.or(word.releases));
-                self.refuse(value, releases.without(known), What::OneOf(words));
+                (releases.without(known), What::OneOf(words))
             }
-            Limit::Form(pattern) => {
-                if node.as_str().is_some_and(|text| !(pattern.fits)(text)) {
-                    self.refuse(value, releases, What::Form(pattern));
-                }
+            Limit::Form(pattern) if text.is_some_and(|text| !(pattern.fits)(text)) => {
+                (releases, What::Form(pattern))
             }
-            Limit::DateTime => {
-                if node.as_str().is_some_and(|text| !is_date_time(text)) {
-                    self.refuse(value, releases, What::DateTime);
-                }
-            }
-            Limit::Least(bound) => {
-                if is_below(node, bound) {
-                    self.refuse(value, releases, What::Range(fact.limit));
-                }
-            }
-            Limit::Most(bound) => {
-                if is_above(node, bound) {
-                    self.refuse(value, releases, What::Range(fact.limit));
-                }
-            }
-            Limit::LeastLetters(bound) => {
-                let count = letters(node);
-                self.length(value, releases, fact.limit, count, count < bound as usize);
-            }
-            Limit::MostLetters(bound) => {
-                let count = letters(node);
-                self.length(value, releases, fact.limit, count, count > bound as usize);
-            }
-            Limit::LeastItems(bound) => {
-                self.length(value, releases, fact.limit, node.len(), node.len() < bound as usize);
-            }
-            Limit::MostItems(bound) => {
-                self.length(value, releases, fact.limit, node.len(), node.len() > bound as usize);
-            }
-            Limit::MostMembers(bound) => {
-                let count = members(node).count();
-                self.length(value, releases, fact.limit, count, count > bound as usize);
-            }
-            Limit::Distinct => self.distinct(node, scope.live.and(fact.releases)),
-        }
-    }
-
-    fn length(&mut self, place: Place<'d>, releases: Releases, limit: Limit, size: usize, wrong: bool) {
-        if wrong {
-            self.refuse(place, releases, What::Length(limit, size));
-        }
+            Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases, What::DateTime),
+            Limit::Least(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
+            Limit::Most(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
+            Limit::Distinct => return self.distinct(node, scope.live.and(fact.releases)),
+            limit => match wrong_size(node, limit) {
+                Some(size) => (releases, What::Length(limit, size)),
+                None => return,
+            },
+        };
+        self.refuse(Place::value(node), releases, what);
     }
 
     fn distinct(&mut self, node: Node<'d>, releases: Releases) {
-        let mut items: Vec<_> = node.items().filter_map(|item| Some((item.as_str()?, item))).collect();
+        let mut items = Vec::new();
+        for item in node.items() {
+            if let Some(text) = item.as_str() {
+                items.push((text, item));
+            }
+        }
         sort_by_key(&mut items, |(text, item)| (*text, item.index()));
         // The server names the second of those that are the same, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
@@ -247,12 +219,12 @@ impl<'d> Walk<'d> {
         } else {
             inner.refuse(Place::value(node), releases, What::Type(Shape::Object(METADATA)));
         }
-        self.refusals.extend(
-            inner.refusals.into_iter().filter(|refusal| !refusal.place.node().is_null()).map(|refusal| {
-                let place = refusal.place.under(root);
-                Refusal { place, ..refusal }
-            }),
-        );
+        for mut refusal in inner.refusals {
+            if !refusal.place.node().is_null() {
+                refusal.place = refusal.place.under(root);
+                self.refusals.push(refusal);
+            }
+        }
     }
 }
 
@@ -297,6 +269,23 @@ fn is_above(node: Node<'_>, bound: i32) -> bool {
         Value::Float(number) => number > f64::from(bound),
         _ => false,
     }
+}
+
+/// The size of a string, list or object that is beyond a limit of it.
+fn wrong_size(node: Node<'_>, limit: Limit) -> Option<usize> {
+    let size = match limit {
+        Limit::LeastLetters(_) | Limit::MostLetters(_) => letters(node),
+        Limit::MostMembers(_) => members(node).count(),
+        _ => node.len(),
+    };
+    let wrong = match limit {
+        Limit::LeastLetters(bound) | Limit::LeastItems(bound) => size < bound as usize,
+        Limit::MostLetters(bound) | Limit::MostItems(bound) | Limit::MostMembers(bound) => {
+            size > bound as usize
+        }
+        _ => false,
+    };
+    wrong.then_some(size)
 }
 
 fn letters(node: Node<'_>) -> usize {

@@ -82,7 +82,12 @@ enum Field {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(list) = object.at(&["spec", "blockDeviceMappings"]) else { return };
-    let mappings: Vec<Node<'d>> = list.items().filter(|mapping| mapping.is_mapping()).collect();
+    let mut mappings = Vec::new();
+    for item in list.items() {
+        if item.is_mapping() {
+            mappings.push(item);
+        }
+    }
     let family = ami_family::of(object);
     let panic = family.and_then(|family| storage_panic(&mappings, family));
     for mapping in mappings {

@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::api::pattern::SCHEDULE;
 use crate::karpenter::cron::Schedule;
 use crate::karpenter::release::Releases;
@@ -112,10 +112,9 @@ fn unreadable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
     let Some(repair) = Schedule::repair(text) else {
         return Some(draft.help("write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`"));
     };
-    let change = vec![Change::Set(node, repair.text.clone())];
+    let (draft, change) = (draft.write(&repair.text), Change::Set(node, repair.text.clone()));
     let title = format!("write `{}`", repair.text);
-    let fix = if repair.keeps_meaning { Fix::safe(title, change) } else { Fix::to_look_at(title, change) };
-    Some(draft.help(format!("write `{}`", repair.text)).fix(fix))
+    Some(if repair.keeps_meaning { draft.mend(&title, change) } else { draft.propose(&title, change) })
 }
 
 #[cfg(test)]

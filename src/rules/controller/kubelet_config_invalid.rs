@@ -102,9 +102,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// The members of a map that can be judged.
-fn amounts<'d>(kubelet: Node<'d>, map: &str) -> impl Iterator<Item = (Node<'d>, &'d str)> + use<'d> {
-    let members = kubelet.members_at(&[map]);
-    members.filter_map(|(_, node)| Some((node, node.as_str().filter(|text| !is_unresolved(text))?)))
+fn amounts<'d>(kubelet: Node<'d>, map: &str) -> Vec<(Node<'d>, &'d str)> {
+    let mut amounts = Vec::new();
+    for (_, node) in kubelet.members_at(&[map]) {
+        if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
+            amounts.push((node, text));
+        }
+    }
+    amounts
 }
 
 const PANIC: &str = "Karpenter panics over it whenever it lists instance types for this node class, and launches nothing from it";
@@ -115,7 +120,7 @@ fn reserved<'d>(node: Node<'d>, text: &str) -> Option<Draft<'d>> {
     let error = Quantity::parse(text).err()?;
     let passes = (QUANTITY.fits)(text);
     let effect = if passes { PANIC } else { REFUSED };
-    let draft = Draft::new(&RULE, Place::value(node), format!("{error}; {effect}"));
+    let draft = Draft::at(&RULE, node, format_args!("{error}; {effect}"));
     let draft = if passes { draft } else { draft.caught_by(CaughtBy::ApiServer) };
     Some(meant(draft, node, &error.suggestions(), "100m` or `500Mi"))
 }
@@ -136,7 +141,7 @@ fn threshold<'d>(
             }
             None => return None,
         };
-        let draft = Draft::new(&RULE, Place::value(node), format!("{what}; {REFUSED}"));
+        let draft = Draft::at(&RULE, node, format_args!("{what}; {REFUSED}"));
         return Some(meant(draft.caught_by(CaughtBy::ApiServer), node, &suggestions, "5%` or `100Mi"));
     }
     // What passes the pattern as a percentage is one for Karpenter and for the kubelet.
@@ -166,10 +171,10 @@ fn threshold<'d>(
 /// Says what was meant, where that can be told, and what such an amount looks like.
 fn meant<'d>(draft: Draft<'d>, node: Node<'d>, suggestions: &[String], such_as: &str) -> Draft<'d> {
     let Some(first) = suggestions.last() else {
-        return draft.help(format!("write an amount such as `{such_as}`, or leave the line out"));
+        return draft.advise(format_args!("write an amount such as `{such_as}`, or leave the line out"));
     };
     let fix = Fix::to_look_at(format!("write `{first}`"), vec![Change::Set(node, first.clone())]);
-    draft.help(format!("write `{}`", suggestions.join("` or `"))).fix(fix)
+    draft.advise(format_args!("write `{}`", suggestions.join("` or `"))).fix(fix)
 }
 
 #[cfg(test)]

@@ -92,8 +92,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if let (Some(problem), Some(node)) = (too_long, requirement.node.get("key")) {
             let passes = requirement.key.len() <= 316 && !is_unresolved(requirement.key);
             if passes {
-                let message = format!("this name of a label is too long: {problem}; {effect}");
-                drafts.push(Draft::new(&RULE, Place::value(node), message).help("write a shorter name"));
+                let message = format_args!("this name of a label is too long: {problem}; {effect}");
+                drafts.push(Draft::at(&RULE, node, message).help("write a shorter name"));
             }
         }
         // The other operators take one number, which is always the value of a label.
@@ -101,9 +101,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (value, node) in requirement.values() {
             let problem = naming::label_value_problem(value).filter(|_| listed && !is_unresolved(value));
             if let Some(problem) = problem {
-                let message = format!("`{value}` is no value of a label: {problem}; {effect}");
+                let message = format_args!("`{value}` is no value of a label: {problem}; {effect}");
                 let help = "write a value that a node's label can have; no node has this one";
-                drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+                drafts.push(Draft::at(&RULE, node, message).help(help));
             }
         }
     }

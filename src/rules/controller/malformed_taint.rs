@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::naming::{self, NamingProblem};
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::{Node, items_of};
@@ -86,10 +86,10 @@ fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Draft<'d>> {
     if !matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)) {
         return None;
     }
-    let message = format!(
+    let message = format_args!(
         "the {field} of this taint is too long: {problem}; Karpenter refuses the NodePool and launches nothing from it"
     );
-    Some(Draft::new(&RULE, Place::value(node), message).help(format!("write a shorter {field}")))
+    Some(Draft::at(&RULE, node, message).advise(format_args!("write a shorter {field}")))
 }
 
 fn with_slash(node: Node<'_>) -> Option<Draft<'_>> {
@@ -97,12 +97,12 @@ fn with_slash(node: Node<'_>) -> Option<Draft<'_>> {
     if !text.contains('/') || naming::qualified_name_problem(text).is_some() {
         return None;
     }
-    let message = format!(
+    let message = format_args!(
         "no node can have a taint with the value `{text}`: it would need to be the value of a label, which has no slash; \
          instances start and never register"
     );
     let help = "put what stands before the slash into the key, or write a hyphen in its place";
-    Some(Draft::new(&RULE, Place::value(node), message).help(help).caught_by(CaughtBy::Nobody))
+    Some(Draft::at(&RULE, node, message).help(help).caught_by(CaughtBy::Nobody))
 }
 
 #[cfg(test)]

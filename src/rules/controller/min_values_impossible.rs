@@ -1,6 +1,6 @@
 use crate::by_name::Names;
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::labels;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
@@ -91,14 +91,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if usize::try_from(least).is_ok_and(|least| least <= most) {
             continue;
         }
-        let message = format!("{why}, so {least} can never be reached and nothing is launched from this NodePool");
+        let message = format_args!("{why}, so {least} can never be reached and nothing is launched from this NodePool");
         let help = match most {
             0 => "leave `minValues` out here, or ask for it on a label that instance types have, such as \
                   `karpenter.k8s.aws/instance-family`"
                 .to_owned(),
             _ => format!("write at most {most}, or allow more values"),
         };
-        drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+        drafts.push(Draft::at(&RULE, node, message).help(help));
     }
 }
 

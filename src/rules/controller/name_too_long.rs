@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::naming::NAME_MAX;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
@@ -70,13 +70,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     } else {
         ("karpenter.k8s.aws/ec2nodeclass", Releases::since(1))
     };
-    let message = format!(
+    let message = format_args!(
         "this name has {} characters, and the label `{label}` that is to carry it may have {NAME_MAX}; every NodeClaim is \
          refused and nothing is launched",
         name.len()
     );
     let help = "write a shorter name; an object cannot be renamed, so this makes another one";
-    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help).releases(releases));
+    drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
 }
 
 #[cfg(test)]

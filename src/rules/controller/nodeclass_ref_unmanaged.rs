@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object, Operation};
 use crate::rules::placeholder::is_unresolved;
@@ -87,11 +87,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if is_unresolved(node.as_str().unwrap_or_default()) {
         return;
     }
-    let message = format!(
+    let message = format_args!(
         "no Karpenter looks after a NodePool that refers to `{written_kind}` of `{written_group}`: it gets no status and no \
          node"
     );
-    let draft = Draft::new(&RULE, Place::value(node), message);
+    let draft = Draft::at(&RULE, node, message);
     let lives = object.operation() == Operation::Update;
     drafts.push(if lives { draft.write(right) } else { draft.set(node, right) });
 }

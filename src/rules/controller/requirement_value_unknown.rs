@@ -129,8 +129,8 @@ fn asked<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Dr
     let others = if values.len() > 1 { ", and neither is another value here" } else { "" };
     let fixable = values.len() == 1 && object.operation() != Operation::Update;
     for (value, node) in values {
-        let message = format!("`{value}` is no {} of any node{others}: no node fits the pod", known.what);
-        let draft = Draft::new(&RULE, Place::value(node), message).severity(severity).caught_by(CaughtBy::Controller);
+        let message = format_args!("`{value}` is no {} of any node{others}: no node fits the pod", known.what);
+        let draft = Draft::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
         drafts.push(match known.meant(value) {
             Some(meant) => instead(draft, node, meant, fixable),
             None => draft.help(all_values(expression.key, known)),
@@ -188,7 +188,7 @@ fn against_known<'d>(
             _ => "it is passed over",
         };
         let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
-        let draft = Draft::new(&RULE, Place::value(*node), format!("`{value}` is not {article} {what} of AWS's instances; {effect}"))
+        let draft = Draft::at(&RULE, *node, format_args!("`{value}` is not {article} {what} of AWS's instances; {effect}"))
             .severity(if none_left { Severity::Error } else { Severity::Warning })
             .caught_by(if tells.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
             .releases(releases);
@@ -220,12 +220,12 @@ fn too_few<'d>(
     if tells.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
     }
-    let message = format!(
+    let message = format_args!(
         "{least} values of `{}` are asked for, and {good} of those listed is one; Karpenter refuses the object as a whole",
         requirement.key
     );
     let help = format!("the values are {}", known.listed());
-    let draft = Draft::new(&RULE, Place::value(node), message).help(help);
+    let draft = Draft::at(&RULE, node, message).help(help);
     drafts.push(draft.caught_by(CaughtBy::Controller).releases(tells));
 }
 
@@ -279,8 +279,8 @@ fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
             _ => "it is passed over",
         };
         let severity = if none_left { Severity::Error } else { Severity::Warning };
-        let message = format!("`{value}` is {what}; {effect}");
-        drafts.push(Draft::new(&RULE, Place::value(node), message).help(help).severity(severity));
+        let message = format_args!("`{value}` is {what}; {effect}");
+        drafts.push(Draft::at(&RULE, node, message).help(help).severity(severity));
     }
 }
 

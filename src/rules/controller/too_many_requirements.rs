@@ -1,6 +1,6 @@
 use crate::by_name::Names;
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::labels;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
@@ -91,9 +91,13 @@ const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(template) = object.at(&["spec", "template"]) else { return };
-    let required = requirements::of(object).map(requirements::Requirement::label);
-    let labels = requirements::template_labels(object).map(|(key, _)| labels::normalised(key));
-    let mut keys: Names<'_> = required.chain(labels).collect();
+    let mut keys = Names::default();
+    for requirement in requirements::of(object) {
+        keys.insert(requirement.label(), ());
+    }
+    for (key, _) in requirements::template_labels(object) {
+        keys.insert(labels::normalised(key), ());
+    }
     keys.insert(labels::NODEPOOL, ());
     // The NodeClaims of a static NodePool leave the instance type to the launch.
     if object.at(&["spec", "replicas"]).is_none() {
@@ -105,14 +109,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let releases = if before_1_1 > MOST { Releases::ALL } else { Releases::since(1) };
-    let message = format!(
+    let message = format_args!(
         "with the labels of the template and what Karpenter adds, each NodeClaim has {} requirements or more, and may have \
          {MOST}; the API server refuses it and nothing is launched",
         keys.len()
     );
     let node = template.at_path(&["spec", "requirements"]).unwrap_or(template);
     let help = "leave out labels that nothing selects by, or write them as annotations";
-    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help).releases(releases));
+    drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
 }
 
 #[cfg(test)]

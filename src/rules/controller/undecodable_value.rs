@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
 use crate::karpenter::duration::{Duration, DurationError, NillableDuration};
 use crate::karpenter::quantity::Quantity;
@@ -79,9 +79,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let values = |path: &[&str]| object.members_at(path).map(|(_, node)| node);
     if object.is(Kind::NODE_CLASS) {
-        for node in values(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
+        for (_, node) in object.members_at(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
             drafts.extend(duration(node, object, false, |_| Releases::ALL));
         }
         return;
@@ -102,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for node in items_of(budgets).filter_map(|budget| budget.get("duration")) {
         drafts.extend(duration(node, object, false, of_budget));
     }
-    for node in values(&["spec", "limits"]) {
+    for (_, node) in object.members_at(&["spec", "limits"]) {
         drafts.extend(quantity(node, object));
     }
 }
@@ -146,8 +145,8 @@ fn duration<'d>(
     if releases.is_empty() {
         return None;
     }
-    let message = format!("{error}; {}", effect(object));
-    let draft = Draft::new(&RULE, Place::value(node), message).releases(releases);
+    let message = format_args!("{error}; {}", effect(object));
+    let draft = Draft::at(&RULE, node, message).releases(releases);
     let suggestion = error.suggestion().filter(|meant| may_be_never || meant != "Never");
     Some(match suggestion {
         Some(meant) => draft.set(node, &meant),
@@ -158,8 +157,8 @@ fn duration<'d>(
 fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Draft<'d>> {
     let text = node.as_str().filter(|text| (QUANTITY.fits)(text))?;
     let error = Quantity::parse(text).err()?;
-    let message = format!("{error}; {}", effect(object));
-    Some(Draft::new(&RULE, Place::value(node), message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
+    let message = format_args!("{error}; {}", effect(object));
+    Some(Draft::at(&RULE, node, message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::budgets;
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
@@ -70,12 +70,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for budget in budgets::of(object).unwrap_or_default() {
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
         if let Some(node) = budget.node.get("schedule").filter(|_| never) {
-            let message = format!(
+            let message = format_args!(
                 "`{}` fits no day of any year, and Karpenter takes a budget that never comes for one that is always active",
                 node.as_str().unwrap_or_default()
             );
             let help = "leave the budget out if it is not to count, or write a day that there is";
-            drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+            drafts.push(Draft::at(&RULE, node, message).help(help));
         }
     }
 }

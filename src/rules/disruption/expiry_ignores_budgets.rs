@@ -1,6 +1,6 @@
 use super::budgets;
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::duration::NillableDuration;
 use crate::karpenter::release::Releases;
 use crate::object::{Kind, Object};
@@ -92,8 +92,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(text) = node.as_str() else { return };
     if matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_))) {
         let message =
-            format!("nodes go when they are {text} old, also while the budget of 0 forbids disruption: expiry asks no budget");
-        let draft = Draft::new(&RULE, Place::value(node), message).help(help);
+            format_args!("nodes go when they are {text} old, also while the budget of 0 forbids disruption: expiry asks no budget");
+        let draft = Draft::at(&RULE, node, message).help(help);
         drafts.push(draft.related(freeze.place(), "what it does not ask"));
     }
 }

@@ -106,16 +106,16 @@ fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'
         return None;
     }
     if let Some(known) = context.settings.cluster_name.as_deref().filter(|known| *known != name) {
-        let message = format!("the controller goes by the name `{name}`, but the setting `clusterName` says that this cluster is `{known}`");
-        let draft = Draft::new(&RULE, Place::value(node), message);
+        let message = format_args!("the controller goes by the name `{name}`, but the setting `clusterName` says that this cluster is `{known}`");
+        let draft = Draft::at(&RULE, node, message);
         return Some(draft.write(known));
     }
     let other = context.inventory.identity().name.filter(|mark| mark.text != name && mark.object != object)?;
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {
         return None;
     }
-    let message = format!("the chart is given the name `{name}`, but the controller in this input goes by `{}`", other.text);
-    let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
+    let message = format_args!("the chart is given the name `{name}`, but the controller in this input goes by `{}`", other.text);
+    let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
     let draft = draft.help("write the same name in both; if they are of two clusters, check each cluster on its own");
     Some(draft.related(Place::value(other.node), format!("this names `{}`", other.text)))
 }
@@ -131,22 +131,19 @@ fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, dr
         let node = values?.at(&["settings", "interruptionQueue"])?;
         Some((node.as_str()?, node))
     });
-    let found = [
-        profile.and_then(|node| Some(("the instance profile", in_profile(node.as_str()?)?, node))),
-        account.and_then(|node| Some(("the controller's role", in_controller_role(node.as_str()?)?, node))),
-        queue.and_then(|(text, node)| {
-            let name = text.rsplit(['/', ':']).next()?;
-            Some(("the interruption queue", in_queue(name)?, node))
-        }),
-    ];
-    for (what, name, node) in found.into_iter().flatten() {
+    let mut against = |what: &str, found: Option<(&'d str, Node<'d>)>| {
+        let Some((name, node)) = found else { return };
         if name == known || related(name, known) || placeholder(name).is_some() {
-            continue;
+            return;
         }
-        let message = format!("{what} is that of cluster `{name}`, but this cluster is `{known}`");
-        let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
-        drafts.push(draft.help(format!("use the one of `{known}`, or correct the cluster's name if this one is right")));
-    }
+        let message = format_args!("{what} is that of cluster `{name}`, but this cluster is `{known}`");
+        let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
+        drafts.push(draft.advise(format_args!("use the one of `{known}`, or correct the cluster's name if this one is right")));
+    };
+    against("the instance profile", profile.and_then(|node| Some((in_profile(node.as_str()?)?, node))));
+    against("the controller's role", account.and_then(|node| Some((in_controller_role(node.as_str()?)?, node))));
+    let in_queue = |(text, node): (&'d str, Node<'d>)| Some((in_queue(text.rsplit(['/', ':']).next()?)?, node));
+    against("the interruption queue", queue.and_then(in_queue));
 }
 
 /// The region of the endpoint against that of the controller.
@@ -157,8 +154,8 @@ fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>
     if there == here || is_in_name(here) {
         return None;
     }
-    let message = format!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");
-    let draft = Draft::new(&RULE, Place::value(endpoint.node), message);
+    let message = format_args!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");
+    let draft = Draft::at(&RULE, endpoint.node, message);
     Some(draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it"))
 }
 

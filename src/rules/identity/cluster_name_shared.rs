@@ -113,14 +113,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         }
         let names = own.name.zip(that.name).is_some_and(|(one, other)| one.text != other.text);
         if let Some((mark, same)) = pair(endpoint, that.endpoint).filter(|_| names) {
-            let message = format!("this is the endpoint of cluster `{}` as well, which goes by another name", other.name());
-            let draft = Draft::new(&RULE, Place::value(mark.node), message);
+            let message = format_args!("this is the endpoint of cluster `{}` as well, which goes by another name", other.name());
+            let draft = Draft::at(&RULE, mark.node, message);
             let draft = draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it");
             drafts.push(draft.related(Place::value(same.node), "the same endpoint"));
         }
         if let Some((mark, same)) = pair(role, that.role) {
-            let message = format!("the controller of cluster `{}` acts under the same role: neither is kept from the other's nodes", other.name());
-            let draft = Draft::new(&RULE, Place::value(mark.node), message).severity(Severity::Warning);
+            let message = format_args!("the controller of cluster `{}` acts under the same role: neither is kept from the other's nodes", other.name());
+            let draft = Draft::at(&RULE, mark.node, message).severity(Severity::Warning);
             let draft = draft.help("give each controller a role whose conditions name its own cluster");
             drafts.push(draft.related(Place::value(same.node), "the same role"));
         }
@@ -143,12 +143,12 @@ fn shared_name<'d>(
         Some(true) => (Severity::Error, "in the same account and region"),
         None => (Severity::Warning, "unless they are in different accounts or regions"),
     };
-    let message = format!(
+    let message = format_args!(
         "the controller of cluster `{}` goes by the name `{}` as well, and the two terminate each other's nodes {where_}",
         other.name(),
         mark.text
     );
-    let draft = Draft::new(&RULE, Place::value(mark.node), message).severity(severity);
+    let draft = Draft::at(&RULE, mark.node, message).severity(severity);
     Some(draft.help("give each controller the name of its own EKS cluster").related(Place::value(same.node), "the same name"))
 }
 

@@ -129,10 +129,10 @@ fn stand_in<'d>(
     }
     let what = placeholder(name)?;
     let kind = if what == Placeholder::Example { "the name of an example" } else { "a placeholder" };
-    let message = format!(
+    let message = format_args!(
         "the controller is given {kind} as the name of its cluster, `{name}`; clusters that share it terminate each other's nodes"
     );
-    let draft = Draft::new(&RULE, Place::value(node), message).help(HELP);
+    let draft = Draft::at(&RULE, node, message).help(HELP);
     Some(draft.severity(gravity(what, object.operation())).caught_by(CaughtBy::Nobody))
 }
 

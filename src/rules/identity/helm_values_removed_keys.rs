@@ -68,11 +68,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     if let Some(controller) = Controller::of(object) {
         gates(&controller, drafts);
-        for item in VARIABLES.iter().flat_map(|name| controller.variables(name)) {
-            let name = item.str_at(&["name"]).unwrap_or_default();
-            let message = format!("the controller does not read `{name}` since 1.0, and uses its own role");
-            let help = "give the controller's service account the role it needs";
-            drafts.push(Draft::new(&RULE, Place::value(item), message).help(help));
+        for name in VARIABLES {
+            for item in controller.variables(name) {
+                let message = format_args!("the controller does not read `{name}` since 1.0, and uses its own role");
+                let help = "give the controller's service account the role it needs";
+                drafts.push(Draft::at(&RULE, item, message).help(help));
+            }
         }
     }
 }
@@ -80,7 +81,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 fn removed<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     for key in &REMOVED {
         let Some((last, above)) = key.path.split_last() else { continue };
-        for (_, at) in values.keys(above).into_iter().filter(|(name, _)| name == last) {
+        for (name, at) in values.keys(above) {
+            if name != *last {
+                continue;
+            }
             let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
             drafts.push(Draft::new(&RULE, place(at), message).releases(key.releases).help(key.instead));
         }
@@ -126,8 +130,8 @@ fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&s
     let draft = Draft::new(&RULE, place(at), format!("the chart does not read `{path}`, which is ignored"));
     let draft = draft.releases(releases);
     Some(match (known, near) {
-        (Some(known), _) => draft.help(format!("it is read by {known}")),
-        (None, Some(near)) => draft.help(format!("did you mean `{near}`?")),
+        (Some(known), _) => draft.advise(format_args!("it is read by {known}")),
+        (None, Some(near)) => draft.advise(format_args!("did you mean `{near}`?")),
         // A chart around this one may read keys of its own.
         (None, None) => draft.severity(Severity::Info).help("remove the key, unless a chart around this one reads it"),
     })

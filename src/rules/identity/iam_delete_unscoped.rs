@@ -132,8 +132,10 @@ fn scopes(condition: &Condition<'_>) -> bool {
 
 /// Whether another statement takes the action away from resources that lack a tag.
 fn is_denied(policy: &Policy<'_>, action: &str) -> bool {
-    let denies = policy.statements.iter().filter(|one| !one.allows && one.action(action).is_some());
-    denies.flat_map(|one| &one.conditions).any(|condition| condition.resource_tag().is_some())
+    policy.statements.iter().any(|one| {
+        let tagged = one.conditions.iter().any(|condition| condition.resource_tag().is_some());
+        !one.allows && tagged && one.action(action).is_some()
+    })
 }
 
 #[cfg(test)]

@@ -100,29 +100,29 @@ fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d
     let node = class.at(&["spec", "role"])?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| iam::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let message = format!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
-    let draft = Draft::new(&RULE, Place::value(node), message).severity(Severity::Warning);
-    let draft = draft.help(format!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
+    let message = format_args!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
+    let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
+    let draft = draft.advise(format_args!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
     Some(draft.related(Place::of_policy(passed.at), format!("this passes `{}`", passed.text)))
 }
 
 /// A condition under which the role is passed to other services than EC2.
 fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
-        let mut passing = policy.statements.iter().filter(|one| one.allows && one.names(PASS_ROLE)).peekable();
-        let mut wrong = None;
-        let several = passing.peek().is_some();
-        let mut right = false;
-        for statement in passing {
+        let (mut wrong, mut right) = (None, false);
+        for statement in &policy.statements {
+            if !statement.allows || !statement.names(PASS_ROLE) {
+                continue;
+            }
             let condition = statement.conditions.iter().find(|condition| {
                 condition.key.text.eq_ignore_ascii_case("iam:PassedToService") && condition.is_positive()
             });
             match condition {
-                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first().cloned()),
+                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first()),
                 _ => right = true,
             }
         }
-        if let Some(word) = wrong.filter(|_| several && !right) {
+        if let Some(word) = wrong.filter(|_| !right) {
             let message = format!("roles may be passed to `{}` only, and Karpenter passes them to EC2", word.text);
             let draft = Draft::new(&RULE, Place::of_policy(word.at), message);
             drafts.push(draft.help("write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well"));

@@ -106,7 +106,7 @@ fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
         }
         let message = format!("the condition asks for cluster `{}`, but this cluster is `{known}`", word.text);
         let draft = Draft::new(&RULE, Place::of_policy(word.at), message).severity(severity);
-        drafts.push(draft.help(format!("write `{known}`: Karpenter sets the tags with the name of its own cluster")));
+        drafts.push(draft.advise(format_args!("write `{known}`: Karpenter sets the tags with the name of its own cluster")));
     }
 }
 

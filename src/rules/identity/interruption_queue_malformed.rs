@@ -123,9 +123,9 @@ fn no_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
     if text.is_empty() || is_name(text) || text.contains("{{") {
         return None;
     }
-    let message = format!("`{text}` is no name that SQS takes for a queue, and no interruption is handled");
+    let message = format_args!("`{text}` is no name that SQS takes for a queue, and no interruption is handled");
     let help = "a queue's name has letters, digits, `-` and `_` only, at most 80 of them";
-    Some(Draft::new(&RULE, Place::value(node), message).help(help))
+    Some(Draft::at(&RULE, node, message).help(help))
 }
 
 /// Whether SQS takes a text for a queue's name. Source: `CreateQueue` in the API reference of SQS.

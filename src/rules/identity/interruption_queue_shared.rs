@@ -67,12 +67,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             None => Severity::Warning,
             Some(false) => continue,
         };
-        let message = format!(
+        let message = format_args!(
             "the controller of cluster `{}` reads the queue `{}` as well, and each deletes the other's messages",
             other.name(),
             name_of(queue.text)
         );
-        let draft = Draft::new(&RULE, Place::value(queue.node), message).severity(severity);
+        let draft = Draft::at(&RULE, queue.node, message).severity(severity);
         let draft = draft.help("give each cluster a queue of its own, named after it");
         drafts.push(draft.related(Place::value(same.node), "the same queue"));
     }

@@ -5,7 +5,6 @@ use crate::karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, place
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
-use crate::order::sort_by;
 use crate::rules::identity::gravity;
 use crate::rules::{Fixes, On};
 
@@ -159,8 +158,14 @@ impl<'d> Mention<'d> {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (names, stand_ins): (Vec<_>, Vec<_>) =
-        Mention::all(object).into_iter().partition(|mention| stand_in(mention.name, context).is_none());
+    let (mut names, mut stand_ins) = (Vec::new(), Vec::new());
+    for mention in Mention::all(object) {
+        if stand_in(mention.name, context).is_none() {
+            names.push(mention);
+        } else {
+            stand_ins.push(mention);
+        }
+    }
     drafts.extend(unreplaced(object, &stand_ins, context));
     if let Some(known) = context.settings.cluster_name.as_deref() {
         against(&names, known, "the setting `clusterName`", None, drafts);
@@ -200,12 +205,11 @@ fn against<'d>(
     at: Option<Node<'d>>,
     drafts: &mut Vec<Draft<'d>>,
 ) {
-    let own_terms = terms_of(mentions, known);
-    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
+    for mention in in_other_terms(mentions, known) {
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
-        let draft = draft.help(format!("write `{known}`, or correct the name there if this one is right"));
+        let draft = draft.advise(format_args!("write `{known}`, or correct the name there if this one is right"));
         drafts.push(match at {
             Some(node) => draft.related(Place::value(node), "the controller's cluster"),
             None => draft,
@@ -219,12 +223,22 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     for mention in mentions {
         counts.change(mention.name, |count| *count += 1);
     }
-    let often = |mention: &&Mention<'_>| counts.get(mention.name).copied();
-    let Some(right) = mentions.iter().rev().max_by_key(often) else { return };
-    let own_terms = terms_of(mentions, right.name);
-    let own_lists: Names<'_> =
-        mentions.iter().filter(|mention| mention.name == right.name).map(|mention| mention.list).collect();
-    for mention in mentions.iter().filter(|mention| own_terms.binary_search(&mention.term()).is_err()) {
+    let mut most = 0;
+    let mut right = None;
+    for mention in mentions {
+        let count = counts.get(mention.name).copied().unwrap_or_default();
+        if count > most {
+            (most, right) = (count, Some(mention));
+        }
+    }
+    let Some(right) = right else { return };
+    let mut own_lists = Names::default();
+    for mention in mentions {
+        if mention.name == right.name {
+            own_lists.insert(mention.list, ());
+        }
+    }
+    for mention in in_other_terms(mentions, right.name) {
         let Some(mut severity) = mention.severity(right.name) else { continue };
         // Terms of a list are alternatives, which may select the subnets of two networks on purpose; and what one tag
         // says need not be what another says.
@@ -241,12 +255,16 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-/// The terms that name a cluster, in order: all tags of a term have to be there, so that another cluster's tag in it takes
-/// nothing away.
-fn terms_of(mentions: &[Mention<'_>], name: &str) -> Vec<usize> {
-    let mut terms: Vec<_> = mentions.iter().filter(|mention| mention.name == name).map(Mention::term).collect();
-    sort_by(&mut terms, Ord::cmp);
-    terms
+/// The mentions in terms that do not name a cluster: all tags of a term have to be there, so that another cluster's tag in
+/// it takes nothing away. The mentions of a term stand together.
+fn in_other_terms<'m, 'd>(mentions: &'m [Mention<'d>], name: &str) -> Vec<&'m Mention<'d>> {
+    let mut others = Vec::new();
+    for term in mentions.chunk_by(|one, other| one.term() == other.term()) {
+        if term.iter().all(|mention| mention.name != name) {
+            others.extend(term);
+        }
+    }
+    others
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::karpenter::cluster_name::in_tag;
 use crate::karpenter::release::Releases;
 use crate::manifest::tree::Node;
@@ -85,9 +85,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for (list, what) in [("subnetSelectorTerms", "subnets"), ("securityGroupSelectorTerms", "security groups")] {
         for term in object.items_at(&["spec", list]) {
             let Some(node) = unspecific(term) else { continue };
-            let message = format!("this term selects the {what} of every cluster in the account that fit it");
+            let message = format_args!("this term selects the {what} of every cluster in the account that fit it");
             let help = "add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name";
-            drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+            drafts.push(Draft::at(&RULE, node, message).help(help));
         }
     }
 }

@@ -97,11 +97,11 @@ fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<
     } else {
         "of two releases only one leads, and which one changes"
     };
-    let message = format!(
+    let message = format_args!(
         "this is a second controller of Karpenter beside `{}`: {why}",
         if namespaces { format!("{}/{}", first.object.namespace(), first.object.name()) } else { first.object.name().to_owned() }
     );
-    let draft = Draft::new(&RULE, Place::value(name_of(controller.object)), message);
+    let draft = Draft::at(&RULE, name_of(controller.object), message);
     let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
     let draft = draft.help("remove one of the two releases; if they belong to two clusters, check each cluster on its own");
     Some(draft.related(Place::value(name_of(first.object)), "the first controller"))
@@ -114,8 +114,8 @@ fn no_election<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
     if !matches!(text, "true" | "True" | "TRUE" | "1" | "t" | "T") || replicas < 2 {
         return None;
     }
-    let message = format!("without leader election all {replicas} replicas lead, and each launches nodes for the same pods");
-    Some(Draft::new(&RULE, Place::value(node), message).help("remove it, or run one replica"))
+    let message = format_args!("without leader election all {replicas} replicas lead, and each launches nodes for the same pods");
+    Some(Draft::at(&RULE, node, message).help("remove it, or run one replica"))
 }
 
 fn name_of(object: Object<'_>) -> Node<'_> {

@@ -207,8 +207,8 @@ fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
 #[inline(never)]
 fn spread_over<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Some(key) = term.get("topologyKey").filter(|key| key.as_str() == Some(PROVISIONER_NAME)) else { return };
-    let message = format!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
-    let draft = Draft::new(&RULE, Place::value(key), message).write(NODEPOOL);
+    let message = format_args!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
+    let draft = Draft::at(&RULE, key, message).write(NODEPOOL);
     let lives = pod.object().operation() == Operation::Update;
     let change = Change::Set(key, NODEPOOL.to_owned());
     drafts.push(if lives { draft } else { draft.mend("write the present name", change) });

@@ -154,12 +154,11 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
         (None, Some(tolerations)) => Place::key(tolerations),
         (None, None) => Place::missing(pod.spec(), "tolerations"),
     };
-    let mut reasons: Vec<String> = stuck.reasons.iter().map(|(pool, reason)| explain(pool.name(), *reason)).collect();
-    if stuck.others > 0 {
-        reasons.push(format!("nor does any of {} more fit", stuck.others));
-    }
     let unknown = expression.filter(|_| key == Some(labels::NODEPOOL)).and_then(|asked| unknown_name(asked, pools));
-    let reasons = unknown.map_or_else(|| reasons.join(", "), |name| format!("none is called `{name}`"));
+    let reasons = match unknown {
+        Some(name) => format!("none is called `{name}`"),
+        None => reasons(stuck),
+    };
     let message = format!("no NodePool can make a node for this pod: {reasons}");
     let help = expression.map_or_else(
         || "tolerate a taint, or have a pool without".to_owned(),
@@ -199,13 +198,28 @@ fn unknown_name<'d>(expression: Expression<'d>, pools: &Pools<'d>) -> Option<&'d
     if is_known { None } else { names.next() }
 }
 
-fn explain(pool: &str, reason: Reason<'_>) -> String {
-    match reason {
-        Reason::Taint(taint, _) => format!("`{pool}` has the taint `{taint}`"),
-        Reason::Undefined(key) => format!("`{pool}` does not set `{key}`"),
-        Reason::Apart(labels::NODEPOOL) => format!("`{pool}` has another name"),
-        Reason::Apart(key) => format!("`{pool}` has other values for `{key}`"),
+/// What keeps the pod off each NodePool.
+fn reasons(stuck: &Stuck<'_>) -> String {
+    let mut reasons = String::new();
+    for (pool, reason) in &stuck.reasons {
+        let pool = pool.name();
+        let reason = match reason {
+            Reason::Taint(taint, _) => format!("`{pool}` has the taint `{taint}`"),
+            Reason::Undefined(key) => format!("`{pool}` does not set `{key}`"),
+            Reason::Apart(labels::NODEPOOL) => format!("`{pool}` has another name"),
+            Reason::Apart(key) => format!("`{pool}` has other values for `{key}`"),
+        };
+        add(&mut reasons, &reason);
     }
+    if stuck.others > 0 {
+        add(&mut reasons, &format!("nor does any of {} more fit", stuck.others));
+    }
+    reasons
+}
+
+fn add(reasons: &mut String, reason: &str) {
+    reasons.push_str(if reasons.is_empty() { "" } else { ", " });
+    reasons.push_str(reason);
 }
 
 /// How many names and values are looked at for the nearest.

@@ -2,6 +2,7 @@ use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
 use crate::karpenter::labels::{self, Field};
 use crate::karpenter::release::Releases;
+use crate::manifest::tree::Node;
 use crate::object::{Kind, Object};
 use crate::rules::{Fixes, On};
 use crate::scheduling::elsewhere::is_control_plane;
@@ -136,8 +137,8 @@ const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
 fn volume<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Some(terms) = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]) else { return };
     let counts = if terms.len() == 1 { Releases::ALL } else { Releases::until(11) };
-    let first = terms.items().next().into_iter();
-    for expression in first.flat_map(|term| expressions_of(term, Origin::Required { term: 0 })) {
+    let Some(first) = terms.items().next() else { return };
+    for expression in expressions_of(first, Origin::Required { term: 0 }) {
         let key = expression.key;
         let (unknown, refused) = consequences(expression);
         let negative = expression.operator.is_negative();
@@ -161,7 +162,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     let Some(pod) = Pod::of(object) else { return };
     if pod.is_daemon() {
-        drafts.extend(pod.expressions().filter_map(overhead));
+        pod.expressions().for_each(|expression| drafts.extend(overhead(expression)));
     }
     if !pod.may_ask_for_a_node() {
         return;
@@ -289,16 +290,21 @@ fn overhead(expression: Expression<'_>) -> Option<Draft<'_>> {
 
 /// Terms by field: there is only the node's name, which a node to come does not have.
 fn match_fields<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let required = pod.required_terms().map(|term| (term, Releases::ALL, Severity::Warning));
-    let preferred = pod.preferred_terms().map(|(term, _)| (term, Releases::until(4), Severity::Error));
-    for (term, releases, severity) in required.chain(preferred) {
-        let Some(fields) = term.get("matchFields").filter(|fields| fields.is_sequence()) else { continue };
-        let pinned = fields.items().all(|item| item.str_at(&["operator"]) == Some("In"));
-        let severity = if pinned { severity } else { Severity::Error };
-        let message = format!("Karpenter makes no node for this pod while it waits: it does not read `matchFields` ({releases})");
-        let help = "remove the field; a pod that belongs to one machine is best left to a DaemonSet";
-        drafts.push(Draft::new(&RULE, Place::key(fields), message).severity(severity).releases(releases).help(help));
+    for term in pod.required_terms() {
+        drafts.extend(unread_fields(term, Releases::ALL, Severity::Warning));
     }
+    for (term, _) in pod.preferred_terms() {
+        drafts.extend(unread_fields(term, Releases::until(4), Severity::Error));
+    }
+}
+
+fn unread_fields(term: Node<'_>, releases: Releases, severity: Severity) -> Option<Draft<'_>> {
+    let fields = term.get("matchFields").filter(|fields| fields.is_sequence())?;
+    let pinned = fields.items().all(|item| item.str_at(&["operator"]) == Some("In"));
+    let severity = if pinned { severity } else { Severity::Error };
+    let message = format!("Karpenter makes no node for this pod while it waits: it does not read `matchFields` ({releases})");
+    let help = "remove the field; a pod that belongs to one machine is best left to a DaemonSet";
+    Some(Draft::new(&RULE, Place::key(fields), message).severity(severity).releases(releases).help(help))
 }
 
 #[cfg(test)]

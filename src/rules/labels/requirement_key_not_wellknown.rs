@@ -1,5 +1,5 @@
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::fix::Change;
 use crate::karpenter::labels::{self, Field, is_within};
 use crate::karpenter::operator::Operator;
@@ -117,7 +117,7 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
         (Operator::In, _) => "and nodes just get one of the values as a label",
         _ => "and nodes just get a random number as its value",
     };
-    let message = format!("`{key}` is no label that Karpenter knows: it restricts no instance type, {becomes} ({releases})");
+    let message = format_args!("`{key}` is no label that Karpenter knows: it restricts no instance type, {becomes} ({releases})");
     let meant = labels::meant(key);
     let on_purpose = is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
     let severity = match meant {
@@ -129,7 +129,7 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
         || format!("for a label of your own, use a domain of your own, such as `example.com/{name}`"),
         labels::Meant::help,
     );
-    let draft = Draft::new(&RULE, Place::value(node), message).severity(severity).releases(releases).help(help);
+    let draft = Draft::at(&RULE, node, message).severity(severity).releases(releases).help(help);
     let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
     Some(match meant.filter(|meant| meant.is_certain() && !is_fixed) {
         Some(meant) => {

@@ -97,8 +97,8 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     let stopped = object.at(&["spec", "replicas"]).and_then(Node::as_int) == Some(0);
-    let runs = |name: &str| images(pod).find(|(image, _)| *image == name).filter(|_| !stopped);
-    if let Some((_, place)) = runs("cluster-autoscaler")
+    let runs = |name: &str| if stopped { None } else { image(pod, name) };
+    if let Some(place) = runs("cluster-autoscaler")
         && let Some(pool) = context.inventory.pools().first()
     {
         let message = "Cluster Autoscaler and Karpenter both answer to pending pods, and two nodes come up for one pod";
@@ -106,7 +106,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let name = pool.at(&["metadata", "name"]).unwrap_or(pool.root());
         drafts.push(Draft::new(&RULE, Place::value(place), message).help(help).related(Place::value(name), "a NodePool"));
     }
-    if let Some((_, place)) = runs("aws-node-termination-handler")
+    if let Some(place) = runs("aws-node-termination-handler")
         && let Some(queue) = queue(context)
     {
         let message = "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
@@ -116,13 +116,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     }
 }
 
-/// The names of the images of a pod, without registry, path, tag and digest.
-fn images(pod: Pod<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
-    let containers = pod.spec().items_at(&["containers"]);
-    containers.filter_map(|container| {
+/// The first image of a pod with a name, which leaves out registry, path, tag and digest.
+fn image<'d>(pod: Pod<'d>, name: &str) -> Option<Node<'d>> {
+    pod.spec().items_at(&["containers"]).find_map(|container| {
         let node = container.get("image")?;
-        let name = node.as_str()?.rsplit('/').next()?;
-        Some((name.split(['@', ':']).next()?, node))
+        let image = node.as_str()?.rsplit('/').next()?;
+        (image.split(['@', ':']).next()? == name).then_some(node)
     })
 }
 
@@ -130,13 +129,18 @@ fn images(pod: Pod<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
 fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
     /// A cluster has one or two controllers; the bound keeps many handlers from costing many times all Deployments.
     const LOOKED_AT: usize = 1_000;
-    let deployments = context.inventory.of(Kind::DEPLOYMENT).take(LOOKED_AT);
-    deployments.filter_map(Pod::of).find_map(|pod| {
-        let containers = pod.spec().items_at(&["containers"]);
-        let mut env = containers.filter_map(|container| container.get("env")).flat_map(Node::items);
-        let queue = env.find(|item| item.str_at(&["name"]) == Some("INTERRUPTION_QUEUE"))?.get("value")?;
-        queue.as_str().is_some_and(|name| !name.is_empty()).then_some(queue)
-    })
+    context.inventory.of(Kind::DEPLOYMENT).take(LOOKED_AT).filter_map(Pod::of).find_map(queue_of)
+}
+
+fn queue_of(pod: Pod<'_>) -> Option<Node<'_>> {
+    for container in pod.spec().items_at(&["containers"]) {
+        for item in container.items_at(&["env"]) {
+            if item.str_at(&["name"]) == Some("INTERRUPTION_QUEUE") {
+                return item.get("value").filter(|queue| queue.as_str().is_some_and(|name| !name.is_empty()));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

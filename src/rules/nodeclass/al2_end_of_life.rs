@@ -79,8 +79,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     };
     if let Some(alias) = named("alias", &|alias| alias.to_ascii_lowercase().starts_with("al2@")) {
         let draft = if let Some(minor) = minor.filter(|_| gone) {
-            let message = format!("EKS publishes no image of Amazon Linux 2 for Kubernetes 1.{minor}; the alias finds nothing, and no node starts");
-            Draft::new(&RULE, Place::value(alias), message).severity(Severity::Error).caught_by(CaughtBy::Controller)
+            let message = format_args!("EKS publishes no image of Amazon Linux 2 for Kubernetes 1.{minor}; the alias finds nothing, and no node starts");
+            Draft::at(&RULE, alias, message).severity(Severity::Error).caught_by(CaughtBy::Controller)
         } else {
             let message = "EKS publishes no more images of Amazon Linux 2, and none at all for Kubernetes 1.33 and later, where the alias finds nothing";
             Draft::new(&RULE, Place::value(alias), message)

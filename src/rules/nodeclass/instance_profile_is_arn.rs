@@ -81,10 +81,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
     let Some(value) = node.as_str() else { return };
     let draft = |what: &str| {
-        Draft::new(
-            &RULE,
-            Place::value(node),
-            format!("`spec.instanceProfile` is {what}; Karpenter takes the name, and this node class never becomes Ready"),
+        Draft::at(&RULE, node, format_args!("`spec.instanceProfile` is {what}; Karpenter takes the name, and this node class never becomes Ready"),
         )
     };
     match iam::Reference::read(value) {
@@ -98,7 +95,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             drafts.push(draft(&format!("the ARN of {article}")).help(help));
         }
         iam::Reference::Path { name } if !is_in_name(value) => {
-            drafts.push(draft("a path").help(format!("write the name alone, which would be `{name}`")));
+            drafts.push(draft("a path").advise(format_args!("write the name alone, which would be `{name}`")));
         }
         _ => drafts.extend(no_name(node, value)),
     }

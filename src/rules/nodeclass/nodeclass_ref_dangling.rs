@@ -113,8 +113,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     // In an admission request the node class may be on its way.
     let certain = inventory.is_complete() && object.operation() == Operation::Apply;
     let place_in = if inventory.is_complete() { "" } else { " in this input" };
-    let message = format!("there is no EC2NodeClass `{name}`{place_in}, and without it this NodePool is never ready");
-    let draft = Draft::new(&RULE, Place::value(node), message);
+    let message = format_args!("there is no EC2NodeClass `{name}`{place_in}, and without it this NodePool is never ready");
+    let draft = Draft::at(&RULE, node, message);
     let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
     let near = if classes > MOST_CLASSES { None } else { nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name)) };
     drafts.push(draft.help(match near {

@@ -101,8 +101,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             };
             let what = if kind == "instance-profile" { "the ARN of an instance profile" } else { "no role" };
             for (releases, severity) in [(REFUSED, Severity::Error), (ATTACHED, Severity::Warning)] {
-                let message = format!("`spec.role` is {what}; Karpenter takes the name of a role");
-                let draft = Draft::new(&RULE, Place::value(node), message).help(help);
+                let message = format_args!("`spec.role` is {what}; Karpenter takes the name of a role");
+                let draft = Draft::at(&RULE, node, message).help(help);
                 drafts.push(draft.releases(releases).severity(severity));
             }
         }
@@ -123,8 +123,8 @@ fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &
     for (releases, severity, why) in
         [(REFUSED, Severity::Error, BEFORE), (ATTACHED, Severity::Warning, NOW)]
     {
-        let message = format!("`spec.role` is {what} instead of the role's name: {why}");
-        let draft = Draft::new(&RULE, Place::value(node), message).releases(releases).severity(severity);
+        let message = format_args!("`spec.role` is {what} instead of the role's name: {why}");
+        let draft = Draft::at(&RULE, node, message).releases(releases).severity(severity);
         let draft = if certain { draft.write(name) } else { draft.help("write the role's name alone") };
         drafts.push(if certain && fixable {
             draft.mend("write the role's name", Change::Set(node, name.to_owned()))
@@ -138,8 +138,8 @@ fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &
 fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
     let pending = value.is_empty() || is_in_name(value);
     let draft = |what: &str, help: &str| {
-        let message = format!("`spec.role` {what}, and this node class never gets an instance profile");
-        Some(Draft::new(&RULE, Place::value(node), message).help(help))
+        let message = format_args!("`spec.role` {what}, and this node class never gets an instance profile");
+        Some(Draft::at(&RULE, node, message).help(help))
     };
     if !pending && !iam::is_name(value) {
         return draft(

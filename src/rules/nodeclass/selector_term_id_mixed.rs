@@ -104,7 +104,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let Some(list) = object.at(&["spec", exclusive.list]) else { continue };
         let mut mixed = Vec::new();
         for term in list.items() {
-            mixed.extend(ignored(term, exclusive));
+            if let Some(fields) = ignored(term, exclusive) {
+                mixed.push(fields);
+            }
         }
         if mixed.is_empty() {
             continue;
@@ -137,7 +139,9 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
     }
     let mut fields = Vec::new();
     for key in exclusive.ignored {
-        fields.extend(term.get(key));
+        if let Some(field) = term.get(key) {
+            fields.push(field);
+        }
     }
     (!fields.is_empty()).then_some(fields)
 }
@@ -145,11 +149,11 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
 /// The whole list is refused, at the path that the API server gives.
 fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -> Draft<'d> {
     let which = if exclusive.refused { "a term" } else { "every term" };
-    let message = format!(
+    let message = format_args!(
         "{which} of `{}` has `{}` and another field, and the API server refuses the list",
         exclusive.list, exclusive.winner
     );
-    let draft = Draft::new(&RULE, Place::value(list), message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
+    let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
     fields.fold(draft, |draft, field| draft.related(Place::key(*field), "this field is too many"))
 }

@@ -89,7 +89,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let Some(list) = object.at(&["status", "conditions"]).filter(|list| !list.is_empty()) else { return };
-    let conditions: Vec<_> = list.items().filter_map(Condition::read).collect();
+    let mut conditions = Vec::new();
+    for item in list.items() {
+        if let Some(condition) = Condition::read(item) {
+            conditions.push(condition);
+        }
+    }
     drafts.extend(undecided(object, &conditions));
     drafts.extend(unready(&conditions));
     drafts.extend(unauthorised(&conditions));
@@ -126,14 +131,18 @@ impl<'d> Condition<'d> {
     }
 }
 
-fn find<'d>(conditions: &[Condition<'d>], kind: &str) -> Option<Condition<'d>> {
-    conditions.iter().find(|condition| condition.kind == kind).copied()
+fn find<'c, 'd>(conditions: &'c [Condition<'d>], kind: &str) -> Option<&'c Condition<'d>> {
+    conditions.iter().find(|condition| condition.kind == kind)
+}
+
+fn find_true<'c, 'd>(conditions: &'c [Condition<'d>], kind: &str) -> Option<&'c Condition<'d>> {
+    find(conditions, kind).filter(|condition| condition.status == "True")
 }
 
 /// The profile is ready, all else is, and the trial launch has never been decided.
 fn undecided<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded")?;
-    let profile = find(conditions, "InstanceProfileReady").filter(Condition::is_true)?;
+    let profile = find_true(conditions, "InstanceProfileReady")?;
     let waits = validation.status == "Unknown" && validation.reason == "AwaitingReconciliation";
     let rest = |one: &Condition<'_>| matches!(one.kind, "ValidationSucceeded" | "Ready") || one.is_true();
     if !waits || !conditions.iter().all(rest) {
@@ -151,7 +160,7 @@ fn undecided<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Dra
 
 /// Ready, though a part of it is not.
 fn unready<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
-    let ready = find(conditions, "Ready").filter(Condition::is_true)?;
+    let ready = find_true(conditions, "Ready")?;
     let part = conditions.iter().find(|one| one.kind != "Ready" && one.status == "False")?;
     let message = format!("`Ready` is true although `{}` is false ({})", part.kind, part.reason);
     let help = "the controller has not summed the conditions up again: see whether it runs, and whether its release and the custom resource definition belong together";
@@ -162,7 +171,7 @@ fn unready<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
 /// The launch is refused for want of permission, with a profile that is ready.
 fn unauthorised<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded").filter(|one| one.status == "False")?;
-    let profile = find(conditions, "InstanceProfileReady").filter(Condition::is_true)?;
+    let profile = find_true(conditions, "InstanceProfileReady")?;
     let call = validation.reason.strip_suffix("AuthCheckFailed")?;
     let message = format!("the controller may not call `ec2:{call}`; a profile that is ready does not mean that it may be passed");
     let help = "check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; the answer is kept for half an hour";
@@ -173,7 +182,7 @@ fn unauthorised<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
 /// Found, and yet there is nothing.
 fn emptied<'d>(object: Object<'d>, conditions: &[Condition<'d>], drafts: &mut Vec<Draft<'d>>) {
     for (kind, field) in [("SubnetsReady", "subnets"), ("SecurityGroupsReady", "securityGroups"), ("AMIsReady", "amis")] {
-        let Some(condition) = find(conditions, kind).filter(Condition::is_true) else { continue };
+        let Some(condition) = find_true(conditions, kind) else { continue };
         // A list that is not there may have been cut from the text.
         if object.at(&["status", field]).is_some_and(Node::is_empty) {
             let message = format!("`{kind}` is true although `status.{field}` is empty");
@@ -186,11 +195,14 @@ fn emptied<'d>(object: Object<'d>, conditions: &[Condition<'d>], drafts: &mut Ve
 /// The status of an older spec.
 fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let generation = object.at(&["metadata", "generation"]).and_then(Node::as_int)?;
-    let observed = |one: &Condition<'d>| one.node.get("observedGeneration").and_then(|node| Some((node, node.as_int()?)));
-    let (node, seen) = conditions.iter().filter_map(observed).find(|(_, seen)| *seen < generation)?;
-    let message = format!("the condition is of generation {seen} of the node class, which is at {generation}: the controller has not looked at the new spec");
+    let (node, seen) = conditions.iter().find_map(|one| {
+        let node = one.node.get("observedGeneration")?;
+        let seen = node.as_int().filter(|seen| *seen < generation)?;
+        Some((node, seen))
+    })?;
+    let message = format_args!("the condition is of generation {seen} of the node class, which is at {generation}: the controller has not looked at the new spec");
     let help = "see whether the controller runs and what it logs; a new spec is looked at within seconds";
-    Some(Draft::new(&RULE, Place::value(node), message).help(help))
+    Some(Draft::at(&RULE, node, message).help(help))
 }
 
 /// The profile that nodes get is not that of the spec.
@@ -202,9 +214,9 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
-            let message = format!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
+            let message = format_args!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
             let help = "see whether the controller runs and what it logs; the profile is copied within seconds";
-            let draft = Draft::new(&RULE, Place::value(node), message).help(help);
+            let draft = Draft::at(&RULE, node, message).help(help);
             Some(draft.related(Place::value(asked), "the profile of the spec"))
         }
         None if arn => {

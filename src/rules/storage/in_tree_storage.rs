@@ -67,9 +67,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if let Some(node) = object.at(&["provisioner"]).filter(|node| {
         object.is(Kind::STORAGE_CLASS) && node.as_str() == Some("kubernetes.io/aws-ebs")
     }) {
-        let message = format!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
+        let message = format_args!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
         let help = "make a class of `ebs.csi.aws.com` with `type: gp3`; the provisioner of a live class cannot change";
-        drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+        drafts.push(Draft::at(&RULE, node, message).help(help));
     }
     if object.kind() == "PersistentVolume"
         && let Some(node) = object.at(&["spec", "awsElasticBlockStore"])

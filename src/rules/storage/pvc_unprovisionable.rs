@@ -126,7 +126,7 @@ fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>>
     // A number apart, such as `gp2` and `gp3`, is another class rather than a slip.
     let near = nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;
     let message = format!("there is no storage class `{name}` in this input, and Karpenter passes over pods whose class does not exist");
-    Some(Draft::new(&RULE, place, message).help(format!("did you mean `{near}`?")))
+    Some(Draft::new(&RULE, place, message).advise(format_args!("did you mean `{near}`?")))
 }
 
 /// Beyond, a name is not compared with each class: no cluster has so many.
@@ -154,13 +154,13 @@ fn many_writers<'d>(claim: &Claim<'d>, class: Object<'d>) -> Option<Draft<'d>> {
     if !ebs || block || modes.items().any(|mode| matches!(mode.as_str(), Some("ReadWriteOnce" | "ReadWriteOncePod"))) {
         return None;
     }
-    let message = format!(
+    let message = format_args!(
         "{} asks for `{}` of the class `{}`, but a volume of EBS is used by one node, and none is made",
         article(claim.form),
         mode.as_str().unwrap_or_default(),
         class.name()
     );
-    let draft = Draft::new(&RULE, Place::value(mode), message).severity(Severity::Error);
+    let draft = Draft::at(&RULE, mode, message).severity(Severity::Error);
     let draft = draft.help("write `ReadWriteOnce`, or use a class of EFS");
     Some(draft.related(Place::value(name_of(class)), "this class makes volumes of EBS"))
 }
@@ -173,12 +173,12 @@ fn auto_mode<'d>(claim: &Claim<'d>, class: Object<'d>, context: &Context<'_, 'd>
     if !auto || !own || beside {
         return None;
     }
-    let message = format!(
+    let message = format_args!(
         "{} uses the class `{}` of EKS Auto Mode, whose volumes no node of Karpenter can attach",
         article(claim.form),
         class.name()
     );
-    let draft = Draft::new(&RULE, Place::value(claim.place()), message);
+    let draft = Draft::at(&RULE, claim.place(), message);
     let draft = draft.help("use a class of `ebs.csi.aws.com`, with the EBS CSI driver installed");
     Some(draft.related(Place::value(name_of(class)), "this class is one of EKS Auto Mode"))
 }

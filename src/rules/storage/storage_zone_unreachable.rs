@@ -108,11 +108,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         drafts.push(unreachable(&unserved, *first, "volumes of this class", context));
     } else if !matches!(Binding::of(object), Binding::Other) {
         let name = first.as_str().unwrap_or_default();
-        let message = format!(
+        let message = format_args!(
             "volumes of this class are made before their pod is placed, also in `{name}`, which no NodePool in this input serves"
         );
         let help = "write `volumeBindingMode: WaitForFirstConsumer`, or allow the zones of the NodePools only";
-        drafts.push(Draft::new(&RULE, Place::value(*first), message).severity(Severity::Warning).help(help));
+        drafts.push(Draft::at(&RULE, *first, message).severity(Severity::Warning).help(help));
     }
 }
 
@@ -166,23 +166,23 @@ fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Co
     for name in zones.iter().filter_map(|zone| zone.as_str()) {
         add_quoted(&mut names, name);
     }
-    let message = format!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever, unless other nodes are there");
+    let message = format_args!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever, unless other nodes are there");
     let served = context.inventory.served_zones().named();
     let help = if served.is_empty() {
         format!("let a NodePool serve {names}")
     } else {
         format!("the NodePools serve {served}; let one of them serve {names}, or use one of theirs")
     };
-    Draft::new(&RULE, Place::value(first), message).severity(Severity::Warning).help(help)
+    Draft::at(&RULE, first, message).severity(Severity::Warning).help(help)
 }
 
 /// Zone ids in the place of zone names.
 fn ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
     for zone in zones {
         let Some(name) = zone.as_str().filter(|name| is_zone_id(name)) else { continue };
-        let message = format!("`{name}` is the id of a zone, but nodes carry its name there, and none fits");
+        let message = format_args!("`{name}` is the id of a zone, but nodes carry its name there, and none fits");
         let help = "write the zone's name, such as `us-east-1a`; ids stand in `topology.k8s.aws/zone-id`";
-        drafts.push(Draft::new(&RULE, Place::value(*zone), message).help(help));
+        drafts.push(Draft::at(&RULE, *zone, message).help(help));
     }
 }
 

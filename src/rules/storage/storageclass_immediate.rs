@@ -1,6 +1,6 @@
 use crate::check::Context;
 use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
+use crate::fix::Change;
 use crate::karpenter::release::Releases;
 use crate::karpenter::storage::{Binding, ClaimForm, Reach, allowed_zones, reach};
 use crate::object::{Kind, Object, Operation};
@@ -103,48 +103,40 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         Binding::Other => return,
     };
     let Some(provisioner) = object.str_at(&["provisioner"]) else { return };
-    let (severity, consequences) = match reach(provisioner) {
-        Reach::Network => return,
+    let mut tell = |releases: Releases, severity: Severity, why: String| {
+        let draft = Draft::new(&RULE, place.clone(), format!("{said}: {why}"));
+        let draft = draft.severity(severity).releases(releases).help(help(object));
+        let draft = name_claims(draft, object, context);
+        drafts.push(match change(object) {
+            Some(change) if severity == Severity::Warning => draft.mend("write `WaitForFirstConsumer`", change),
+            _ => draft,
+        });
+    };
+    match reach(provisioner) {
+        Reach::Network => {}
         Reach::Zone => match single_zone(object) {
-            None => (Severity::Warning, zonal(provisioner)),
+            // What happens in which releases.
+            None => {
+                let what = if provisioner.contains("ebs") { "the EBS volume" } else { "the volume" };
+                let why = format!("{what} is made in any zone while Karpenter launches a node in another, and then a second node next to the volume");
+                tell(SECOND_NODE, Severity::Warning, why);
+                let why = format!("{what} is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over");
+                tell(PASSED_OVER, Severity::Warning, why);
+            }
             Some(zone) => {
                 let why = format!("volumes are made before a pod is placed, though always in `{zone}`");
-                (Severity::Info, vec![(Releases::ALL, why)])
+                tell(Releases::ALL, Severity::Info, why);
             }
         },
         Reach::Node => {
             let why = "a volume is bound to one node before it is known where its pod can run";
-            (Severity::Warning, vec![(Releases::ALL, why.to_owned())])
+            tell(Releases::ALL, Severity::Warning, why.to_owned());
         }
         Reach::Unknown => {
             let why = format!("where volumes of `{provisioner}` lie in one zone, that is chosen before a pod is placed");
-            (Severity::Info, vec![(Releases::ALL, why)])
+            tell(Releases::ALL, Severity::Info, why);
         }
-    };
-    for (releases, why) in consequences {
-        let draft = Draft::new(&RULE, place.clone(), format!("{said}: {why}"));
-        let draft = draft.severity(severity).releases(releases).help(help(object));
-        let draft = name_claims(draft, object, context);
-        drafts.push(match fix(object) {
-            Some(fix) if severity == Severity::Warning => draft.fix(fix),
-            _ => draft,
-        });
     }
-}
-
-/// What happens in which releases.
-fn zonal(provisioner: &str) -> Vec<(Releases, String)> {
-    let what = if provisioner.contains("ebs") { "the EBS volume" } else { "the volume" };
-    vec![
-        (
-            SECOND_NODE,
-            format!("{what} is made in any zone while Karpenter launches a node in another, and then a second node next to the volume"),
-        ),
-        (
-            PASSED_OVER,
-            format!("{what} is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over"),
-        ),
-    ]
 }
 
 /// The only zone that the class allows.
@@ -164,17 +156,16 @@ fn help(object: Object<'_>) -> &'static str {
 }
 
 /// The change, in a text and where the object is created: the field is immutable.
-fn fix(object: Object<'_>) -> Option<Fix<'_>> {
+fn change(object: Object<'_>) -> Option<Change<'_>> {
     const MODE: &str = "WaitForFirstConsumer";
     if object.operation() == Operation::Update {
         return None;
     }
-    let change = match object.at(&["volumeBindingMode"]) {
-        None => Change::Add(object.root(), "volumeBindingMode".to_owned(), MODE.to_owned()),
-        Some(mode) if mode.is_null() => return None,
-        Some(mode) => Change::Set(mode, MODE.to_owned()),
-    };
-    Some(Fix::safe(format!("write `{MODE}`"), vec![change]))
+    match object.at(&["volumeBindingMode"]) {
+        None => Some(Change::Add(object.root(), "volumeBindingMode".to_owned(), MODE.to_owned())),
+        Some(mode) if mode.is_null() => None,
+        Some(mode) => Some(Change::Set(mode, MODE.to_owned())),
+    }
 }
 
 /// Names the workloads that would run into it.
