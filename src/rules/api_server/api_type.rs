@@ -110,7 +110,9 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
         (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
         (Shape::Object(fields), _) => {
             let mut names = String::new();
-            fields.iter().for_each(|field| add_quoted(&mut names, field.name));
+            for field in fields {
+                add_quoted(&mut names, field.name);
+            }
             draft.advise(format_args!("write an object with the fields {names}"))
         }
         (Shape::Map(_), _) => draft.help("write an object of keys and values"),

@@ -175,15 +175,14 @@ fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
                 continue;
             }
             let place = Place::of_policy(condition.key.at);
-            found = Some(match found {
-                Some(draft) => draft.related(place, "and here"),
-                None => {
-                    let message = format!(
-                        "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
-                    );
-                    let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
-                    Draft::new(&RULE, place, message).severity(Severity::Warning).help(help)
-                }
+            found = Some(if let Some(draft) = found {
+                draft.related(place, "and here")
+            } else {
+                let message = format!(
+                    "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
+                );
+                let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
+                Draft::new(&RULE, place, message).severity(Severity::Warning).help(help)
             });
         }
         drafts.extend(found);
