@@ -77,7 +77,7 @@ pub(super) struct Word<'t> {
     pub(super) start: usize,
 }
 
-impl<'t> Word<'t> {
+impl Word<'_> {
     pub(super) fn range(self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }

@@ -134,19 +134,20 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
 /// The one place where a field of this name is known: of the same kind, or else of another.
 fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<String> {
     let own = root?;
-    let mut roots = vec![own];
-    roots.extend(ROOTS.into_iter().filter(|other| !core::ptr::eq(*other, own) && other.kind.name != "NodeOverlay" && other.kind.name != "NodeClaim"));
-    for root in roots {
-        let mut found = Vec::new();
-        places(&root.spec.schema, name, "spec", &mut found);
-        let Some(path) = found.first() else { continue };
-        if found.len() > 1 || node.parent().is_none() {
-            return None;
+    let mut found = Vec::new();
+    let mut kind = String::new();
+    places(&own.spec.schema, name, "spec", &mut found);
+    for other in ROOTS {
+        let of_users = !matches!(other.kind.name, "NodeOverlay" | "NodeClaim");
+        if found.is_empty() && of_users && !core::ptr::eq(other, own) {
+            places(&other.spec.schema, name, "spec", &mut found);
+            kind = format!(" of the {}", other.kind.name);
         }
-        let kind = if core::ptr::eq(root, own) { String::new() } else { format!(" of the {}", root.kind.name) };
-        return Some(format!("it belongs to `{path}`{kind}"));
     }
-    None
+    match found.as_slice() {
+        [path] if node.parent().is_some() => Some(format!("it belongs to `{path}`{kind}")),
+        _ => None,
+    }
 }
 
 /// The paths of the fields of a name.
