@@ -141,11 +141,12 @@ impl Week {
                 *day = true;
             }
         }
-        let schedule = |(time, minutes, days): &(i64, i64, [bool; 7])| {
-            let schedule = format!("{} {} * * {}", time % 60, time / 60, weekdays(*days));
-            (schedule, Duration::from_minutes(*minutes))
-        };
-        groups.iter().map(schedule).collect()
+        let mut schedules = Vec::new();
+        for (time, minutes, days) in groups {
+            let schedule = format!("{} {} * * {}", time % 60, time / 60, weekdays(days));
+            schedules.push((schedule, Duration::from_minutes(minutes)));
+        }
+        schedules
     }
 }
 
@@ -160,19 +161,24 @@ fn weekdays(days: [bool; 7]) -> String {
     if days.iter().all(|day| *day) {
         return "*".to_owned();
     }
-    let mut parts: Vec<String> = Vec::new();
+    let mut text = String::new();
     let mut rest = days.iter().zip(NAMES).peekable();
     while let Some((wanted, first)) = rest.next() {
         if !wanted {
             continue;
         }
+        text.push_str(if text.is_empty() { "" } else { "," });
+        text.push_str(first);
         let mut last = first;
         while let Some((_, name)) = rest.next_if(|(wanted, _)| **wanted) {
             last = name;
         }
-        parts.push(if first == last { first.to_owned() } else { format!("{first}-{last}") });
+        if first != last {
+            text.push('-');
+            text.push_str(last);
+        }
     }
-    parts.join(",")
+    text
 }
 
 /// `fri 18:00-mon 06:00`; the end is the first minute after.

@@ -110,7 +110,7 @@ fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'
         let draft = Draft::at(&RULE, node, message);
         return Some(draft.write(known));
     }
-    let other = context.inventory.identity().name.filter(|mark| mark.text != name && mark.object != object)?;
+    let other = context.inventory.identity().name.as_ref().filter(|mark| mark.text != name && mark.object != object)?;
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {
         return None;
     }
@@ -149,7 +149,7 @@ fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, dr
 /// The region of the endpoint against that of the controller.
 fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let identity = context.inventory.identity();
-    let endpoint = identity.endpoint.filter(|mark| mark.object == object)?;
+    let endpoint = identity.endpoint.as_ref().filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
     if there == here || is_in_name(here) {
         return None;

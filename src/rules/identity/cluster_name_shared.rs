@@ -101,24 +101,24 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     let own = context.inventory.identity();
-    let mine = |mark: Option<Mark<'d>>| mark.filter(|mark| mark.object == object && placeholder(mark.text).is_none());
-    let (name, endpoint, role) = (mine(own.name), mine(own.endpoint), mine(own.role));
+    let (name, endpoint, role) = (mine(own.name.as_ref(), object), mine(own.endpoint.as_ref(), object), mine(own.role.as_ref(), object));
     if name.is_none() && endpoint.is_none() && role.is_none() {
         return;
     }
     for other in earlier {
         let that = other.identity();
-        if let Some((mark, same)) = pair(name, that.name) {
+        if let Some((mark, same)) = pair(name, that.name.as_ref()) {
             drafts.extend(shared_name(mark, same, own, that, other));
         }
-        let names = own.name.zip(that.name).is_some_and(|(one, other)| one.text != other.text);
-        if let Some((mark, same)) = pair(endpoint, that.endpoint).filter(|_| names) {
+        let names =
+            own.name.as_ref().zip(that.name.as_ref()).is_some_and(|(one, other)| one.text != other.text);
+        if let Some((mark, same)) = pair(endpoint, that.endpoint.as_ref()).filter(|_| names) {
             let message = format_args!("this is the endpoint of cluster `{}` as well, which goes by another name", other.name());
             let draft = Draft::at(&RULE, mark.node, message);
             let draft = draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it");
             drafts.push(draft.related(Place::value(same.node), "the same endpoint"));
         }
-        if let Some((mark, same)) = pair(role, that.role) {
+        if let Some((mark, same)) = pair(role, that.role.as_ref()) {
             let message = format_args!("the controller of cluster `{}` acts under the same role: neither is kept from the other's nodes", other.name());
             let draft = Draft::at(&RULE, mark.node, message).severity(Severity::Warning);
             let draft = draft.help("give each controller a role whose conditions name its own cluster");
@@ -127,13 +127,19 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     }
 }
 
-fn pair<'d>(mark: Option<Mark<'d>>, other: Option<Mark<'d>>) -> Option<(Mark<'d>, Mark<'d>)> {
+/// What stands in this object, and is no placeholder.
+#[inline(never)]
+fn mine<'m, 'd>(mark: Option<&'m Mark<'d>>, object: Object<'d>) -> Option<&'m Mark<'d>> {
+    mark.filter(|mark| mark.object == object && placeholder(mark.text).is_none())
+}
+
+fn pair<'m, 'd>(mark: Option<&'m Mark<'d>>, other: Option<&'m Mark<'d>>) -> Option<(&'m Mark<'d>, &'m Mark<'d>)> {
     mark.zip(other).filter(|(mark, other)| mark.text == other.text)
 }
 
 fn shared_name<'d>(
-    mark: Mark<'d>,
-    same: Mark<'d>,
+    mark: &Mark<'d>,
+    same: &Mark<'d>,
     own: &Identity<'d>,
     that: &Identity<'d>,
     other: &Inventory<'d>,

@@ -55,13 +55,13 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let own = context.inventory.identity();
-    let Some(queue) = own.queue.filter(|mark| mark.object == object && placeholder(mark.text).is_none()) else {
+    let Some(queue) = own.queue.as_ref().filter(|mark| mark.object == object && placeholder(mark.text).is_none()) else {
         return;
     };
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     for other in earlier {
         let that = other.identity();
-        let Some(same) = that.queue.filter(|mark| name_of(mark.text) == name_of(queue.text)) else { continue };
+        let Some(same) = that.queue.as_ref().filter(|mark| name_of(mark.text) == name_of(queue.text)) else { continue };
         let severity = match own.is_beside(that) {
             Some(true) => Severity::Error,
             None => Severity::Warning,
