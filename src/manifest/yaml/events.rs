@@ -120,6 +120,10 @@ impl<'t> Reader<'t> {
         let found = match self.state {
             State::Open | State::Closed => return self.document(),
             State::Root => {
+                // The document may go on behind what cut the text off.
+                if self.scanner.cursor.is_cut_off() {
+                    return self.scanner.fail(start, "");
+                }
                 self.scanner.names.forget_directives();
                 self.state = match kind {
                     Kind::DocumentEnd => {

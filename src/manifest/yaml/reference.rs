@@ -194,6 +194,15 @@ fn corpus() -> Vec<String> {
 }
 
 #[test]
+fn a_document_that_a_control_character_cuts_off_does_not_end() {
+    for text in ["{}\n-\u{1}", "a: 1\n---\u{1}", "'a'\n...\u{1}", "--- a\n---\u{7f}\n"] {
+        let (told, fault) = ours(text, 8);
+        assert_eq!(fault.map(|(at, _)| at), text.find(is_control), "{text:?}");
+        assert!(!told.iter().any(|event| matches!(event, Told::Document(_))), "{text:?}: {told:?}");
+    }
+}
+
+#[test]
 fn every_manifest_here_reads_alike() {
     for text in corpus() {
         hold(&text);
