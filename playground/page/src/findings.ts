@@ -217,7 +217,7 @@ export class FindingsView {
         this.app.goTo(file, before === 0 ? 0 : before + 1, before === 0 ? 0 : before + 1, true);
       };
       list.append(h('li', { class: 'unread' }, icon('error'), h('span', {},
-        h('strong', {}, 'Not read: '), `${reason} · `,
+        h('strong', {}, 'Not read: '), ...message(reason), ' · ',
         h('button', { type: 'button', class: 'link', onclick: editor }, `${many ? `${file}, ` : ''}line ${line}`))));
     }
     const reasons = new Map<string, number>();

@@ -170,7 +170,7 @@ export class SymptomsView {
     }
     if (others.length > 0) parts.push(this.#others(others));
     parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#account(log)));
-    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Not read: '), `${file}, line ${line}: ${text}`));
+    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Not read: '), `${file}, line ${line}: `, ...message(text)));
     const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
     if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Not read' }, ...unread.slice(0, 50), ...skipped));
     return parts;
