@@ -154,16 +154,19 @@ export async function picture(page, name) {
 /** The names of the rules in the list. */
 export const rules = (page) => page.locator('.finding .rule').allTextContents();
 
-/** Runs a test on a page of its own, which must not have done anything wrong in the end. */
+/** Runs something on a page of its own, which must not have done anything wrong in the end. */
+export async function withPage(options, run) {
+  const visited = await visit(options);
+  try {
+    await run(visited.page, visited);
+  } catch (error) {
+    await visited.close({ allow: [/./] });
+    throw error;
+  }
+  await visited.close(options);
+}
+
+/** A test on a page of its own. */
 export function onPage(name, run, options = {}) {
-  test(name, async () => {
-    const visited = await visit(options);
-    try {
-      await run(visited.page, visited);
-    } catch (error) {
-      await visited.close({ allow: [/./] });
-      throw error;
-    }
-    await visited.close(options);
-  });
+  test(name, () => withPage(options, run));
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { pack, paste, settled, shared, text, visit } from './browser.mjs';
+import { pack, paste, settled, shared, text, visit, withPage } from './browser.mjs';
 
 const PAYLOADS = [
   '<img src=x onerror=alert(1)>',
@@ -14,17 +14,6 @@ const PAYLOADS = [
   '</textarea><iframe src=javascript:alert(1)>',
   '{{constructor.constructor("alert(1)")()}}',
 ];
-
-async function onPage(options, run) {
-  const visited = await visit(options);
-  try {
-    await run(visited.page, visited);
-  } catch (error) {
-    await visited.close({ allow: [/./] });
-    throw error;
-  }
-  await visited.close(options);
-}
 
 /** Elements that no text of ours makes. */
 const foreign = (page) =>
@@ -52,7 +41,7 @@ kind: ${quoted}
 };
 
 test('script payloads in every text field, file name and answer are shown as text', async () => {
-  await onPage({}, async (page) => {
+  await withPage({}, async (page) => {
     for (const payload of PAYLOADS) {
       await paste(page, hostile(payload));
       await page.locator('.file [aria-current]').dblclick();
@@ -82,7 +71,7 @@ test('script payloads in every text field, file name and answer are shown as tex
 test('hostile share links are inert, and damaged ones are explained', async () => {
   for (const payload of PAYLOADS) {
     const link = pack({ f: [[payload, hostile(payload)]], s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] } });
-    await onPage({ path: `#${link}`, unchecked: true }, async (page) => {
+    await withPage({ path: `#${link}`, unchecked: true }, async (page) => {
       await page.locator('.notice, .finding').first().waitFor();
       await page.waitForTimeout(300);
       assert.deepEqual(await foreign(page), []);
@@ -98,19 +87,19 @@ test('hostile share links are inert, and damaged ones are explained', async () =
     [pack({ f: [['a', 'b']] }, 9), /newer version of this page/],
     [bomb, /The link is damaged/],
   ]) {
-    await onPage({ path: `#${fragment}` }, async (page) => {
+    await withPage({ path: `#${fragment}` }, async (page) => {
       assert.match(await page.locator('.notice').textContent(), expected);
       await page.locator('.finding').waitFor();
     });
   }
-  await onPage({ path: `#${polluting}` }, async (page) => {
+  await withPage({ path: `#${polluting}` }, async (page) => {
     assert.equal(await page.evaluate(() => ({}).clusterName ?? ({}).y), undefined);
     assert.deepEqual((await shared(page)).settings, {});
   });
 });
 
 test('a stored state that was tampered with is read as far as it makes sense', async () => {
-  await onPage({}, async (page) => {
+  await withPage({}, async (page) => {
     for (const stored of ['{', '[]', '{"files":[{"name":1}],"active":9,"settings":[1],"theme":"<x>"}', '{"files":"x"}']) {
       await page.evaluate((stored) => {
         addEventListener('pagehide', () => localStorage.setItem('karpwarden', stored));
@@ -134,7 +123,7 @@ test('squiggles stand under the characters of the report: code points, surrogate
       '# end 😀',
       '',
     ].join(end);
-  await onPage({}, async (page) => {
+  await withPage({}, async (page) => {
     for (const end of ['\n', '\r\n']) {
       const source = manifest(end);
       await paste(page, source);
@@ -160,7 +149,7 @@ test('squiggles stand under the characters of the report: code points, surrogate
 });
 
 test('in a text with Windows line ends, keys cross, delete and add them as one', async () => {
-  await onPage({}, async (page) => {
+  await withPage({}, async (page) => {
     await paste(page, 'a: 1\r\nb: 2\r\n');
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('End');
@@ -198,7 +187,7 @@ spec:
 `;
   const source = Array.from({ length: 1430 }, (_, index) => pool(index)).join('');
   assert.ok(source.split('\n').length > 20_000);
-  await onPage({}, async (page) => {
+  await withPage({}, async (page) => {
     await paste(page, source);
     await page.locator('.finding').first().waitFor();
     await page.evaluate(() => {
@@ -230,7 +219,7 @@ spec:
 });
 
 test('a check that takes too long is ended with a message, and the next one works', async () => {
-  await onPage({ unchecked: true, path: 'nothing', allow: [/404/] }, async (page, { server }) => {
+  await withPage({ unchecked: true, path: 'nothing', allow: [/404/] }, async (page, { server }) => {
     let hang = true;
     await page.route('**/engine-worker-*.js', async (route) => {
       if (!hang) return route.continue();
@@ -254,7 +243,7 @@ test('a check that takes too long is ended with a message, and the next one work
 });
 
 test('a check can be cancelled; a worker that crashes is started again', async () => {
-  await onPage({ unchecked: true, path: 'nothing', allow: [/404/, /boom/] }, async (page, { server }) => {
+  await withPage({ unchecked: true, path: 'nothing', allow: [/404/, /boom/] }, async (page, { server }) => {
     let body = 'onmessage = ({data}) => { if (data.method === "check") for (;;); };';
     await page.route('**/engine-worker-*.js', async (route) => {
       if (!body) return route.continue();
