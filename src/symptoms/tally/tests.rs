@@ -1,5 +1,6 @@
 //! When what is said is worth a diagnosis, and what a diagnosis says.
 
+use super::cause::MAX_QUOTE;
 use super::*;
 use crate::manifest::limits::Limits;
 use crate::symptoms::reader::Reader;
