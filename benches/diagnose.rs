@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use karpwarden::manifest::Role;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::settings::Settings;
-use karpwarden::symptoms::Reading;
+use manifest::Role;
+use manifest::limits::Limits;
+use lint::settings::Settings;
+use symptoms::Reading;
 use serde::de::IgnoredAny;
 
 /// At least half the speed.
@@ -79,7 +79,7 @@ fn build(log: &str) -> usize {
 
 /// Everything that `karpwarden diagnose` does but reading the file and printing the report.
 fn diagnose(log: &str) -> usize {
-    let mut reading = Reading::new(Settings::default(), Limits::DEFAULT);
+    let mut reading = Reading::new(&karpwarden::REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
     reading.file("controller.log", Role::Unknown);
     for piece in log.as_bytes().chunks(PIECE) {
         reading.feed(piece);

@@ -6,34 +6,38 @@
 //!                       settings ───────┘  └─────── inventory
 //! ```
 //!
-//! A door only translates: its input into documents and settings, the findings into its output. Modules point one way:
-//! [`manifest`] ← [`karpenter`] ← [`rules`] ← [`check`](mod@check) ← doors.
+//! The workspace's crates do the work; this one adds the rules and is the facade that front ends call. A front end
+//! translates its input into documents and settings, and findings into its output.
 
 #![allow(
     rustdoc::invalid_codeblock_attributes,
     reason = "the examples of rules name the settings they are for"
 )]
 
-mod by_name;
-pub mod check;
-pub mod finding;
-pub mod fix;
-pub mod inventory;
-pub mod karpenter;
-pub mod kustomize;
-pub mod manifest;
-pub mod mend;
-pub mod object;
-mod order;
-pub mod report;
-pub mod rules;
-pub mod scheduling;
-pub mod settings;
-pub mod spelling;
-pub mod suppression;
-#[cfg(feature = "symptoms")]
-pub mod symptoms;
-pub mod upgrade;
-pub mod userdata;
+#[macro_use(family, rule)]
+pub extern crate lint;
 
-pub use check::check;
+pub mod reference;
+pub mod rules;
+
+use lint::check::Cluster;
+use lint::report::Report;
+use lint::settings::Settings;
+
+pub use karpenter;
+pub use manifest;
+pub use objects;
+pub use report;
+pub use rules::REGISTRY;
+#[cfg(feature = "symptoms")]
+pub use rules::REGISTRY_WITH_SYMPTOMS;
+pub use scheduling;
+#[cfg(feature = "symptoms")]
+pub use symptoms;
+pub use userdata;
+pub use values;
+
+/// Checks the manifests of one or several clusters.
+pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
+    lint::check::check(&REGISTRY, clusters, settings)
+}

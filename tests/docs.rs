@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use karpwarden::report::docs::pages;
+use karpwarden::reference::symptoms::pages;
 
 #[test]
 fn the_reference_is_what_the_rules_say() {

@@ -13,15 +13,16 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karpwarden::check::Cluster;
+use karpwarden::REGISTRY;
+use karpwarden::lint::check::Cluster;
 use karpwarden::karpenter::release::{Release, Releases};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
-use karpwarden::mend::mend;
-use karpwarden::report::catalog::catalog;
+use karpwarden::lint::mend::mend;
+use karpwarden::reference::catalog::catalog;
 use karpwarden::report::sarif;
-use karpwarden::rules::Rule;
-use karpwarden::settings::Settings;
+use karpwarden::lint::rule::Rule;
+use karpwarden::lint::settings::Settings;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -61,7 +62,7 @@ pub fn sarif(
     let clusters = [Cluster { name: String::new(), files: files::read(files)? }];
     let report = karpwarden::check(&clusters, &settings);
     let text = |rule: &Rule| texts.get(rule.name).cloned().unwrap_or_default();
-    Ok(sarif::sarif(&report, &clusters, text).to_string())
+    Ok(sarif::sarif(&REGISTRY, &report, &clusters, text).to_string())
 }
 
 /// Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
@@ -73,7 +74,7 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     let read = files::read(files)?;
     let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
     let mut clusters = [Cluster { name: String::new(), files: read }];
-    let mended = mend(&mut clusters, &settings, &Limits::DEFAULT);
+    let mended = mend(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
     let files: Vec<Json> =

@@ -2,7 +2,7 @@
 
 use karpwarden::manifest::tree::{Node, Value};
 use karpwarden::manifest::{Document, File};
-use karpwarden::object::{Object, Operation};
+use karpwarden::objects::object::{Object, Operation};
 use serde_json::{Map, Value as Json, json};
 
 /// The objects of the files, in order.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::settings::Settings;
+use karpwarden::lint::settings::Settings;
 use serde_json::Value as Json;
 
 /// What the module says of itself: the rules and the kinds it looks up come from here.

@@ -6,9 +6,9 @@ use clap::builder::RangedU64ValueParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use karpwarden::check::MAX_FINDINGS;
-use karpwarden::finding::Severity;
-use karpwarden::manifest::limits::Limits;
+use lint::check::MAX_FINDINGS;
+use lint::finding::Severity;
+use manifest::limits::Limits;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

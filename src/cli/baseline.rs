@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use karpwarden::report::Report;
-use karpwarden::report::fingerprint::fingerprints;
+use lint::report::Report;
+use report::fingerprint::fingerprints;
 use serde::{Deserialize, Serialize};
 
 /// The findings of a file, by what stays of them when lines move.

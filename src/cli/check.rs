@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use karpwarden::check::{Cluster, check_within, fails};
-use karpwarden::report::{Report, github, human, junit, sarif};
-use karpwarden::rules;
-use karpwarden::settings::Target;
+use lint::check::{Cluster, check_within, fails};
+use lint::report::Report;
+use report::{github, human, junit, sarif};
+use karpwarden::rules::documentation;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::settings::Target;
 use rayon::prelude::*;
 
 use super::arguments::{Check, Color, Format, InputFlags};
@@ -151,7 +153,7 @@ fn with_inputs(
     }
     let settings = &config.settings;
     let report = |clusters: &[Cluster]| {
-        let mut report = check_within(clusters, settings, check.bounds.max_findings);
+        let mut report = check_within(&REGISTRY, clusters, settings, check.bounds.max_findings);
         let gone = baseline.map_or(0, |baseline| baseline.apply(&mut report));
         (report, gone)
     };
@@ -216,7 +218,7 @@ fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to:
     };
     match check.output.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
-        Format::Sarif => writeln!(out, "{}", sarif::sarif(report, clusters, rules::documentation))?,
+        Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
         Format::Github => out.write_all(github::github(report).as_bytes())?,
         Format::Junit => {
             let files = clusters.iter().flat_map(|cluster| &cluster.files);

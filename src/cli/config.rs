@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use karpwarden::finding::Family;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::source::{Source, Span};
-use karpwarden::manifest::{Document, File};
-use karpwarden::report::human;
-use karpwarden::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use manifest::limits::Limits;
+use manifest::source::{Source, Span};
+use manifest::{Document, File};
+use report::human;
+use lint::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
 
 use super::arguments::{Check, Color};
 use super::input::Input;
@@ -85,7 +85,7 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
     let say = |span: Span, message: &str| show(&file.source, span, message, color);
     match file.documents.as_slice() {
         [] => Some(Settings::default()),
-        [Document::Read(tree)] => match Settings::read(tree.root()) {
+        [Document::Read(tree)] => match Settings::read(tree.root(), &REGISTRY) {
             Ok(settings) => Some(settings),
             Err(problems) => {
                 for problem in problems {
@@ -158,7 +158,7 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
         one.cluster_name = one.cluster_name.take().filter(|_| flags.cluster_name.is_none());
     }
     let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
-        let read = names.iter().filter_map(|name| match Selector::parse(name.trim()) {
+        let read = names.iter().filter_map(|name| match Selector::parse(name.trim(), &REGISTRY) {
             Ok(selector) => Some(selector),
             Err(message) => {
                 problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
@@ -177,8 +177,7 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
 /// Whether what is selected by a flag is what the config file turns off, or a part of it.
 fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
-        (Selector::Rule(rule), Selector::Family(family)) => rule.family == family,
-        (Selector::Symptom(_), Selector::Family(family)) => family == Family::Symptoms,
+        (Selector::One(_, own), Selector::Family(family)) => *own == family,
         (one, other) => *one == other,
     })
 }
@@ -218,8 +217,8 @@ mod tests {
 
     #[test]
     fn a_selected_rule_wins_over_a_family_that_is_off() {
-        let rule = Selector::parse("instance-profile-is-arn").unwrap();
-        let family = Selector::parse("nodeclass").unwrap();
+        let rule = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+        let family = Selector::parse("nodeclass", &REGISTRY).unwrap();
         assert!(overrules(&[rule], family));
         assert!(overrules(&[family], family));
         assert!(!overrules(&[family], rule));

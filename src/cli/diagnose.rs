@@ -2,9 +2,10 @@
 
 use std::io::{self, Read as _};
 
-use karpwarden::check::fails;
-use karpwarden::report::human;
-use karpwarden::symptoms::{Diagnosed, Reading};
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::check::fails;
+use report::human;
+use symptoms::{Diagnosed, Reading};
 
 use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, LogFormat, OutputFlags};
 use super::check::{STACK, file, groups};
@@ -71,7 +72,7 @@ fn with_inputs(
     let bytes = groups.iter().flat_map(|(_, inputs)| inputs).map(Input::len).sum();
     let progress = Progress::new(bytes, Unit::Bytes, check.output.quiet);
     let mut reading =
-        Reading::new(config.settings.clone(), check.bounds.limits()).at_most(check.bounds.max_findings);
+        Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits()).at_most(check.bounds.max_findings);
     let mut piece = vec![0; PIECE];
     for (name, inputs) in groups {
         reading.cluster(name);

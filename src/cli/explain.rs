@@ -2,19 +2,20 @@
 
 use std::io::{self, Write as _};
 
-use karpwarden::report::docs::{page, page_of_symptom};
-use karpwarden::report::{human, url};
-use karpwarden::rules;
-use karpwarden::spelling::did_you_mean;
-use karpwarden::symptoms;
+use karpwarden::reference::page;
+use karpwarden::reference::symptoms::page_of_symptom;
+use lint::report::url;
+use report::human;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use values::spelling::did_you_mean;
 
 use super::arguments::{Color, Explain};
 use super::{Status, markdown, terminal};
 
 pub(crate) fn run(explain: &Explain, color: Color) -> io::Result<Status> {
-    let page = rules::find(&explain.rule).map(page);
+    let page = REGISTRY.find(&explain.rule).map(page);
     let Some(page) = page.or_else(|| symptoms::find(&explain.rule).map(page_of_symptom)) else {
-        let names = rules::all().map(|rule| rule.name).chain(symptoms::all().map(|symptom| symptom.name));
+        let names = REGISTRY.rules().map(|rule| rule.name).chain(symptoms::names());
         let name = human::printable(&explain.rule);
         let hint = did_you_mean(&explain.rule, names);
         terminal::error(

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use karpwarden::check::Cluster;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::source::Source;
-use karpwarden::mend::{Mended, mend};
-use karpwarden::report::human;
-use karpwarden::settings::Settings;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::check::Cluster;
+use manifest::limits::Limits;
+use manifest::source::Source;
+use lint::mend::{Mended, mend};
+use report::human;
+use lint::settings::Settings;
 use similar::TextDiff;
 
 use super::arguments::Color;
@@ -49,7 +50,7 @@ pub(crate) fn make(
         clusters.iter().flat_map(|cluster| &cluster.files).map(|file| Arc::clone(&file.source)).collect()
     };
     let before = sources(clusters);
-    let mended = mend(clusters, settings, limits);
+    let mended = mend(&REGISTRY, clusters, settings, limits);
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
     let mut fixed = Fixed { mended, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {

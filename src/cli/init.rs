@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-use karpwarden::report::DOCUMENTATION;
-use karpwarden::settings::Target;
-use karpwarden::settings::keys::{self, Key, Scope};
+use lint::report::DOCUMENTATION;
+use lint::settings::Target;
+use lint::settings::keys::{self, Key, Scope};
 
 use super::arguments::{Color, Init};
 use super::config::FILE;

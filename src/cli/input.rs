@@ -6,9 +6,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use karpwarden::kustomize::Patches;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::{File, Role};
+use objects::kustomize::Patches;
+use manifest::limits::Limits;
+use manifest::{File, Role};
 
 use super::json_with_comments;
 use super::patterns::Patterns;

@@ -1,8 +1,8 @@
 //! JSON as JavaScript's tools write it for themselves, with comments and commas before closing brackets: a repository is
 //! full of it, and none of it is for a cluster.
 
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::{Document, File};
+use manifest::limits::Limits;
+use manifest::{Document, File};
 
 /// What only a file has that is meant for a cluster or for AWS; its mistakes are worth telling.
 const OURS: [&str; 3] = ["\"apiVersion\"", "\"Statement\"", "\"Resources\""];

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use karpwarden::finding::Severity;
-use karpwarden::report::catalog::with_symptoms;
+use lint::finding::Severity;
+use karpwarden::reference::symptoms::with_symptoms;
 
 use super::arguments::{Color, ListFormat, Rules};
 use super::{Status, terminal};

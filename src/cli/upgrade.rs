@@ -3,10 +3,10 @@
 
 use std::io;
 
-use karpwarden::karpenter::release::Release;
-use karpwarden::karpenter::way::Way;
-use karpwarden::report::human::printable;
-use karpwarden::settings::Target;
+use karpenter::release::Release;
+use karpenter::way::Way;
+use report::human::printable;
+use lint::settings::Target;
 
 use super::arguments::{Check, Color, FixFlags, TargetFlags, Upgrade};
 use super::{Status, check, terminal};

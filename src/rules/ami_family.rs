@@ -1,7 +1,7 @@
 //! The AMI family of an EC2NodeClass.
 
-use crate::object::Object;
-use crate::userdata::kind::Family;
+use objects::object::Object;
+use userdata::kind::Family;
 
 /// The family that Karpenter takes a node class for: its `amiFamily`, else the one of an alias, else `Custom`
 /// (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` where what is written cannot be read.

@@ -1,11 +1,12 @@
 //! What holds for every rule: its documentation is complete, its examples do what they claim, its fix is what it declares.
 
 use super::testing::{fixed, report_of_clusters};
-use super::{Fixes, Rule, all, documentation};
-use crate::karpenter::release::Release;
-use crate::karpenter::way::Way;
-use crate::report::Report;
-use crate::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
+use super::{REGISTRY, documentation};
+use lint::rule::{Fixes, Rule};
+use karpenter::release::Release;
+use karpenter::way::Way;
+use lint::report::Report;
+use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// The YAML blocks below a heading, with the words after ```` ```yaml ````.
 fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
@@ -57,7 +58,7 @@ fn settings(words: &str) -> Settings {
             ("except", value) => {
                 let (rule, until) = value.split_once(" until ").unwrap_or((value, ""));
                 settings.exceptions.push(Exception {
-                    rule: Selector::parse(rule).unwrap(),
+                    rule: Selector::parse(rule, &REGISTRY).unwrap(),
                     kind: None,
                     namespace: None,
                     name: None,
@@ -72,7 +73,7 @@ fn settings(words: &str) -> Settings {
 }
 
 fn for_each(check: impl Fn(&'static Rule, &str)) {
-    for rule in all() {
+    for rule in REGISTRY.rules() {
         check(rule, &documentation(rule));
     }
 }
@@ -85,7 +86,7 @@ fn every_rule_is_documented_under_the_same_headings() {
         }
         let safety = text.contains("## Fix safety\n");
         assert_eq!(safety, rule.fix != Fixes::None, "{}: `Fix safety` goes with a fix", rule.name);
-        let summary = super::summary(rule);
+        let summary = rule.summary;
         assert!(!summary.ends_with('.') && !summary.is_empty(), "{}", rule.name);
     });
 }
@@ -128,7 +129,7 @@ fn every_safe_fix_mends_the_example() {
 
 #[test]
 fn names_are_kebab_case_and_unique() {
-    let mut names: Vec<_> = all().map(|rule| rule.name).collect();
+    let mut names: Vec<_> = REGISTRY.rules().map(|rule| rule.name).collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     for name in names {

@@ -1,8 +1,9 @@
 //! The requirements of NodePools, NodeClaims and NodeOverlays, as far as they can be read.
 
-use crate::karpenter::labels;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
+use karpenter::labels;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
 
 /// One requirement. What has another type than the API asks for is left out.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::Rule;
-use crate::check::{Cluster, check};
-use crate::fix::{Edit, apply};
-use crate::karpenter::release::Release;
-use crate::karpenter::way::Way;
-use crate::manifest::File;
-use crate::manifest::limits::Limits;
-use crate::manifest::source::Span;
-use crate::report::Report;
-use crate::settings::{Selector, Settings, Target};
+use lint::rule::Rule;
+use lint::check::Cluster;
+
+use crate::check;
+use manifest::edit::{Edit, apply};
+use karpenter::release::Release;
+use karpenter::way::Way;
+use manifest::File;
+use manifest::limits::Limits;
+use manifest::source::Span;
+use lint::report::Report;
+use lint::settings::{Selector, Settings, Target};
 
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
@@ -20,7 +22,7 @@ pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Re
 
 /// The report of one rule on the texts of several clusters.
 pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: &Settings) -> Report {
-    let settings = Settings { select: vec![Selector::Rule(rule)], ..settings.clone() };
+    let settings = Settings { select: vec![Selector::One(rule.name, rule.family)], ..settings.clone() };
     let cluster = |(index, text): (usize, &&str)| {
         let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
         Cluster { name, files: vec![File::read("-", *text, &Limits::DEFAULT)] }
@@ -108,7 +110,7 @@ pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &s
 
 /// The text with all safe fixes of a rule made.
 pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
-    let source = crate::manifest::source::Source::new("-", text);
+    let source = manifest::source::Source::new("-", text);
     let findings = report(rule, text, &Settings::default()).findings;
     let safe = findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe);
     let edits: Vec<Edit> = safe

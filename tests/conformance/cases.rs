@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use karpwarden::karpenter::release::{Release, Releases};
+use karpenter::release::{Release, Releases};
 use serde_json::Value as Json;
 
 /// An object, and what the API server says of it.

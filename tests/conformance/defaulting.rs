@@ -1,7 +1,7 @@
 //! What is stored of an object, defaults filled in, is the same to the rules as the object itself.
 
 use crate::found;
-use karpwarden::karpenter::release::Release;
+use karpenter::release::Release;
 use serde_json::{Value as Json, json};
 
 /// A stored object is accepted where the object is, and an update from one to the other changes nothing: a NodeClaim,

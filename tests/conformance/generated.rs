@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::karpenter::api::{Field, Limit, ROOTS, Root, Schema, Shape};
-use karpwarden::report::Report;
+use karpenter::api::{Field, Limit, ROOTS, Root, Schema, Shape};
+use lint::report::Report;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 

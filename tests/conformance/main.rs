@@ -18,13 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use cases::{Case, Verdict};
-use karpwarden::check::{Cluster, check};
-use karpwarden::finding::Family;
-use karpwarden::karpenter::release::Release;
-use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::report::Report;
-use karpwarden::settings::{Selector, Settings, Target};
+use karpwarden::check;
+use lint::check::Cluster;
+use lint::finding::Family;
+use karpenter::release::Release;
+use manifest::File;
+use manifest::limits::Limits;
+use lint::report::Report;
+use lint::settings::{Selector, Settings, Target};
 
 /// Cases whose paths differ, each with the reason. None may differ in its verdict.
 const DIFFERENT_PATHS: &[(&str, &str)] = &[];

@@ -14,12 +14,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karpwarden::check::{Cluster, check};
-use karpwarden::finding::Severity;
-use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::rules;
-use karpwarden::settings::{Settings, Target, kubernetes_minor};
+use karpwarden::check;
+use lint::check::Cluster;
+use lint::finding::Severity;
+use manifest::File;
+use manifest::limits::Limits;
+use karpwarden::REGISTRY;
+use lint::settings::{Settings, Target, kubernetes_minor};
 
 /// What the head of a file asks for.
 #[derive(Default)]
@@ -67,7 +68,7 @@ fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severi
         report.unreadable.is_empty()
             && report.skipped.iter().all(|skipped| skipped.reason.contains("no rule"))
     );
-    let named = |finding: &karpwarden::report::Finding| {
+    let named = |finding: &lint::report::Finding| {
         let namespace =
             if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
         format!("{}: {}/{namespace}{}", finding.rule, finding.kind, finding.name)
@@ -85,7 +86,7 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn every_problem_is_found_and_nothing_that_would_be_wrong() {
-    let exists = |item: &&String| rules::find(item.split(':').next().unwrap()).is_some();
+    let exists = |item: &&String| REGISTRY.find(item.split(':').next().unwrap()).is_some();
     let mut wrong = Vec::new();
     let mut expected = 0;
     for path in files() {

@@ -5,12 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karpwarden::finding::Severity;
-use karpwarden::manifest::Role;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::report::{Finding, human};
-use karpwarden::settings::Settings;
-use karpwarden::symptoms::{Confidence, Diagnosed, Reading};
+use lint::finding::Severity;
+use manifest::Role;
+use manifest::limits::Limits;
+use lint::report::Finding;
+use report::human;
+use lint::settings::Settings;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::report::Confidence;
+use symptoms::{Diagnosed, Reading};
 
 use Confidence::{Certain, Likely, Possible};
 
@@ -93,7 +96,7 @@ fn name(path: &Path) -> String {
 
 /// Reads an input through the door that the command line uses.
 fn diagnose(input: &str) -> Diagnosed {
-    let mut reading = Reading::new(Settings::default(), Limits::DEFAULT);
+    let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
     let mut read = |path: &Path| {
         reading.file(&name(path), Role::Unknown);
         // In pieces, as a stream comes.
@@ -187,7 +190,7 @@ fn lines_that_are_missing_or_doubled_are_borne() {
         let thinned: Vec<_> = lines.iter().step_by(2).copied().collect();
         let cut = text.get(97..text.len() - 41).unwrap();
         for text in [&turned.join("\n"), &thinned.join("\n"), cut, &text.repeat(2)] {
-            let mut reading = Reading::new(Settings::default(), Limits::DEFAULT);
+            let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
             reading.file("karpenter.log", Role::Unknown);
             reading.feed(text.as_bytes());
             reading.finish();

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use karpwarden::report::docs::page_of_symptom;
+use karpwarden::reference::symptoms::page_of_symptom;
 use karpwarden::{rules, symptoms};
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 use wasm_bindgen_cli_support::Bindgen;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let done =
         match words.as_slice() {
             ["bindgen", module, folder] => bindgen(module, folder),
-            ["rules", file] => write(file, rules::all().map(|rule| (rule.name, rules::documentation(rule)))),
+            ["rules", file] => write(file, karpwarden::REGISTRY.rules().map(|rule| (rule.name, rules::documentation(rule)))),
             ["symptoms", file] => write(file, symptoms::all().map(|one| (one.name, page_of_symptom(one)))),
             ["pack", module, file] => pack(module, file, None),
             ["pack", module, file, before] => pack(module, file, Some(before)),

@@ -5,10 +5,11 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
 
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File, Role};
-use karpwarden::report::docs::page_of_symptom;
-use karpwarden::settings::{Date, Settings};
+use karpwarden::reference::symptoms::page_of_symptom;
+use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -24,7 +25,7 @@ impl Reading {
     pub fn new(settings: &str, today: Option<String>) -> Result<Self, String> {
         let mut settings = read(settings)?;
         settings.today = today.as_deref().and_then(Date::parse);
-        Ok(Self(symptoms::Reading::new(settings, Limits::DEFAULT)))
+        Ok(Self(symptoms::Reading::new(&REGISTRY, settings, Limits::DEFAULT)))
     }
 
     /// The files that come now are of a cluster of this name; empty where there is only one.
@@ -58,7 +59,7 @@ pub fn page(name: &str) -> Option<String> {
 fn read(text: &str) -> Result<Settings, String> {
     match File::read("karpwarden.yaml", text, &Limits::DEFAULT).documents.as_slice() {
         [] => Ok(Settings::default()),
-        [Document::Read(tree)] => Settings::read(tree.root())
+        [Document::Read(tree)] => Settings::read(tree.root(), &REGISTRY)
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
         [..] => Err("the settings are one document, which can be read".to_owned()),
     }

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use karpwarden::check::{Context, run, shown};
-use karpwarden::finding::Draft;
-use karpwarden::fix::rewrite;
-use karpwarden::inventory::Inventory;
+use karpwarden::REGISTRY;
+use karpwarden::lint::check::check_request;
+use karpwarden::lint::finding::Draft;
+use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
-use karpwarden::object::{Object, Operation};
-use karpwarden::rules;
-use karpwarden::settings::{Problem, Settings};
+use karpwarden::objects::object::{Object, Operation};
+use karpwarden::lint::settings::{Problem, Settings};
 
 use crate::host::Host;
 use crate::inventory::Lists;
@@ -36,7 +35,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    if !rules::all().any(|rule| rule.reads(object)) {
+    if !REGISTRY.rules().any(|rule| rule.reads(object)) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
     let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
@@ -62,7 +61,7 @@ pub fn validate_settings(payload: &[u8]) -> String {
 
 /// The settings of a policy, which has no use for those of the command line.
 fn of_policy(node: Node<'_>) -> Result<Settings, Vec<Problem>> {
-    let settings = Settings::read(node)?;
+    let settings = Settings::read(node, &REGISTRY)?;
     let useless = settings.of_terminal_only(node);
     if useless.is_empty() { Ok(settings) } else { Err(useless) }
 }
@@ -101,11 +100,7 @@ struct Review<'r> {
 
 impl Review<'_> {
     fn drafts<'d>(&'d self, object: Object<'d>) -> Vec<Draft<'d>> {
-        let objects = self.lists.objects(object);
-        let inventories = [Inventory::new("", objects, self.settings.complete_inventory)];
-        let [inventory] = &inventories;
-        let context = Context { settings: self.settings, inventory, clusters: &inventories, is_text: false };
-        shown(run(object, &context), object, &context, &mut 0)
+        check_request(&REGISTRY, object, self.lists.objects(object), self.settings)
     }
 
     fn respond(&self, drafts: &[Draft<'_>], object: Object<'_>) -> Response {

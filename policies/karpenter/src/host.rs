@@ -1,6 +1,6 @@
 //! What the policy asks the host for.
 
-use karpwarden::object::Kind;
+use karpwarden::karpenter::kind::Kind;
 
 /// The host's answers.
 pub trait Host {

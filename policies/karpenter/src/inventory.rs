@@ -6,9 +6,11 @@ use karpwarden::manifest::json;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Tree, items_of};
-use karpwarden::object::{Kind, Object};
-use karpwarden::rules::{self, Rule};
-use karpwarden::settings::Settings;
+use karpwarden::karpenter::kind::Kind;
+use karpwarden::objects::object::Object;
+use karpwarden::REGISTRY;
+use karpwarden::lint::rule::Rule;
+use karpwarden::lint::settings::Settings;
 
 use crate::host::{Host, api_version, list};
 
@@ -42,7 +44,7 @@ impl Lists {
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
         let mut lists = Self::default();
         let wanting: Vec<&Rule> =
-            rules::all().filter(|rule| settings.speaks(rule) && rule.applies(object)).collect();
+            REGISTRY.rules().filter(|rule| settings.speaks(rule) && rule.applies(object)).collect();
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
                 continue;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::finding::{Draft, Severity};
+use karpwarden::lint::finding::{Draft, Severity};
 use karpwarden::manifest::json::quote;
-use karpwarden::object::Object;
-use karpwarden::report::url;
-use karpwarden::settings::Settings;
+use karpwarden::objects::object::Object;
+use karpwarden::lint::report::url;
+use karpwarden::lint::settings::Settings;
 
 /// The answer to `validate`, as kubewarden-policy-sdk 0.17 reads it (`ValidationResponse`).
 #[derive(Debug, Default)]

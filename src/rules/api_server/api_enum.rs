@@ -1,11 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::api::Word;
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::Fixes;
-use crate::spelling::{add_quoted, nearest};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::api::Word;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::Fixes;
+use values::spelling::{add_quoted, nearest};
 
 rule! {
     /// ## What it does
@@ -116,7 +116,7 @@ fn known(words: &[Word], releases: Releases) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn pool(rest: &str) -> String {
         format!(

@@ -1,8 +1,8 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::Fixes;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::Fixes;
 
 rule! {
     /// ## What it does

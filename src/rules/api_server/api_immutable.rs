@@ -1,8 +1,8 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::Fixes;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -85,7 +85,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn review(old: &str, new: &str) -> String {
         let object = |spec: &str| {

@@ -1,9 +1,9 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::api::pattern::{NO_SLASH, Pattern};
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::Fixes;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::api::pattern::{NO_SLASH, Pattern};
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -95,7 +95,7 @@ fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::findings_with;
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn the_form_is_said_in_words() {

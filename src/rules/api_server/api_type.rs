@@ -1,12 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::api::Shape;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, Style, Value};
-use crate::object::Object;
-use crate::rules::Fixes;
-use crate::spelling::add_quoted;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::api::Shape;
+use karpenter::release::Releases;
+use manifest::tree::{Node, Style, Value};
+use objects::object::Object;
+use lint::rule::Fixes;
+use values::spelling::add_quoted;
 
 rule! {
     /// ## What it does

@@ -1,11 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::api::{Field, ROOTS, Root, Schema, Shape};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::Object;
-use crate::rules::Fixes;
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::api::{Field, ROOTS, Root, Schema, Shape};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use objects::object::Object;
+use lint::rule::Fixes;
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -170,7 +170,7 @@ fn places(schema: &Schema, name: &str, path: &str, found: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn the_right_place_is_named() {

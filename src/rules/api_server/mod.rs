@@ -23,15 +23,15 @@ mod walk;
 
 use core::fmt::Write as _;
 
-use crate::check::Context;
-use crate::finding::{Draft, Place, Severity};
-use crate::karpenter::api::pattern::Pattern;
-use crate::karpenter::api::{Field, Limit, Root, Shape, Word, root_of, served};
-use crate::karpenter::release::Releases;
-use crate::manifest::float;
-use crate::manifest::tree::{Node, Value};
-use crate::object::{Object, Operation};
-use crate::rules::{On, Rule, placeholder};
+use lint::check::Context;
+use lint::finding::{Draft, Place, Severity};
+use karpenter::api::pattern::Pattern;
+use karpenter::api::{Field, Limit, Root, Shape, Word};
+use karpenter::release::Releases;
+use manifest::tree::{Node, Value};
+use objects::object::{Object, Operation};
+use lint::rule::{On, Rule};
+use values::placeholder;
 
 /// The objects that the family reads: all of Karpenter's groups, so that a version or kind that is gone is read too.
 const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.aws")];
@@ -130,12 +130,12 @@ fn is_filled_in_later(node: Node<'_>) -> bool {
 
 fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     let mut refusals = Vec::new();
-    let Some(served) = served::releases_of(object) else { return refusals };
+    let Some(served) = object.served_by() else { return refusals };
     if served != Releases::ALL {
         let place = object.at(&["apiVersion"]).map_or(Place::value(object.root()), Place::value);
         refusals.push(Refusal { place, releases: Releases::ALL.without(served), what: What::NotServed });
     }
-    if let Some(root) = root_of(object) {
+    if let Some(root) = object.table() {
         walk::walk(root, object, &mut refusals);
         // What comes from an API server has been pruned already.
         if is_text {
@@ -169,7 +169,7 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
     if served {
         let by = if strict { "`kubectl apply`" } else { "the API server" };
         let _ = write!(draft.message, "; {by} refuses the {}", object.kind());
-        if served::releases_of(object).is_some_and(|served| served != releases) {
+        if object.served_by().is_some_and(|served| served != releases) {
             let _ = write!(draft.message, " under Karpenter {releases}");
         }
     }
@@ -197,7 +197,7 @@ fn shown(node: Node<'_>) -> String {
         Value::Null => "nothing".to_owned(),
         Value::Bool(value) => format!("`{value}`"),
         Value::Int(value) => format!("the number {value}"),
-        Value::Float(value) => format!("the number {}", float::write(value)),
+        Value::Float(value) => format!("the number {}", value.to_string()),
         Value::String(text) if text.chars().count() > LONG => {
             format!("`{}…`", text.chars().take(LONG).collect::<String>())
         }

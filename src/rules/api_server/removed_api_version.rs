@@ -1,10 +1,10 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::api::served::{self, SERVED};
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::Fixes;
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::api::served::SERVED;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::Fixes;
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -72,7 +72,7 @@ pub(super) fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releas
 }
 
 fn help(object: Object<'_>, kind: &str) -> String {
-    if let Some(served) = served::find(object) {
+    if let Some(served) = object.served() {
         return match served.instead {
             Some((api_version, now)) if now == kind => {
                 format!("write `apiVersion: {api_version}`; some fields have moved, which a check of the result will tell")
@@ -95,7 +95,7 @@ fn help(object: Object<'_>, kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn each_says_what_took_its_place() {

@@ -5,11 +5,11 @@
 //! v0.35, pkg/apiserver/schema/pruning/algorithm.go.
 
 use super::{Refusal, What};
-use crate::finding::Place;
-use crate::karpenter::api::{Field, METADATA, Root, Schema, Shape};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::Object;
+use lint::finding::Place;
+use karpenter::api::{Field, METADATA, Root, Schema, Shape};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use objects::object::Object;
 
 /// Adds the fields that are unknown in an object of a kind in the table.
 pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {

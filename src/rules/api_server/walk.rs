@@ -6,15 +6,14 @@
 //! pkg/registry/customresource/strategy.go and validator.go.
 
 use super::{Refusal, What};
-use crate::finding::Place;
-use crate::karpenter::api::pattern::is_date_time;
-use crate::karpenter::api::relations::{Breaches, Held};
-use crate::karpenter::api::stored::{Stored, members, present, same, same_field};
-use crate::karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, Value};
-use crate::object::{Object, Operation};
-use crate::order::sort_by_key;
+use lint::finding::Place;
+use karpenter::api::pattern::is_date_time;
+use karpenter::api::relations::{Breaches, Held};
+use karpenter::api::stored::{Stored, members, present, same, same_field};
+use karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
+use karpenter::release::Releases;
+use manifest::tree::{Node, Value};
+use objects::object::{Object, Operation};
 
 /// Adds what is refused of an object of a kind in the table.
 pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
@@ -170,7 +169,7 @@ impl<'d> Walk<'d> {
                 items.push((text, item));
             }
         }
-        sort_by_key(&mut items, |(text, item)| (*text, item.index()));
+        items.sort_by_key(|(text, item)| (*text, item.index()));
         // The server names the second of those that are the same, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((_, second)) = same.get(1) {

@@ -1,10 +1,11 @@
 use super::user_data::{UserData, family};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::{Family as Image, Kind as Format};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::kind::{Family as Image, Kind as Format};
 
 rule! {
     /// ## What it does

@@ -1,15 +1,17 @@
 use super::user_data::{CloudCommand, UserData, calls};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
-use crate::userdata::kind::Family as Image;
-use crate::userdata::shell::{Problem, ProblemKind};
-use crate::userdata::word::Word;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
+use userdata::kind::Family as Image;
+use userdata::shell::{Problem, ProblemKind};
+use userdata::word::Word;
 
 rule! {
     /// ## What it does
@@ -328,7 +330,7 @@ fn shown(word: &Word) -> &str {
 mod tests {
     use super::super::examples::{class, script};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     #[test]
     fn the_call_is_found_in_a_cloud_config_and_behind_a_variable() {

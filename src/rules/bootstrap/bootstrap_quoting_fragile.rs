@@ -1,12 +1,13 @@
 use super::user_data::{UserData, calls};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::Family as Image;
-use crate::userdata::shell::{ProblemKind, Script};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::Family as Image;
+use userdata::shell::{ProblemKind, Script};
 
 rule! {
     /// ## What it does

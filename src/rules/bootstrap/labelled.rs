@@ -6,11 +6,12 @@
 //! (`cloudinit/handlers/shell_script.py`), so that for `Custom` they are an info and otherwise nothing.
 
 use super::examples::{class, custom, script};
-use crate::check::{Cluster, check};
-use crate::finding::Family;
-use crate::manifest::File;
-use crate::manifest::limits::Limits;
-use crate::settings::{Selector, Settings};
+use crate::check;
+use lint::check::Cluster;
+use lint::finding::Family;
+use manifest::File;
+use manifest::limits::Limits;
+use lint::settings::{Selector, Settings};
 
 /// Severity and rule of every finding of the family, in the order of the text.
 fn verdict(text: &str) -> Vec<String> {

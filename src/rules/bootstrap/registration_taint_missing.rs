@@ -1,13 +1,14 @@
 use super::registration_taint_wrong::is_wrong;
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::Family as Image;
-use crate::userdata::registration::{Join, Registration};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::Family as Image;
+use userdata::registration::{Join, Registration};
 
 rule! {
     /// ## What it does
@@ -158,7 +159,7 @@ fn hidden(found: &Registration) -> Option<Span> {
 mod tests {
     use super::super::examples::custom;
     use crate::rules::testing::{findings, findings_with, report, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     const CALL: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'\n";
 

@@ -1,14 +1,16 @@
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Placed;
-use crate::userdata::kind::Family as Image;
-use crate::userdata::registration::{FoundTaint, Place, Registration};
-use crate::userdata::taint_list::Taint;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Placed;
+use userdata::kind::Family as Image;
+use userdata::registration::{FoundTaint, Place, Registration};
+use userdata::taint_list::Taint;
 
 rule! {
     /// ## What it does
@@ -143,7 +145,7 @@ fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
         let quoted = part.span.text(data.text);
         let inner = quoted.trim_matches(['"', '\'']);
         let start = part.span.start + quoted.find(inner)?;
-        let span = crate::userdata::Span::new(start, start + inner.len());
+        let span = userdata::Span::new(start, start + inner.len());
         (inner == part.value && !inner.is_empty()).then(|| data.replace(span, by))
     };
     if taint.effect.value.is_empty() {
@@ -163,7 +165,7 @@ fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
 mod tests {
     use super::super::examples::{custom, script};
     use crate::rules::testing::{findings, findings_with, fixed, report, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn with(taints: &str) -> String {
         script(&format!("/etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints={taints}'"))

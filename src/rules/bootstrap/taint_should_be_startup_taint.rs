@@ -1,11 +1,13 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::release::Releases;
-use crate::karpenter::startup_taints;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use karpenter::startup_taints;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,20 +1,20 @@
 //! The user data of a node class, as the rules of this family look at it.
 
-use crate::finding::{Draft, Place};
-use crate::fix::Change;
-use crate::karpenter::release::Releases;
-use crate::manifest::source::Span as Bytes;
-use crate::manifest::tree::{Node, Style};
-use crate::object::Object;
-use crate::rules::Rule;
-use crate::userdata::Span;
-use crate::userdata::bootstrap::Bootstrap;
-use crate::userdata::kind::{Family, Kind};
-use crate::userdata::mime::{Archive, Part};
-use crate::userdata::node_config::{self, Yaml};
-use crate::userdata::registration::Registration;
-use crate::userdata::shell::{Command, Script};
-use crate::userdata::word::Word;
+use lint::finding::{Draft, Place};
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use manifest::source::Span as Bytes;
+use manifest::tree::{Node, Style};
+use objects::object::Object;
+use lint::rule::Rule;
+use userdata::Span;
+use userdata::bootstrap::Bootstrap;
+use userdata::kind::{Family, Kind};
+use userdata::mime::{Archive, Part};
+use userdata::node_config::{self, Yaml};
+use userdata::registration::Registration;
+use userdata::shell::{Command, Script};
+use userdata::word::Word;
 
 /// Where the EKS images have the script.
 const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";

@@ -1,11 +1,13 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::{Family as Image, Kind as Format, decode_base64};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::kind::{Family as Image, Kind as Format, decode_base64};
 
 rule! {
     /// ## What it does

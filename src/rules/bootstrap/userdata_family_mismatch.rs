@@ -1,18 +1,19 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::Fix;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
-use crate::userdata::mime::Archive;
-use crate::userdata::node_config::Yaml;
-use crate::userdata::powershell::parameters;
-use crate::userdata::registration::{Join, Registration};
-use crate::userdata::shell::Command;
-use crate::userdata::toml::Document;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
+use userdata::mime::Archive;
+use userdata::node_config::Yaml;
+use userdata::powershell::parameters;
+use userdata::registration::{Join, Registration};
+use userdata::shell::Command;
+use userdata::toml::Document;
 
 rule! {
     /// ## What it does
@@ -262,7 +263,7 @@ fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
 /// The image that every selector term names by its alias, its name or its parameter.
 fn image(object: Object<'_>) -> Option<Image> {
     let terms = object.at(&["spec", "amiSelectorTerms"])?;
-    let of = |term: crate::manifest::tree::Node<'_>| {
+    let of = |term: manifest::tree::Node<'_>| {
         let text = ["alias", "name", "ssmParameter"].iter().find_map(|key| term.str_at(&[key]))?;
         if text.contains("al2023") || text.contains("amazon-linux-2023") {
             Some(Image::Al2023)
@@ -300,7 +301,7 @@ fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Draft<'d>> {
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

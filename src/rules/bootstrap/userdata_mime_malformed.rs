@@ -1,13 +1,14 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::Fix;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format, Taken};
-use crate::userdata::mime::{Archive, Problem, ProblemKind};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::{Family as Image, Kind as Format, Taken};
+use userdata::mime::{Archive, Problem, ProblemKind};
 
 rule! {
     /// ## What it does
@@ -301,7 +302,7 @@ fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &Problem) -> Option<F
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     const HEAD: &str = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n";
     const PART: &str = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho hi\n";

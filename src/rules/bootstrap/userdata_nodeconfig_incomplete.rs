@@ -1,13 +1,14 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format};
-use crate::userdata::node_config::{API_VERSION, Yaml};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::{Family as Image, Kind as Format};
+use userdata::node_config::{API_VERSION, Yaml};
 
 rule! {
     /// ## What it does
@@ -176,7 +177,7 @@ mod tests {
 
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
     const WHOLE: &str =

@@ -1,15 +1,16 @@
 use super::user_data::{TAINT_KEY, UserData};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::spelling::did_you_mean;
-use crate::userdata::Span;
-use crate::userdata::kind::Family as Image;
-use crate::userdata::node_config::Yaml;
-use crate::userdata::toml::{Document, Entry, Value};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use values::spelling::did_you_mean;
+use userdata::Span;
+use userdata::kind::Family as Image;
+use userdata::node_config::Yaml;
+use userdata::toml::{Document, Entry, Value};
 
 rule! {
     /// ## What it does
@@ -237,7 +238,7 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn taints_of_bottlerocket_are_discarded() {

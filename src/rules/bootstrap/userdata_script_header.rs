@@ -1,16 +1,17 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::Fix;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Style;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::{Family as Image, Kind as Format};
-use crate::userdata::mime::{Archive, ProblemKind};
-use crate::userdata::node_config::Yaml;
-use crate::userdata::registration::Join;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
+use karpenter::release::Releases;
+use manifest::tree::Style;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::{Family as Image, Kind as Format};
+use userdata::mime::{Archive, ProblemKind};
+use userdata::node_config::Yaml;
+use userdata::registration::Join;
 
 rule! {
     /// ## What it does
@@ -204,7 +205,7 @@ fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

@@ -1,13 +1,13 @@
-use crate::order::sort_by_key;
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::Span;
-use crate::userdata::kind::Family as Image;
-use crate::userdata::shell::Heredoc;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::Span;
+use userdata::kind::Family as Image;
+use userdata::shell::Heredoc;
 
 rule! {
     /// ## What it does
@@ -156,7 +156,7 @@ fn residues(line: &str) -> Vec<Found> {
             (!in_a_name && is_shouted(content) && is_of_a_cluster(content)).then_some(Residue::Placeholder)
         }, &mut found);
     }
-    sort_by_key(&mut found, |found| found.span);
+    found.sort_by_key(|found| found.span);
     found
 }
 
@@ -215,7 +215,7 @@ fn is_of_a_cluster(content: &str) -> bool {
 mod tests {
     use super::super::examples::{class, custom, script};
     use crate::rules::testing::{findings, report, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

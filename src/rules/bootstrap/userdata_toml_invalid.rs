@@ -1,11 +1,12 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::{Family as Image, Kind as Format};
-use crate::userdata::toml::Document;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::kind::{Family as Image, Kind as Format};
+use userdata::toml::Document;
 
 rule! {
     /// ## What it does

@@ -1,10 +1,11 @@
 use super::user_data::UserData;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::Family as Image;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use userdata::kind::Family as Image;
 
 /// What EC2 accepts, in bytes before encoding (aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go at v1.14.1;
 /// EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is base64-encoded").
@@ -100,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, report};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn class(family: &str, length: usize) -> String {
         let script = format!("#!/bin/bash\\n{}", "x".repeat(length - 12));

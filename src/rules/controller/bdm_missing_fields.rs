@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::ami_family;
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::Family as AmiFamily;
+use lint::rule::{Fixes, On};
+use userdata::kind::Family as AmiFamily;
 
 rule! {
     /// ## What it does

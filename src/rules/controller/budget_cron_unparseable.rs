@@ -1,14 +1,15 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::api::pattern::SCHEDULE;
-use crate::karpenter::cron::Schedule;
-use crate::karpenter::release::Releases;
-use crate::manifest::source::Span;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::api::pattern::SCHEDULE;
+use values::cron::Schedule;
+use karpenter::release::Releases;
+use manifest::source::Span;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,15 +1,17 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::api::pattern::{EVICTION, QUANTITY};
-use crate::karpenter::quantity::{Quantity, QuantityError};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::api::pattern::{EVICTION, QUANTITY};
+use values::quantity::{Quantity, QuantityError};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::ami_family;
-use crate::rules::placeholder::is_unresolved;
-use crate::rules::{Fixes, On};
-use crate::userdata::kind::Family as AmiFamily;
+use values::placeholder::is_unresolved;
+use lint::rule::{Fixes, On};
+use userdata::kind::Family as AmiFamily;
 
 rule! {
     /// ## What it does
@@ -224,8 +226,8 @@ mod tests {
     fn soft_thresholds_are_read_up_to_1_8_but_on_bottlerocket() {
         let soft = "evictionSoft: {memory.available: ''}";
         assert!(findings(&RULE, &class("AL2", soft)).is_empty(), "1.14 does not read them");
-        let settings = crate::settings::Settings {
-            karpenter: crate::settings::Target::parse("1.8").unwrap(),
+        let settings = lint::settings::Settings {
+            karpenter: lint::settings::Target::parse("1.8").unwrap(),
             ..Default::default()
         };
         let said = crate::rules::testing::findings_with(&RULE, &class("AL2", soft), &settings);

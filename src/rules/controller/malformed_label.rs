@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::naming::{self, NamingProblem};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::naming::{self, NamingProblem};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
 use crate::rules::requirements;
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

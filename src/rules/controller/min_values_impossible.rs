@@ -1,12 +1,14 @@
-use crate::by_name::Names;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::labels;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
+use std::collections::BTreeSet;
+
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::labels;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
 use crate::rules::requirements::{self, Requirement};
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -132,8 +134,8 @@ fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize,
 /// How many values all requirements on a label together allow, where that is a list; repeated values count once. A
 /// single list with too few entries is the API server's to refuse.
 fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
-    let mut allowed: Option<Names<'_>> = None;
-    let mut excluded = Names::default();
+    let mut allowed: Option<BTreeSet<&'_ str>> = None;
+    let mut excluded = BTreeSet::new();
     for requirement in requirements::of(object) {
         if requirement.label() != label {
             continue;
@@ -149,19 +151,19 @@ fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
                 if least.is_some_and(|least| values.len() < least) {
                     return None;
                 }
-                let mut both = Names::default();
+                let mut both = BTreeSet::new();
                 for (value, _) in values {
                     if allowed.as_ref().is_none_or(|allowed| allowed.contains(value)) {
-                        both.insert(value, ());
+                        both.insert(value);
                     }
                 }
                 allowed = Some(both);
             }
-            "NotIn" => values.iter().for_each(|(value, _)| excluded.insert(value, ())),
+            "NotIn" => excluded.extend(values.iter().map(|(value, _)| *value)),
             _ => {}
         }
     }
-    Some(allowed?.names().filter(|value| !excluded.contains(value)).count())
+    Some(allowed?.iter().filter(|value| !excluded.contains(*value)).count())
 }
 
 #[cfg(test)]

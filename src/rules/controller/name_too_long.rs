@@ -1,10 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::naming::NAME_MAX;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use values::naming::NAME_MAX;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,12 +1,14 @@
-use crate::by_name::ByName;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
+use std::collections::BTreeMap;
+
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
 use crate::rules::requirements::{self, Requirement};
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -115,7 +117,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 struct Overlay<'d> {
     object: Object<'d>,
     weight: i64,
-    requirements: ByName<'d, Requirement<'d>>,
+    requirements: BTreeMap<&'d str, Requirement<'d>>,
 }
 
 impl<'d> Overlay<'d> {
@@ -123,10 +125,10 @@ impl<'d> Overlay<'d> {
     fn read(object: Object<'d>) -> Option<Self> {
         let weight = object.at(&["spec", "weight"]).map_or(Some(0), Node::as_int)?;
         let list = object.at(&["spec", "requirements"]).filter(|list| list.is_sequence())?;
-        let mut requirements = ByName::default();
+        let mut requirements = BTreeMap::new();
         for requirement in requirements::of(object) {
             let unresolved = requirement.values().iter().any(|(value, _)| is_unresolved(value));
-            let twice = requirements.contains(requirement.label());
+            let twice = requirements.contains_key(requirement.label());
             requirements.insert(requirement.label(), requirement);
             if unresolved || twice || is_unresolved(requirement.key) {
                 return None;

@@ -1,15 +1,16 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::known_values::{self, Known, NoZone};
-use crate::karpenter::labels;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::karpenter::operator::Operator;
-use crate::object::{Kind, Object, Operation};
-use crate::scheduling::pod::{Expression, Origin, Pod};
-use crate::rules::placeholder::is_unresolved;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::known_values::{self, Known, NoZone};
+use karpenter::labels;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::operator::Operator;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use scheduling::pod::{Expression, Origin, Pod};
+use values::placeholder::is_unresolved;
 use crate::rules::requirements::{self, Requirement};
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -288,7 +289,7 @@ fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn a_pod_asks_for_a_value_in_another_case() {

@@ -1,11 +1,13 @@
-use crate::by_name::Names;
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::labels;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
+use std::collections::BTreeSet;
+
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::labels;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::requirements;
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -91,20 +93,20 @@ const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(template) = object.at(&["spec", "template"]) else { return };
-    let mut keys = Names::default();
+    let mut keys = BTreeSet::new();
     for requirement in requirements::of(object) {
-        keys.insert(requirement.label(), ());
+        keys.insert(requirement.label());
     }
     for (key, _) in requirements::template_labels(object) {
-        keys.insert(labels::normalised(key), ());
+        keys.insert(labels::normalised(key));
     }
-    keys.insert(labels::NODEPOOL, ());
+    keys.insert(labels::NODEPOOL);
     // The NodeClaims of a static NodePool leave the instance type to the launch.
     if object.at(&["spec", "replicas"]).is_none() {
-        keys.insert(INSTANCE_TYPE, ());
+        keys.insert(INSTANCE_TYPE);
     }
     let before_1_1 = keys.len();
-    keys.insert(labels::NODE_CLASS, ());
+    keys.insert(labels::NODE_CLASS);
     if keys.len() <= MOST {
         return;
     }

@@ -1,13 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
-use crate::karpenter::duration::{Duration, DurationError, NillableDuration};
-use crate::karpenter::quantity::Quantity;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
-use crate::rules::placeholder::is_unresolved;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
+use values::duration::{Duration, DurationError, NillableDuration};
+use values::quantity::Quantity;
+use karpenter::release::Releases;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -165,7 +166,7 @@ fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Draft<'d>> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn class(period: &str) -> String {
         format!(

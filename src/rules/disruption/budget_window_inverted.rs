@@ -1,12 +1,13 @@
 use super::budgets::{self, Budget};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::cron::{Schedule, Windows};
-use crate::karpenter::duration::Duration;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::spelling::add_quoted;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use values::cron::{Schedule, Windows};
+use values::duration::Duration;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use values::spelling::add_quoted;
 
 rule! {
     /// ## What it does

@@ -1,11 +1,11 @@
 //! The disruption budgets of a NodePool, as far as they can be read.
 
-use crate::finding::Place;
-use crate::karpenter::cron::Schedule;
-use crate::karpenter::duration::Duration;
-use crate::manifest::tree::Node;
-use crate::object::Object;
-use crate::rules::placeholder::is_unresolved;
+use lint::finding::Place;
+use values::cron::Schedule;
+use values::duration::Duration;
+use manifest::tree::Node;
+use objects::object::Object;
+use values::placeholder::is_unresolved;
 
 /// Why Karpenter disrupts nodes under a budget (kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go`, 1.0-1.14).
 pub(super) const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];

@@ -1,6 +1,6 @@
-use crate::finding::{CaughtBy, Family, Severity};
-use crate::karpenter::release::Releases;
-use crate::rules::{Fixes, On};
+use lint::finding::{CaughtBy, Family, Severity};
+use karpenter::release::Releases;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -48,7 +48,7 @@ rule! {
         summary: "a suppression names a rule that does not exist",
         on: &[On::Any],
         inventory: &[],
-        // The findings are made where the suppressions are applied: `crate::suppression`.
+        // The findings are made where the suppressions are applied: `lint::suppression`.
         check: |_, _, _| {},
     }
 }

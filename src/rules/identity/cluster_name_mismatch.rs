@@ -1,14 +1,15 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::chart_values::{self, Values};
-use crate::karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
-use crate::karpenter::controller::{CLUSTER_NAME, Controller};
-use crate::karpenter::identity::{is_service_account, region_of_endpoint};
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use objects::chart_values::{self, Values};
+use karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
+use objects::controller::{CLUSTER_NAME, Controller};
+use objects::identity::{is_service_account, region_of_endpoint};
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -126,7 +127,7 @@ fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, dr
     let profile = object.at(&["spec", "instanceProfile"]).filter(|_| object.is(Kind::NODE_CLASS));
     let account = if is_service_account(object) { object.annotation(ROLE) } else { None };
     let account = account.or_else(|| values?.at(&["serviceAccount", "annotations", ROLE]));
-    let controller = Controller::of(object).and_then(|one| one.setting(crate::karpenter::controller::INTERRUPTION_QUEUE).text());
+    let controller = Controller::of(object).and_then(|one| one.setting(objects::controller::INTERRUPTION_QUEUE).text());
     let queue = controller.or_else(|| {
         let node = values?.at(&["settings", "interruptionQueue"])?;
         Some((node.as_str()?, node))
@@ -162,7 +163,7 @@ fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn controller(env: &str) -> String {
         format!(

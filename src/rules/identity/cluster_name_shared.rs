@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::inventory::Inventory;
-use crate::karpenter::cluster_name::placeholder;
-use crate::karpenter::identity::{Identity, Mark};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::inventory::Inventory;
+use karpenter::cluster_name::placeholder;
+use objects::identity::{Identity, Mark};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,13 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::chart_values;
-use crate::karpenter::cluster_name::{Placeholder, placeholder};
-use crate::karpenter::controller::{CLUSTER_NAME, Controller, Setting};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use objects::chart_values;
+use karpenter::cluster_name::{Placeholder, placeholder};
+use objects::controller::{CLUSTER_NAME, Controller, Setting};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::identity::gravity;
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -153,7 +154,7 @@ fn given_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     /// The controller's Deployment with `env` and more of its container as given.
     fn controller(container: &str) -> String {

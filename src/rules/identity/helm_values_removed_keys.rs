@@ -1,12 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::chart_values::{self, GATES, Key, REMOVED, SETTINGS, Values};
-use crate::karpenter::controller::{Controller, FEATURE_GATES, Setting};
-use crate::karpenter::release::Releases;
-use crate::manifest::source::Span;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::chart::{GATES, REMOVED, SETTINGS};
+use objects::chart_values::{self, Key, Values};
+use objects::controller::{Controller, FEATURE_GATES, Setting};
+use karpenter::release::Releases;
+use manifest::source::Span;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -172,7 +174,7 @@ fn gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }

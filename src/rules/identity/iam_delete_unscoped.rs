@@ -1,9 +1,9 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::iam_policy::{Condition, Policy, Statement, policies};
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use objects::iam_policy::{Condition, Policy, Statement, policies};
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,10 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::iam;
-use crate::karpenter::iam_policy::{PASS_ROLE, policies};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::arn;
+use objects::iam_policy::{PASS_ROLE, policies};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -98,7 +99,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// A role that no policy in the input passes. Another policy, which the input does not hold, may do so.
 fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let node = class.at(&["spec", "role"])?;
-    let name = node.as_str()?.rsplit('/').next().filter(|name| iam::is_name(name))?;
+    let name = node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
     let message = format_args!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
     let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
@@ -130,14 +131,14 @@ fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn takes_ec2(condition: &crate::karpenter::iam_policy::Condition<'_>) -> bool {
+fn takes_ec2(condition: &objects::iam_policy::Condition<'_>) -> bool {
     ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"].iter().any(|service| condition.takes(service))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     /// A controller's policy that passes a role, and a node class.
     fn with(resource: &str, role: &str) -> String {

@@ -1,11 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::cluster_name::placeholder;
-use crate::karpenter::iam_policy::{Condition, Policy, Word, policies};
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::cluster_name::placeholder;
+use objects::iam_policy::{Condition, Policy, Word, policies};
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -203,7 +203,7 @@ fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> Vec<&'p Condition<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     /// A controller's policy with the given conditions in one statement.
     fn policy(conditions: &str) -> String {

@@ -1,15 +1,16 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::chart_values::{self, Key};
-use crate::karpenter::cluster_name::{Placeholder, placeholder};
-use crate::karpenter::controller::{Controller, INTERRUPTION_QUEUE, Setting};
-use crate::karpenter::release::Releases;
-use crate::manifest::source::Span;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use objects::chart_values::{self, Key};
+use karpenter::cluster_name::{Placeholder, placeholder};
+use objects::controller::{Controller, INTERRUPTION_QUEUE, Setting};
+use karpenter::release::Releases;
+use manifest::source::Span;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::identity::gravity;
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -18,9 +18,9 @@ family! {
     two_controllers,
 }
 
-use crate::finding::Severity;
-use crate::karpenter::cluster_name::Placeholder;
-use crate::object::Operation;
+use lint::finding::Severity;
+use karpenter::cluster_name::Placeholder;
+use objects::object::Operation;
 
 /// How grave it is to find a placeholder where the name of a cluster or of what it owns is due. A text may be rendered once
 /// more on its way to the cluster, and one with `${X}` is meant to be; what has arrived there will not be.

@@ -1,12 +1,14 @@
-use crate::by_name::{ByName, Names};
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, placeholder, names_network, related};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use std::collections::{BTreeMap, BTreeSet};
+
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, placeholder, names_network, related};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::identity::gravity;
-use crate::rules::{Fixes, On};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -219,9 +221,9 @@ fn against<'d>(
 
 /// Compares the names with one another: the one that most places agree on is taken for right, else the first.
 fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
-    let mut counts = ByName::<usize>::default();
+    let mut counts = BTreeMap::<&str, usize>::new();
     for mention in mentions {
-        counts.change(mention.name, |count| *count += 1);
+        *counts.entry(mention.name).or_default() += 1;
     }
     let mut most = 0;
     let mut right = None;
@@ -232,10 +234,10 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
         }
     }
     let Some(right) = right else { return };
-    let mut own_lists = Names::default();
+    let mut own_lists = BTreeSet::new();
     for mention in mentions {
         if mention.name == right.name {
-            own_lists.insert(mention.list, ());
+            own_lists.insert(mention.list);
         }
     }
     for mention in in_other_terms(mentions, right.name) {
@@ -270,7 +272,7 @@ fn in_other_terms<'m, 'd>(mentions: &'m [Mention<'d>], name: &str) -> Vec<&'m Me
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     /// A node class with the given selectors.
     fn class(spec: &str) -> String {

@@ -1,10 +1,10 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::labels::HOSTNAME;
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::{Fixes, On};
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::labels::HOSTNAME;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
     /// ## What it does
@@ -121,13 +121,13 @@ fn draft<'d>(expression: Expression<'d>, message: &str, severity: Severity) -> D
     } else {
         "select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`"
     };
-    Draft::new(&RULE, expression.place(), message).severity(severity).help(help)
+    Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn deployment(asks: &str) -> String {
         format!(

@@ -1,12 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::fix::rename_label;
+use lint::rule::{Fixes, On};
+use scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
     /// ## What it does
@@ -175,7 +177,7 @@ fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
         } else {
             format!("write `{NODEPOOL}` and the name of the NodePool")
         };
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
+        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).help(help);
         drafts.push(match rename(pod, expression) {
             Some(change) => draft.propose("select the NodePool", change),
             None => draft,
@@ -184,7 +186,7 @@ fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn rename<'d>(pod: Pod<'d>, expression: Expression<'d>) -> Option<Change<'d>> {
-    if expression.key == PROVISIONER_NAME { expression.rename(pod.object(), NODEPOOL) } else { None }
+    if expression.key == PROVISIONER_NAME { rename_label(expression, pod.object(), NODEPOOL) } else { None }
 }
 
 /// Spreading and affinity over the old label.

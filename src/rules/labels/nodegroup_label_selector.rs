@@ -1,13 +1,15 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::labels;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::scheduling::elsewhere::{Instead, is_critical, of_node_group};
-use crate::scheduling::pod::{Expression, Origin, Pod, expressions_of};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::fix::{Fix, rename_label};
+use manifest::edit::Change;
+use karpenter::labels;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use scheduling::elsewhere::{Instead, is_critical, of_node_group};
+use scheduling::pod::{Expression, Origin, Pod, expressions_of};
 
 rule! {
     /// ## What it does
@@ -105,7 +107,7 @@ fn draft<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<Draft<'d>
         Instead::Nothing => "remove it; there is nothing like it on Karpenter's nodes".to_owned(),
     };
     let message = format!("this pod asks for `{key}`, a label of node groups: Karpenter makes no node for it");
-    let draft = Draft::new(&RULE, expression.place(), message).help(help);
+    let draft = Draft::new(&RULE, Place::of_expression(expression), message).help(help);
     let changes = (instead == Instead::CapacityType).then(|| capacity_type(object, expression)).flatten();
     Some(match changes {
         Some(changes) => draft.fix(Fix::to_look_at("ask for the capacity type", changes)),
@@ -126,7 +128,7 @@ fn capacity_type<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<V
         };
         changes.push(Change::Set(value, known.to_owned()));
     }
-    changes.push(expression.rename(object, labels::CAPACITY_TYPE)?);
+    changes.push(rename_label(expression, object, labels::CAPACITY_TYPE)?);
     (count > 0).then_some(changes)
 }
 

@@ -1,13 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::karpenter::taints::Taint;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use scheduling::taints::Taint;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
 use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
-use crate::rules::{Fixes, On};
-use crate::scheduling::fit::{Stuck, toleration};
-use crate::scheduling::pod::Pod;
+use lint::rule::{Fixes, On};
+use scheduling::fit::{Stuck, toleration};
+use scheduling::pod::Pod;
 
 rule! {
     /// ## What it does
@@ -139,7 +140,7 @@ fn near<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn pool(name: &str, labels: &str, taints: &str) -> String {
         format!(

@@ -1,15 +1,16 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::labels;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::scheduling::elsewhere::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
-use crate::scheduling::fit::{Reason, Stuck, Verdict, verdict};
-use crate::scheduling::pod::{Expression, Origin, Pod};
-use crate::scheduling::pools::Pools;
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::labels;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use scheduling::elsewhere::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
+use scheduling::fit::{Reason, Stuck, Verdict, verdict};
+use scheduling::pod::{Expression, Origin, Pod};
+use scheduling::pools::Pools;
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -150,7 +151,7 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
     });
     let expression = key.and_then(|key| hard(pod).find(|expression| labels::normalised(expression.key) == key));
     let place = match (expression, pod.spec().get("tolerations")) {
-        (Some(expression), _) => expression.place(),
+        (Some(expression), _) => Place::of_expression(expression),
         (None, Some(tolerations)) => Place::key(tolerations),
         (None, None) => Place::missing(pod.spec(), "tolerations"),
     };
@@ -251,7 +252,7 @@ fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: general\nspec:\n  template:\n    metadata: {labels: {workload: stable}}\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n      requirements:\n      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: tenant, operator: Exists}\n---\n";
 
@@ -406,14 +407,15 @@ mod tests {
 
     #[test]
     fn the_pools_of_another_cluster_do_not_count() {
-        use crate::check::{Cluster, check};
-        use crate::manifest::{File, limits::Limits};
+        use crate::check;
+        use lint::check::Cluster;
+        use manifest::{File, limits::Limits};
         let cluster = |name: &str, text: &str| Cluster {
             name: name.to_owned(),
             files: vec![File::read(format!("{name}.yaml"), text, &Limits::DEFAULT)],
         };
         let pod = pod("nodeSelector: {workload: batch}");
-        let select = vec![crate::settings::Selector::Rule(&super::RULE)];
+        let select = vec![lint::settings::Selector::One(super::RULE.name, super::RULE.family)];
         let settings = Settings { complete_inventory: true, select, ..Settings::default() };
         assert!(check(&[cluster("a", POOL), cluster("b", &pod)], &settings).findings.is_empty());
         assert_eq!(check(&[cluster("a", &(POOL.to_owned() + &pod))], &settings).findings.len(), 1);

@@ -1,12 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::labels::{self, Field};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::scheduling::elsewhere::is_control_plane;
-use crate::scheduling::pod::{Expression, Origin, Pod, expressions_of};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::labels::{self, Field};
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::fix::rename_label;
+use lint::rule::{Fixes, On};
+use scheduling::elsewhere::is_control_plane;
+use scheduling::pod::{Expression, Origin, Pod, expressions_of};
 
 rule! {
     /// ## What it does
@@ -151,7 +153,7 @@ fn volume<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
             "Karpenter makes no node for pods with this volume"
         };
         let message = format!("{what}: `{key}` is restricted ({releases})");
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).releases(releases);
         drafts.push(draft.help(help(expression)));
     }
 }
@@ -183,10 +185,10 @@ fn judge<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Dr
         if releases.is_empty() {
             return;
         }
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).releases(releases);
         let draft = draft.help(help(expression));
         let change = labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
-        let change = change.and_then(|meant| expression.rename(object, meant.key));
+        let change = change.and_then(|meant| rename_label(expression, object, meant.key));
         drafts.push(match change {
             Some(change) => draft.mend("write the well-known key", change),
             None => draft,
@@ -283,7 +285,7 @@ fn overhead(expression: Expression<'_>) -> Option<Draft<'_>> {
         "Karpenter does not count these pods when it sizes a node: `{}` is no label that it expects there ({releases})",
         expression.key
     );
-    let draft = Draft::new(&RULE, expression.place(), message).severity(Severity::Warning).releases(releases);
+    let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(Severity::Warning).releases(releases);
     let help = format!("select `{}` with the operator `Exists` in a required node affinity", labels::NODEPOOL);
     Some(draft.caught_by(CaughtBy::Nobody).help(help))
 }
@@ -310,7 +312,7 @@ fn unread_fields(term: Node<'_>, releases: Releases, severity: Severity) -> Opti
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     #[test]
     fn the_affinity_of_a_volume_is_asked_of_its_pods_nodes() {

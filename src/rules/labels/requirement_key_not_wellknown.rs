@@ -1,12 +1,13 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::fix::Change;
-use crate::karpenter::labels::{self, Field, is_within};
-use crate::karpenter::operator::Operator;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use manifest::edit::Change;
+use karpenter::labels::{self, Field, is_within};
+use karpenter::operator::Operator;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -149,7 +150,7 @@ fn is_of_kubernetes_or_eks(domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn pool(requirement: &str) -> String {
         format!(

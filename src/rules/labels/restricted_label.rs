@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::labels::{self, Field};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, items_of, members_of};
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::labels::{self, Field};
+use karpenter::release::Releases;
+use manifest::tree::{Node, items_of, members_of};
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -211,7 +212,7 @@ fn change<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Op
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     /// A NodePool with a label and a requirement key.
     fn pool(label: &str, key: &str) -> String {

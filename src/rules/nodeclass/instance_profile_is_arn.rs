@@ -1,12 +1,13 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::iam;
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use values::arn;
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -84,17 +85,17 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         Draft::at(&RULE, node, format_args!("`spec.instanceProfile` is {what}; Karpenter takes the name, and this node class never becomes Ready"),
         )
     };
-    match iam::Reference::read(value) {
-        iam::Reference::Arn { kind: "instance-profile", name, .. } => {
+    match arn::Reference::read(value) {
+        arn::Reference::Arn { kind: "instance-profile", name, .. } => {
             let change = Change::Set(node, name.to_owned());
             drafts.push(draft("an ARN").write(name).mend("write the profile's name", change));
         }
-        iam::Reference::Arn { kind, .. } => {
+        arn::Reference::Arn { kind, .. } => {
             let help = "write the name of the instance profile that holds the role; the role itself goes into `spec.role`";
             let article = if kind == "role" { "a role" } else { "something else" };
             drafts.push(draft(&format!("the ARN of {article}")).help(help));
         }
-        iam::Reference::Path { name } if !is_in_name(value) => {
+        arn::Reference::Path { name } if !is_in_name(value) => {
             drafts.push(draft("a path").advise(format_args!("write the name alone, which would be `{name}`")));
         }
         _ => drafts.extend(no_name(node, value)),
@@ -104,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 /// A name that EC2 would refuse just as an ARN. What is yet to be replaced, such as `${PROFILE}`, is not judged.
 fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
     let pending = value.is_empty() || is_in_name(value);
-    if pending || (iam::is_name(value) && value.len() <= iam::PROFILE_NAME_MAX) {
+    if pending || (arn::is_name(value) && value.len() <= arn::PROFILE_NAME_MAX) {
         return None;
     }
     let message = "`spec.instanceProfile` is no name that IAM takes, and this node class never becomes Ready";

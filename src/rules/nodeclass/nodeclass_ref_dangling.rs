@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -146,7 +147,7 @@ fn mixed_up<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn pool(reference: &str) -> String {
         format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}}}\n---\n")

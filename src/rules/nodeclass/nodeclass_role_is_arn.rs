@@ -1,12 +1,13 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::iam;
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use values::arn;
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -91,9 +92,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let Some(value) = node.as_str() else { return };
     let fixable = object.operation() != Operation::Update
         || context.settings.karpenter.releases().without(MUTABLE).is_empty();
-    match iam::Reference::read(value) {
-        iam::Reference::Arn { kind: "role", name, .. } => found(node, "an ARN", name, fixable, drafts),
-        iam::Reference::Arn { kind, .. } => {
+    match arn::Reference::read(value) {
+        arn::Reference::Arn { kind: "role", name, .. } => found(node, "an ARN", name, fixable, drafts),
+        arn::Reference::Arn { kind, .. } => {
             let help = if kind == "instance-profile" {
                 "write the name of the role here, or the profile's name into `spec.instanceProfile`, but not both"
             } else {
@@ -110,7 +111,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             let message = "`spec.role` is an ARN of no IAM role; Karpenter takes the name of a role, and no node gets one";
             drafts.push(Draft::new(&RULE, Place::value(node), message).help("write the role's name"));
         }
-        iam::Reference::Path { name } if !is_in_name(value) => found(node, "a path", name, fixable, drafts),
+        arn::Reference::Path { name } if !is_in_name(value) => found(node, "a path", name, fixable, drafts),
         _ => drafts.extend(no_name(node, value)),
     }
 }
@@ -119,7 +120,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &mut Vec<Draft<'d>>) {
     const BEFORE: &str = "IAM refuses it, and this node class never gets an instance profile";
     const NOW: &str = "Karpenter never finds it equal to the role's name, and replaces the instance profile again and again";
-    let certain = iam::is_name(name);
+    let certain = arn::is_name(name);
     for (releases, severity, why) in
         [(REFUSED, Severity::Error, BEFORE), (ATTACHED, Severity::Warning, NOW)]
     {
@@ -141,13 +142,13 @@ fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
         let message = format_args!("`spec.role` {what}, and this node class never gets an instance profile");
         Some(Draft::at(&RULE, node, message).help(help))
     };
-    if !pending && !iam::is_name(value) {
+    if !pending && !arn::is_name(value) {
         return draft(
             "is no name that IAM takes",
             "a role's name has letters, digits and `+=,.@_-` only, and neither blanks nor line breaks",
         );
     }
-    if !pending && value.len() > iam::ROLE_NAME_MAX {
+    if !pending && value.len() > arn::ROLE_NAME_MAX {
         return draft("is longer than the 64 letters of an IAM role's name", "write the role's name");
     }
     None
@@ -156,7 +157,7 @@ fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     const CLASS: &str =
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: ";

@@ -1,10 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::{Change, Fix};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::fix::Fix;
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -164,9 +166,10 @@ fn help(exclusive: &Exclusive) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::check::{Cluster, check};
-    use crate::manifest::{File, limits::Limits};
-    use crate::settings::{Settings, Target};
+    use crate::check;
+    use lint::check::Cluster;
+    use manifest::{File, limits::Limits};
+    use lint::settings::{Settings, Target};
     use crate::rules::testing::{findings, fixed, silent};
 
     /// The rules that say that the API server refuses a text, whichever they are.

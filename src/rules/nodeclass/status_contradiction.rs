@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::iam;
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::arn;
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -210,7 +211,7 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     let node = object.at(&["status", "instanceProfile"])?;
     let used = node.as_str()?;
     let asked = object.at(&["spec", "instanceProfile"]);
-    let arn = matches!(iam::Reference::read(used), iam::Reference::Arn { .. });
+    let arn = matches!(arn::Reference::read(used), arn::Reference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
@@ -230,7 +231,7 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     fn class(spec: &str, status: &str) -> String {
         format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a, generation: 2}}\nspec: {{{spec}}}\nstatus:\n{status}\n")

@@ -1,12 +1,13 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::karpenter::storage::{Claim, ClaimForm, claims_in};
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::spelling::nearest;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use objects::storage::{Claim, ClaimForm, claims_in};
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use values::spelling::nearest;
 
 rule! {
     /// ## What it does
@@ -190,7 +191,7 @@ fn name_of(object: Object<'_>) -> Node<'_> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn class(name: &str, provisioner: &str) -> String {
         format!("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: {name}}}\nprovisioner: {provisioner}\n---\n")

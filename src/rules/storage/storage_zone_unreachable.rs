@@ -1,13 +1,14 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::karpenter::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
-use crate::karpenter::zones::is_zone_id;
-use crate::manifest::tree::Node;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
-use crate::spelling::add_quoted;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use objects::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
+use karpenter::zones::is_zone_id;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::{Fixes, On};
+use values::spelling::add_quoted;
 
 rule! {
     /// ## What it does
@@ -202,7 +203,7 @@ fn without_zone(object: Object<'_>) -> Option<Draft<'_>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     fn pool(requirement: &str) -> String {
         format!("---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n")

@@ -1,10 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::fix::Change;
-use crate::karpenter::release::Releases;
-use crate::karpenter::storage::{Binding, ClaimForm, Reach, allowed_zones, reach};
-use crate::object::{Kind, Object, Operation};
-use crate::rules::{Fixes, On};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use manifest::edit::Change;
+use karpenter::release::Releases;
+use objects::storage::{Binding, ClaimForm, Reach, allowed_zones, reach};
+use karpenter::kind::Kind;
+use objects::object::{Object, Operation};
+use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -194,7 +195,7 @@ fn name_claims<'d>(mut draft: Draft<'d>, class: Object<'d>, context: &Context<'_
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use crate::settings::{Settings, Target};
+    use lint::settings::{Settings, Target};
 
     const EBS: &str =
         "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";

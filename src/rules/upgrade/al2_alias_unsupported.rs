@@ -1,8 +1,9 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::On;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::On;
 
 rule! {
     /// ## What it does
@@ -67,7 +68,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{begins_nothing, findings_with, on_the_way};
-    use crate::settings::Settings;
+    use lint::settings::Settings;
 
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiSelectorTerms:\n    - alias: al2@v20250519\n";
 

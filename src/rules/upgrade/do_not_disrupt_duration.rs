@@ -1,9 +1,9 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::duration::Duration;
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::On;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::duration::Duration;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::On;
 
 rule! {
     /// ## What it does

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
-use crate::karpenter::labels;
-use crate::karpenter::operator::Operator;
-use crate::karpenter::release::Releases;
-use crate::object::Object;
-use crate::rules::On;
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::labels;
+use karpenter::operator::Operator;
+use karpenter::release::Releases;
+use objects::object::Object;
+use lint::rule::On;
+use scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
     /// ## What it does
@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let needs = if wants { ", and gets a node where a NodePool declares the label" } else { "" };
         let message = format!("Karpenter no longer passes over this pod for `{key}`: it is looked at like any other{needs}");
         drafts.push(
-            Draft::new(&RULE, expression.place(), message)
+            Draft::new(&RULE, Place::of_expression(expression), message)
                 .help("declare the label on the NodePool that is to serve the pod; to keep pods off Karpenter's nodes, ask for `karpenter.sh/nodepool` with `DoesNotExist`"),
         );
     }

@@ -1,10 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::manifest::tree::{Node, items_of};
-use crate::object::{Kind, Object};
-use crate::rules::On;
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::release::Releases;
+use manifest::tree::{Node, items_of};
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::On;
+use scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
     /// ## What it does

@@ -1,11 +1,12 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::labels;
-use crate::karpenter::operator::Operator;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::On;
-use crate::scheduling::pod::{Expression, Origin, Pod};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::labels;
+use karpenter::operator::Operator;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::On;
+use scheduling::pod::{Expression, Origin, Pod};
 
 rule! {
     /// ## What it does
@@ -90,7 +91,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             && values.all(|value| value)
     };
     if let Some(expression) = pod.expressions().find(pinned) {
-        let place = expression.values().next().map_or_else(|| expression.place(), Place::value);
+        let place = expression.values().next().map_or_else(|| Place::of_expression(expression), Place::value);
         let message = "nodes in capacity reservations have the capacity type `reserved`: this pod asks for `on-demand` alone and never runs there";
         let help = "ask by node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
         drafts.push(Draft::new(&RULE, place, message).help(help));

@@ -1,10 +1,11 @@
-use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::iam::Reference;
-use crate::karpenter::placeholder::is_in_name;
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::On;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use values::arn::Reference;
+use values::placeholder::is_in_name;
+use karpenter::release::Releases;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use lint::rule::On;
 
 rule! {
     /// ## What it does

@@ -46,7 +46,7 @@ pub const KEYWORDS: [&str; 7] =
 
 /// Where the rules are documented.
 pub fn rules() -> &'static str {
-    karpwarden::report::DOCUMENTATION
+    karpwarden::lint::report::DOCUMENTATION
 }
 
 /// Where the pages are: the playground, with the documentation below it.

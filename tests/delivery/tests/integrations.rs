@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fall over")]
 
-use karpwarden::check::Cluster;
+use karpwarden::lint::check::Cluster;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
-use karpwarden::settings::Settings;
+use karpwarden::lint::settings::Settings;
 use karpwarden_delivery::{home, yaml};
 use serde_json::{Value, json};
 

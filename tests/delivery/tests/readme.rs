@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use karpwarden::check::Cluster;
+use karpwarden::lint::check::Cluster;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
-use karpwarden::settings::Settings;
+use karpwarden::lint::settings::Settings;
 use karpwarden_delivery::{home, yaml};
 use kubewarden_policy_sdk::crd::policies::ClusterAdmissionPolicy;
 use serde_json::Value;

@@ -5,12 +5,12 @@
 
 use std::fs;
 
-use karpwarden::check::Cluster;
+use karpwarden::lint::check::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::report::sarif::sarif;
-use karpwarden::rules;
-use karpwarden::settings::{Settings, Target};
+use karpwarden::{REGISTRY, rules};
+use karpwarden::lint::settings::{Settings, Target};
 use karpwarden_delivery::home;
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn log(settings: &Settings) -> Value {
     files.push(File::read("a b/é%.yaml", "a: [1\n", &Limits::DEFAULT));
     let clusters = [Cluster { name: String::new(), files }];
     let report = karpwarden::check(&clusters, settings);
-    sarif(&report, &clusters, rules::documentation)
+    sarif(&REGISTRY, &report, &clusters, rules::documentation)
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karpwarden::check::Cluster as Checked;
+use karpwarden::lint::check::Cluster as Checked;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
-use karpwarden::object::Object;
-use karpwarden::report::Report;
-use karpwarden::settings::Settings;
+use karpwarden::objects::object::Object;
+use karpwarden::lint::report::Report;
+use karpwarden::lint::settings::Settings;
 use karpwarden_doors::{Cluster, Module, Request, built};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
@@ -72,7 +72,7 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
     let text = File::read("settings.json", settings.to_string(), &Limits::DEFAULT);
     let Some(Document::Read(tree)) = text.documents.first() else { panic!("{:?}", text.documents) };
-    let settings = Settings::read(tree.root()).unwrap();
+    let settings = Settings::read(tree.root(), &karpwarden::REGISTRY).unwrap();
     let report: Report = karpwarden::check(&[Checked { name: String::new(), files }], &settings);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.document == 0) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use karpwarden::object::Kind;
-use karpwarden::rules::{self, On};
+use karpwarden::karpenter::kind::Kind;
+use karpwarden::lint::rule::On;
 use karpwarden_doors::kinds::plural;
 use karpwarden_policy::inventory::LOOKED_UP;
 
@@ -94,7 +94,7 @@ fn resources() -> Resources {
             all.push(name);
         }
     };
-    let read: Vec<On> = rules::all().flat_map(|rule| rule.on.iter().copied()).collect();
+    let read: Vec<On> = karpwarden::REGISTRY.rules().flat_map(|rule| rule.on.iter().copied()).collect();
     for kind in OF_KARPENTER {
         if read.iter().any(|on| matches!(on, On::Kind(one) if *one == kind) || *on == On::Group(kind.group)) {
             add(rank(kind.group), kind.group, kind.version, plural(kind.name));

@@ -2,9 +2,9 @@
 //!
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
-use karpwarden::finding::Family;
+use karpwarden::lint::finding::Family;
 use karpwarden::karpenter::release::Release;
-use karpwarden::settings::keys::{self, Key, Scope, Shape};
+use karpwarden::lint::settings::keys::{self, Key, Scope, Shape};
 use serde_json::{Value, json};
 use serde_yaml_ng::{Mapping, Value as Yaml};
 

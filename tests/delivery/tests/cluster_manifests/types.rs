@@ -161,7 +161,7 @@ fn the_server_never_waits_for_nodes_that_wait_for_it() {
 fn the_mending_policy_only_warns_whatever_the_family() {
     let fix = policies().into_iter().find(|policy| policy["metadata"]["name"] == "karpwarden-fix").unwrap();
     let levels = fix["spec"]["settings"]["rules"].as_object().unwrap();
-    for family in karpwarden::finding::Family::ALL {
+    for family in karpwarden::lint::finding::Family::ALL {
         assert_eq!(levels[family.name()], "warn", "{}", family.name());
     }
     assert_eq!(fix["spec"]["mutating"], true);

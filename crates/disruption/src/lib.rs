@@ -1,0 +1,1 @@
+//! Karpenter's disruption controllers, offline.

@@ -1,0 +1,29 @@
+//! `karpenter.sh/v1alpha1` NodeOverlay. Source: `pkg/apis/crds/karpenter.sh_nodeoverlays.yaml`, v1.7.0 to v1.14.1.
+
+use super::metadata::CONDITIONS;
+use super::node::{NODE_OVERLAY_REQUIREMENT, QUANTITY_OR_INT};
+use super::pattern::{PRICE, PRICE_ADJUSTMENT};
+use super::relations::{node_overlay, requirements};
+use super::{Field, Root, form, list, map, most_items, object, optional, required, text};
+use crate::release::Releases;
+use crate::kind::Kind;
+
+/// The NodeOverlay.
+pub(super) const NODE_OVERLAY: Root = Root {
+    kind: Kind::NODE_OVERLAY,
+    releases: Releases::since(7),
+    spec: required("spec", object(SPEC).with(node_overlay::SPEC)),
+    status: &[CONDITIONS],
+    scale: Releases::NONE,
+};
+
+const SPEC: &[Field] = &[
+    required(
+        "requirements",
+        list(&NODE_OVERLAY_REQUIREMENT, &[most_items(100)]).with(requirements::OF_NODE_OVERLAYS),
+    ),
+    optional("price", text(&[form(PRICE)])),
+    optional("priceAdjustment", text(&[form(PRICE_ADJUSTMENT)])),
+    optional("capacity", map(&QUANTITY_OR_INT, &[]).with(node_overlay::CAPACITY)),
+    optional("weight", super::integer_within!(1, 10_000)),
+];

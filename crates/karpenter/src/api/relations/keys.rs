@@ -1,0 +1,193 @@
+//! The keys of requirements and labels that Karpenter keeps for itself.
+//!
+//! Sources: hack/validation/requirements.sh and labels.sh of both repositories; the domains are compared as plain suffixes,
+//! so that `notkarpenter.sh/x` counts as `karpenter.sh`, and a key without a slash is its own domain.
+
+use super::super::stored::members;
+use super::{Breaches, Relation, always};
+use crate::release::Releases;
+use manifest::tree::Node;
+use values::spelling::nearest;
+
+/// The key of a NodePool's requirement.
+pub(in super::super) const OF_NODE_POOL_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
+    judge(held.node, held.node.as_str(), false, Keeper::NODE_POOL, breaches);
+})];
+
+/// The key of a NodeClaim's requirement.
+pub(in super::super) const OF_NODE_CLAIM_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
+    judge(held.node, held.node.as_str(), false, Keeper::NODE_CLAIM, breaches);
+})];
+
+/// The key of a NodeOverlay's requirement.
+pub(in super::super) const OF_NODE_OVERLAY_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
+    judge(held.node, held.node.as_str(), false, Keeper::NODE_OVERLAY, breaches);
+})];
+
+/// The labels that a NodePool gives its nodes.
+pub(in super::super) const OF_NODE_POOL_LABELS: &[Relation] = &[always(|held, breaches| {
+    for (key, label) in members(held.node) {
+        judge(label, Some(key), true, Keeper::NODE_POOL, breaches);
+    }
+})];
+
+/// The keys below `karpenter.k8s.aws/` that a NodePool's requirements and labels may have, and the releases that know them.
+pub const AWS_KEYS: &[(&str, Releases)] = &[
+    ("capacity-reservation-id", Releases::since(3)),
+    ("capacity-reservation-interruptible", Releases::since(10)),
+    ("capacity-reservation-type", Releases::since(6)),
+    ("ec2nodeclass", Releases::since(1)),
+    ("instance-accelerator-count", Releases::ALL),
+    ("instance-accelerator-manufacturer", Releases::ALL),
+    ("instance-accelerator-name", Releases::ALL),
+    ("instance-capability-flex", Releases::since(7)),
+    ("instance-category", Releases::ALL),
+    ("instance-cpu", Releases::ALL),
+    ("instance-cpu-manufacturer", Releases::ALL),
+    ("instance-cpu-sustained-clock-speed-mhz", Releases::since(1)),
+    ("instance-ebs-bandwidth", Releases::ALL),
+    ("instance-encryption-in-transit-supported", Releases::ALL),
+    ("instance-family", Releases::ALL),
+    ("instance-generation", Releases::ALL),
+    ("instance-gpu-count", Releases::ALL),
+    ("instance-gpu-manufacturer", Releases::ALL),
+    ("instance-gpu-memory", Releases::ALL),
+    ("instance-gpu-name", Releases::ALL),
+    ("instance-hypervisor", Releases::ALL),
+    ("instance-local-nvme", Releases::ALL),
+    ("instance-memory", Releases::ALL),
+    ("instance-network-bandwidth", Releases::ALL),
+    ("instance-size", Releases::ALL),
+    ("instance-tenancy", Releases::since(9)),
+    ("placement-group-id", Releases::since(11)),
+    ("placement-group-partition", Releases::since(11)),
+];
+
+/// The keys below `kubernetes.io` that were allowed while the domain was kept, up to 1.8. Labels lack
+/// `node.kubernetes.io/instance-type` in their own list, but `node.kubernetes.io` is free there as well.
+const KUBERNETES_KEYS: [&str; 11] = [
+    "beta.kubernetes.io/instance-type",
+    "failure-domain.beta.kubernetes.io/region",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+    "failure-domain.beta.kubernetes.io/zone",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "node.kubernetes.io/windows-build",
+];
+
+/// Where the kinds differ.
+#[derive(Clone, Copy)]
+struct Keeper {
+    /// `karpenter.sh/nodepool` is set by the NodePool itself.
+    sets_nodepool: bool,
+    /// The releases, besides those of the table, that know the two keys of 1.1.
+    early: Releases,
+    /// The keys stay those of 1.7 without reservations.
+    frozen: bool,
+}
+
+impl Keeper {
+    const NODE_POOL: Self = Self { sets_nodepool: true, early: Releases::NONE, frozen: false };
+    // v1.0.9 let NodeClaims have the keys that NodePools got with 1.1.
+    const NODE_CLAIM: Self = Self { sets_nodepool: false, early: Releases::patches(0, 9, 14), frozen: false };
+    const NODE_OVERLAY: Self = Self { sets_nodepool: false, early: Releases::NONE, frozen: true };
+
+    /// The releases that allow a key below `karpenter.k8s.aws/`.
+    fn allow(self, name: &str) -> Releases {
+        let Some((_, releases)) = AWS_KEYS.iter().find(|(known, _)| *known == name) else {
+            return Releases::NONE;
+        };
+        let late = ["capacity-reservation-", "placement-group-", "instance-tenancy"];
+        if self.frozen && late.iter().any(|prefix| name.starts_with(prefix)) {
+            return Releases::NONE;
+        }
+        let of_1_1 = matches!(name, "ec2nodeclass" | "instance-cpu-sustained-clock-speed-mhz");
+        if of_1_1 { releases.or(self.early) } else { *releases }
+    }
+}
+
+/// The domain of a key: what stands before its first slash.
+fn domain(key: &str) -> &str {
+    key.split('/').next().unwrap_or_default()
+}
+
+fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breaches: &mut Breaches<'d>) {
+    let Some(key) = key else { return };
+    let what = if label { "label" } else { "requirement" };
+    let mut refuse = |releases: Releases, why: String, help: String| {
+        if releases.is_empty() {
+            return;
+        }
+        let message = format!("a {what} may not have the key `{key}`: {why}");
+        if label {
+            breaches.add_key(at, message, help);
+        } else {
+            breaches.add(at, message, help);
+        }
+        breaches.only_in(releases);
+    };
+    let own = format!(
+        "write a key under a domain of your own, such as `example.com/{}`",
+        key.rsplit('/').next().unwrap_or(key)
+    );
+    let domain = domain(key);
+    if key == "kubernetes.io/hostname" {
+        let help = format!("remove the {what}: every node has its own name, and Karpenter cannot choose it");
+        refuse(Releases::ALL, "a node's name is not known before it runs".to_owned(), help);
+    } else if domain.ends_with("kubernetes.io") {
+        let free =
+            domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
+        if !free && !KUBERNETES_KEYS.contains(&key) {
+            refuse(
+                Releases::until(8),
+                "up to 1.8 the domain `kubernetes.io` is kept for Kubernetes".to_owned(),
+                own,
+            );
+        }
+    } else if domain.ends_with("k8s.io") {
+        if !domain.ends_with("kops.k8s.io") {
+            refuse(
+                Releases::until(8),
+                "up to 1.8 the domain `k8s.io` is kept for Kubernetes".to_owned(),
+                own,
+            );
+        }
+    } else if domain.ends_with("karpenter.sh") {
+        if key == "karpenter.sh/nodepool" {
+            if keeper.sets_nodepool {
+                let help = format!("remove the {what}: the node of a NodePool has it anyway");
+                refuse(Releases::ALL, "Karpenter sets it to the name of the NodePool".to_owned(), help);
+            }
+        } else if key != "karpenter.sh/capacity-type" {
+            let near = nearest(key, ["karpenter.sh/capacity-type"]).map(|near| format!("write `{near}`"));
+            refuse(
+                Releases::ALL,
+                "the domain `karpenter.sh` is kept for Karpenter".to_owned(),
+                near.unwrap_or(own),
+            );
+        }
+    } else if domain.ends_with("karpenter.k8s.aws") {
+        let name = key.strip_prefix("karpenter.k8s.aws/").unwrap_or_default();
+        let known = keeper.allow(name);
+        if known.is_empty() {
+            let near = nearest(name, AWS_KEYS.iter().map(|(name, _)| *name));
+            let help = near.map_or(own, |near| format!("write `karpenter.k8s.aws/{near}`"));
+            refuse(
+                Releases::ALL,
+                "the domain `karpenter.k8s.aws` is kept for Karpenter, which has no such key".to_owned(),
+                help,
+            );
+        } else {
+            let refused = Releases::ALL.without(known);
+            refuse(
+                refused,
+                format!("only Karpenter {known} knows it"),
+                format!("remove the {what}, or use a release that knows it"),
+            );
+        }
+    }
+}

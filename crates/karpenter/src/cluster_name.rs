@@ -1,0 +1,192 @@
+//! The name of a cluster: where it stands in names and tags, and what only stands for one.
+
+use values::placeholder::{is_filled_in_later, is_in_name};
+
+/// What stands where a name should, and is none yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placeholder {
+    /// `${CLUSTER_NAME}`, which a tool replaces before anything is sent.
+    Later,
+    /// Another mark of a template, such as `<cluster-name>`: no cluster can have this name.
+    Mark,
+    /// Words that ask to be replaced, such as `CLUSTER_NAME` or `your-cluster-name`: a cluster could have this name.
+    Request,
+    /// The name of an example, such as `my-cluster`, which some clusters do have.
+    Example,
+}
+
+/// What a text stands for, where it is not the name of a cluster yet.
+pub fn placeholder(text: &str) -> Option<Placeholder> {
+    const REQUESTS: [&str; 9] = [
+        "cluster-name",
+        "clustername",
+        "eks-cluster-name",
+        "my-cluster-name",
+        "the-cluster-name",
+        "changeme",
+        "change-me",
+        "todo",
+        "tbd",
+    ];
+    const EXAMPLES: [&str; 4] = ["my-cluster", "my-eks-cluster", "example-cluster", "mycluster"];
+    if is_filled_in_later(text) {
+        return Some(Placeholder::Later);
+    }
+    if is_in_name(text) {
+        return Some(Placeholder::Mark);
+    }
+    let words = text.to_ascii_lowercase().replace(['_', ' '], "-");
+    let asks = words.starts_with("your-") || words.starts_with("replace-") || words.ends_with("-to-replace");
+    if asks || REQUESTS.contains(&words.as_str()) {
+        return Some(Placeholder::Request);
+    }
+    EXAMPLES.contains(&words.as_str()).then_some(Placeholder::Example)
+}
+
+/// Whether EKS takes a text for the name of a cluster.
+///
+/// Source: `name` of `CreateCluster` in the API reference of EKS: `^[0-9A-Za-z][A-Za-z0-9\-_]*$`, at most 100.
+pub fn is_name(text: &str) -> bool {
+    let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    text.len() <= 100
+        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && text.bytes().all(letters)
+}
+
+/// How certainly a tag or a name holds the name of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The tag `kubernetes.io/cluster/<name>`, which EKS and its controllers define.
+    Owner,
+    /// The tag `karpenter.sh/discovery/<name>`.
+    DiscoveryKey,
+    /// The tag `karpenter.sh/discovery`, whose value is the cluster's name by convention only.
+    Discovery,
+    /// A role or profile such as `KarpenterNodeRole-<name>`, as the getting started guide names them.
+    NodeRole,
+}
+
+/// The name of a cluster in a tag: which part of the tag holds it, and the name.
+pub fn in_tag<'t>(key: &'t str, value: &'t str) -> Option<(Scheme, &'t str)> {
+    /// Values that mark a resource without naming a cluster.
+    const FLAGS: [&str; 9] = ["", "true", "yes", "1", "enabled", "owned", "shared", "enable", "karpenter"];
+    if let Some(name) = key.strip_prefix("kubernetes.io/cluster/") {
+        return (!name.is_empty()).then_some((Scheme::Owner, name));
+    }
+    if let Some(name) = key.strip_prefix("karpenter.sh/discovery/") {
+        return (!name.is_empty()).then_some((Scheme::DiscoveryKey, name));
+    }
+    let names = key == "karpenter.sh/discovery"
+        && !FLAGS.contains(&value.to_ascii_lowercase().as_str())
+        && !value.contains(['*', '?']);
+    names.then_some((Scheme::Discovery, value))
+}
+
+/// The name of a cluster in the name of a node role.
+///
+/// Source: website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
+pub fn in_role(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterNodeRole-"])
+}
+
+/// The name of a cluster in the name of an instance profile. Source: the same file at v0.32.0.
+pub fn in_profile(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterNodeInstanceProfile-", "KarpenterNodeProfile-"])
+}
+
+/// The name of a cluster in the name of the controller's role. Source: the migration guide, and terraform-aws-modules/eks.
+pub fn in_controller_role(name: &str) -> Option<&str> {
+    behind(name, &["KarpenterControllerRole-"])
+}
+
+/// The name of a cluster in the name of a queue. Source: modules/karpenter/main.tf of terraform-aws-modules/eks.
+pub fn in_queue(name: &str) -> Option<&str> {
+    behind(name, &["Karpenter-"])
+}
+
+fn behind<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+    rest.filter(|name| !name.is_empty())
+}
+
+/// Whether one name is the other with words before or after it, such as `prod` and `prod-eu-1`: such names often mean
+/// the same cluster, or its network.
+pub fn related(one: &str, other: &str) -> bool {
+    let (long, short) = if one.len() > other.len() { (one, other) } else { (other, one) };
+    let words = |text: &str| text.to_ascii_lowercase().replace(['_', '.', '/', ' '], "-");
+    let (long, short) = (format!("-{}-", words(long)), format!("-{}-", words(short)));
+    short.len() > 2 && long.contains(&short)
+}
+
+/// Whether a name is rather that of a network, which clusters may share.
+pub fn names_network(name: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["shared", "vpc", "network", "net", "common", "private", "public", "intra", "subnet", "subnets"];
+    name.split(['-', '_', '.', '/', ' ']).any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_told_from_names() {
+        use Placeholder::{Example, Later, Mark, Request};
+        for (text, expected) in [
+            ("${CLUSTER_NAME}", Some(Later)),
+            ("$CLUSTER_NAME", Some(Mark)),
+            ("<cluster-name>", Some(Mark)),
+            ("<<CLUSTER_NAME>>", Some(Mark)),
+            ("{{ .Values.clusterName }}", Some(Mark)),
+            ("CLUSTER_NAME", Some(Request)),
+            ("Cluster_Name", Some(Request)),
+            ("REPLACE_WITH_CLUSTER_NAME", Some(Request)),
+            ("CLUSTER_NAME_TO_REPLACE", Some(Request)),
+            ("your-cluster-name", Some(Request)),
+            ("my-cluster", Some(Example)),
+            ("prod-eu-1", None),
+            ("my-cluster-2", None),
+            ("yours", None),
+            ("", None),
+        ] {
+            assert_eq!(placeholder(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_follow_the_rules_of_eks() {
+        for (text, expected) in [
+            ("prod_eu-1", true),
+            ("1a", true),
+            ("-a", false),
+            ("a.b", false),
+            ("", false),
+            (&"a".repeat(101), false),
+        ] {
+            assert_eq!(is_name(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_name_clusters_by_key_or_by_value() {
+        for (key, value, expected) in [
+            ("karpenter.sh/discovery", "prod", Some((Scheme::Discovery, "prod"))),
+            ("karpenter.sh/discovery", "true", None),
+            ("karpenter.sh/discovery", "*", None),
+            ("karpenter.sh/discovery/prod", "*", Some((Scheme::DiscoveryKey, "prod"))),
+            ("kubernetes.io/cluster/prod", "owned", Some((Scheme::Owner, "prod"))),
+            ("example.com/cluster", "prod", None),
+        ] {
+            assert_eq!(in_tag(key, value), expected, "{key}={value}");
+        }
+        assert_eq!(in_role("KarpenterNodeRole-prod"), Some("prod"));
+        assert_eq!(in_role("eks-prod-karpenter-node"), None);
+    }
+
+    #[test]
+    fn names_within_one_another_are_related() {
+        assert!(related("prod", "prod-eu-1") && related("eks-prod", "prod") && related("PROD", "prod"));
+        assert!(!related("prod", "production") && !related("prod-eu-1", "prod-eu-2") && !related("", "prod"));
+    }
+}

@@ -1,0 +1,421 @@
+//! Label keys: what Karpenter knows them as, and who refuses them in which releases.
+//!
+//! Four judges look at a key, and they disagree: the CEL rules of the CRDs, for requirements and for labels;
+//! `RuntimeValidate` of the NodePool and NodeOverlay controllers; and the provisioner, for pods that wait. All but the
+//! CEL rules share one list of restricted domains.
+//!
+//! Sources: pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of aws/karpenter-provider-aws, and
+//! pkg/apis/crds/*.yaml of the latter, at v1.0.0 to v1.14.1.
+
+use super::release::Releases;
+use values::spelling;
+
+/// The pool a node belongs to. Karpenter sets it; pods may select it, a NodePool may not name it.
+pub const NODEPOOL: &str = "karpenter.sh/nodepool";
+/// Spot, on-demand or reserved.
+pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
+/// The node class of a node. Karpenter sets it, and takes it from nobody.
+pub const NODE_CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
+/// The name of the machine.
+pub const HOSTNAME: &str = "kubernetes.io/hostname";
+/// What [`NODEPOOL`] was called until 0.32.
+pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
+
+/// A label of old releases that no 1.x knows, though its documentation lists it (aws/karpenter-provider-aws#5055).
+pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";
+
+const CLOCK_SPEED: &str = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz";
+const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
+
+/// The labels that Karpenter understands, with the minor that learnt each. A pool need not declare them for pods to
+/// select them, and no judge refuses them at run time.
+const WELL_KNOWN: &[(&str, u8)] = &[
+    (NODEPOOL, 0),
+    (CAPACITY_TYPE, 0),
+    ("topology.kubernetes.io/zone", 0),
+    ("topology.kubernetes.io/region", 0),
+    ("topology.k8s.aws/zone-id", 0),
+    ("node.kubernetes.io/instance-type", 0),
+    ("node.kubernetes.io/windows-build", 0),
+    ("kubernetes.io/arch", 0),
+    ("kubernetes.io/os", 0),
+    ("karpenter.k8s.aws/instance-accelerator-count", 0),
+    ("karpenter.k8s.aws/instance-accelerator-manufacturer", 0),
+    ("karpenter.k8s.aws/instance-accelerator-name", 0),
+    ("karpenter.k8s.aws/instance-category", 0),
+    ("karpenter.k8s.aws/instance-cpu", 0),
+    ("karpenter.k8s.aws/instance-cpu-manufacturer", 0),
+    ("karpenter.k8s.aws/instance-ebs-bandwidth", 0),
+    ("karpenter.k8s.aws/instance-encryption-in-transit-supported", 0),
+    ("karpenter.k8s.aws/instance-family", 0),
+    ("karpenter.k8s.aws/instance-generation", 0),
+    ("karpenter.k8s.aws/instance-gpu-count", 0),
+    ("karpenter.k8s.aws/instance-gpu-manufacturer", 0),
+    ("karpenter.k8s.aws/instance-gpu-memory", 0),
+    ("karpenter.k8s.aws/instance-gpu-name", 0),
+    ("karpenter.k8s.aws/instance-hypervisor", 0),
+    ("karpenter.k8s.aws/instance-local-nvme", 0),
+    ("karpenter.k8s.aws/instance-memory", 0),
+    ("karpenter.k8s.aws/instance-network-bandwidth", 0),
+    ("karpenter.k8s.aws/instance-size", 0),
+    (CLOCK_SPEED, 1),
+    ("karpenter.k8s.aws/capacity-reservation-id", 3),
+    ("karpenter.k8s.aws/capacity-reservation-type", 6),
+    ("karpenter.k8s.aws/instance-capability-flex", 7),
+    (TENANCY, 9),
+    ("karpenter.k8s.aws/capacity-reservation-interruptible", 10),
+    ("karpenter.k8s.aws/placement-group-id", 11),
+    ("karpenter.k8s.aws/placement-group-partition", 11),
+];
+
+/// Older names that Karpenter reads as the present ones in requirements, selectors and affinities, in every release.
+/// In the labels of a template and as a `topologyKey` it does not.
+const ALIASES: &[(&str, &str)] = &[
+    ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+    ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+    // pkg/operator/operator.go of the provider
+    ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone"),
+];
+
+/// The keys of the domain `kubernetes.io` that the CEL rules allow by name, up to 1.8.
+const ALLOWED_OF_KUBERNETES: &[&str] = &[
+    "beta.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+    "failure-domain.beta.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+];
+
+/// The releases that restrict the domains of Kubernetes; 1.9.0 lifted it (kubernetes-sigs/karpenter#2586).
+const KUBERNETES_DOMAINS: Releases = Releases::until(8);
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// `spec.template.metadata.labels` of a NodePool.
+    PoolLabel,
+    /// `spec.template.spec.requirements` of a NodePool.
+    PoolRequirement,
+    /// `spec.requirements` of a NodeClaim.
+    ClaimRequirement,
+    /// `spec.requirements` of a NodeOverlay.
+    OverlayRequirement,
+}
+
+impl Field {
+    /// The releases whose API has the field.
+    pub const fn releases(self) -> Releases {
+        match self {
+            Self::OverlayRequirement => Releases::since(7),
+            _ => Releases::ALL,
+        }
+    }
+}
+
+/// The present name of a key that is an alias, or the key itself.
+pub fn normalised(key: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
+}
+
+/// The releases that understand a key; none for a key of one's own. An alias is not looked through.
+pub fn well_known(key: &str) -> Releases {
+    WELL_KNOWN
+        .iter()
+        .find(|(name, _)| *name == key)
+        .map_or(Releases::NONE, |(_, since)| Releases::since(*since))
+}
+
+/// The well-known labels of any release.
+pub fn all_well_known() -> impl Iterator<Item = &'static str> + Clone {
+    WELL_KNOWN.iter().map(|(name, _)| *name)
+}
+
+/// The releases whose API server refuses a key in a field.
+pub fn refused_at_apply(field: Field, key: &str) -> Releases {
+    // CEL takes `find("^([^/]+)")`, which is the whole key where it has no slash, and compares ends without a dot.
+    let domain = key.split('/').next().unwrap_or_default();
+    let mut refused = Releases::NONE;
+    let exempt = domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
+    if domain.ends_with("kubernetes.io") && !exempt && !ALLOWED_OF_KUBERNETES.contains(&key) {
+        refused = refused.or(KUBERNETES_DOMAINS);
+    }
+    if domain.ends_with("k8s.io") && !domain.ends_with("kops.k8s.io") {
+        refused = refused.or(KUBERNETES_DOMAINS);
+    }
+    let in_pool = matches!(field, Field::PoolLabel | Field::PoolRequirement);
+    let allowed = key == CAPACITY_TYPE || (key == NODEPOOL && !in_pool);
+    if (domain.ends_with("karpenter.sh") && !allowed) || key == HOSTNAME {
+        refused = Releases::ALL;
+    }
+    if domain.ends_with("karpenter.k8s.aws") {
+        refused = refused.or(Releases::ALL.without(allowed_of_the_provider(field, key)));
+    }
+    refused.and(field.releases())
+}
+
+/// The releases whose CEL rules allow a key of the domain `karpenter.k8s.aws`.
+fn allowed_of_the_provider(field: Field, key: &str) -> Releases {
+    // The CRDs of 1.0.9 learnt what the controller of 1.1 would write, so that a downgrade could read it.
+    let ahead = if field == Field::ClaimRequirement { Releases::patches(0, 9, 14) } else { Releases::NONE };
+    match key {
+        NODE_CLASS | CLOCK_SPEED => Releases::since(1).or(ahead),
+        _ if field == Field::OverlayRequirement && !is_of_instance_types(key) => Releases::NONE,
+        _ => well_known(key),
+    }
+}
+
+/// The list of NodeOverlay is that of 1.7, without what a launch decides.
+fn is_of_instance_types(key: &str) -> bool {
+    key.starts_with("karpenter.k8s.aws/instance-") && key != TENANCY
+}
+
+/// The releases whose controller refuses a key that the API server would let through: a NodePool or NodeOverlay with it
+/// is never ready. A NodeClaim is not validated again.
+pub fn refused_at_run_time(field: Field, key: &str) -> Releases {
+    let refused = match field {
+        // Labels are compared as they are written; only requirements are normalised first.
+        Field::PoolLabel => restricted(key),
+        Field::PoolRequirement | Field::OverlayRequirement => restricted(normalised(key)),
+        Field::ClaimRequirement => Releases::NONE,
+    };
+    refused.and(field.releases()).without(refused_at_apply(field, key))
+}
+
+/// The releases in which a pod with a key in its node selector or a required term of its node affinity is passed over;
+/// up to 1.4 a preferred term counts as well.
+pub fn refused_in_pods(key: &str) -> Releases {
+    restricted(normalised(key))
+}
+
+/// `IsRestrictedLabel`: every judge but the CEL rules.
+fn restricted(key: &str) -> Releases {
+    let Some((domain, _)) = key.split_once('/') else { return Releases::NONE };
+    // Up to 1.8 ends are compared without a dot, and exceptions come first; from 1.9 on whole domains.
+    let is_exempt = ["kops.k8s.io", "node.kubernetes.io", "node-restriction.kubernetes.io"]
+        .iter()
+        .any(|exempt| domain.ends_with(exempt));
+    let ends = |names: &[&str]| names.iter().any(|name| domain.ends_with(name));
+    let mut refused = Releases::NONE;
+    if !is_exempt && ends(&["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"]) {
+        refused = KUBERNETES_DOMAINS;
+    }
+    if is_within(domain, "karpenter.sh") || is_within(domain, "karpenter.k8s.aws") || key == HOSTNAME {
+        refused = refused.or(Releases::since(9));
+    }
+    if refused.is_empty() { refused } else { refused.without(well_known(key)) }
+}
+
+/// Whether a domain is another one or below it.
+pub fn is_within(domain: &str, other: &str) -> bool {
+    domain.strip_suffix(other).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// The restricted domain that a key is in or ends like, in some release; that of a key without a slash is the key.
+pub fn restricted_domain(key: &str) -> Option<&'static str> {
+    const DOMAINS: [&str; 4] = ["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"];
+    let domain = key.split('/').next().unwrap_or_default();
+    DOMAINS.into_iter().find(|name| domain.ends_with(name))
+}
+
+/// Whether a key is one that Karpenter used before 1.0 and has since renamed or dropped.
+pub fn is_of_old_releases(key: &str) -> bool {
+    matches!(key, PROVISIONER_NAME | INSTANCE_PODS)
+}
+
+/// A well-known key that somebody may have meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meant {
+    /// The well-known key.
+    pub key: &'static str,
+    /// How sure that is.
+    pub likeness: Likeness,
+}
+
+/// How an unknown key is like a well-known one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// Nothing else can have been meant, and the values are the same.
+    Certain,
+    /// It is the same thing in other words, with other values.
+    OtherValues,
+    /// It looks alike.
+    Likely,
+}
+
+impl Meant {
+    /// Whether nothing else can have been meant, and the values are the same.
+    pub fn is_certain(self) -> bool {
+        self.likeness == Likeness::Certain
+    }
+
+    /// What to write, as help.
+    pub fn help(self) -> String {
+        match self.likeness {
+            Likeness::Certain => format!("write `{}`", self.key),
+            Likeness::OtherValues => format!("write `{}`, with its own values", self.key),
+            Likeness::Likely => format!("did you mean `{}`?", self.key),
+        }
+    }
+}
+
+/// Keys that name a well-known thing in other words.
+const OTHER_WORDS: &[(&str, &str, Likeness)] = &[
+    ("kubernetes.io/architecture", "kubernetes.io/arch", Likeness::Certain),
+    ("karpenter.k8s.aws/instance-vcpu", "karpenter.k8s.aws/instance-cpu", Likeness::Certain),
+    ("karpenter.k8s.aws/instance-vcpus", "karpenter.k8s.aws/instance-cpu", Likeness::Certain),
+    ("eks.amazonaws.com/capacityType", CAPACITY_TYPE, Likeness::OtherValues),
+    ("node.kubernetes.io/lifecycle", CAPACITY_TYPE, Likeness::OtherValues),
+    ("karpenter.sh/lifecycle", CAPACITY_TYPE, Likeness::OtherValues),
+    ("k8s.amazonaws.com/accelerator", "karpenter.k8s.aws/instance-gpu-name", Likeness::OtherValues),
+    (PROVISIONER_NAME, NODEPOOL, Likeness::OtherValues),
+];
+
+/// The well-known key that an unknown one was meant to be: the same name in another domain, or a misspelt name.
+pub fn meant(key: &str) -> Option<Meant> {
+    if let Some((_, key, likeness)) = OTHER_WORDS.iter().find(|(other, ..)| *other == key) {
+        return Some(Meant { key, likeness: *likeness });
+    }
+    let name = last_part(key);
+    if let Some(same) = all_well_known().find(|known| last_part(known) == name) {
+        return Some(Meant { key: same, likeness: Likeness::Certain });
+    }
+    // Half a name may be several (`instance-gpu`), and short words are near to too many.
+    let is_half = all_well_known().any(|known| last_part(known).starts_with(name));
+    if is_half || name.len() < 5 {
+        return None;
+    }
+    let near = spelling::nearest(name, all_well_known().map(last_part))?;
+    let others = all_well_known().map(last_part).filter(|known| *known != near);
+    let alone = spelling::nearest(name, others).is_none();
+    let slip = spelling::is_near(name, near, if name.len() < 8 { 1 } else { 2 });
+    let key = all_well_known().find(|known| last_part(known) == near)?;
+    Some(Meant { key, likeness: if alone && slip { Likeness::Certain } else { Likeness::Likely } })
+}
+
+/// What follows the last slash.
+fn last_part(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_apply(field: Field, key: &str) -> String {
+        refused_at_apply(field, key).to_string()
+    }
+
+    #[test]
+    fn the_domains_of_kubernetes_are_restricted_up_to_1_8_by_the_end_of_the_word() {
+        for field in [Field::PoolLabel, Field::PoolRequirement, Field::ClaimRequirement] {
+            for key in [
+                "node-role.kubernetes.io/spot",
+                "mykubernetes.io/x",
+                "kubernetes.io",
+                "x-k8s.io/a",
+                "node.k8s.io/a",
+            ] {
+                assert_eq!(at_apply(field, key), "1.0-1.8", "{key}");
+            }
+            for key in [
+                "node.kubernetes.io/lifecycle",
+                "foonode.kubernetes.io/x",
+                "a.kops.k8s.io/x",
+                "kubernetes.io/os",
+                "example.com/kubernetes.io",
+            ] {
+                assert_eq!(at_apply(field, key), "", "{key}");
+            }
+        }
+        assert_eq!(at_apply(Field::OverlayRequirement, "node-role.kubernetes.io/spot"), "1.7-1.8");
+    }
+
+    #[test]
+    fn karpenters_own_domains_are_restricted_in_every_release() {
+        for key in [
+            "karpenter.sh/registered",
+            "notkarpenter.sh/x",
+            "karpenter.sh",
+            HOSTNAME,
+            "karpenter.k8s.aws/instance-pods",
+            "foo.karpenter.k8s.aws/x",
+        ] {
+            assert_eq!(at_apply(Field::PoolRequirement, key), "1.0-1.14", "{key}");
+        }
+        assert_eq!(at_apply(Field::PoolLabel, NODEPOOL), "1.0-1.14");
+        assert_eq!(at_apply(Field::ClaimRequirement, NODEPOOL), "");
+        assert_eq!(at_apply(Field::PoolLabel, CAPACITY_TYPE), "");
+        assert_eq!(at_apply(Field::PoolLabel, "karpenter.sh.example.com/x"), "");
+    }
+
+    #[test]
+    fn the_provider_learns_keys_over_time() {
+        let pool = |name: &str| at_apply(Field::PoolRequirement, &format!("karpenter.k8s.aws/{name}"));
+        assert_eq!(pool("instance-cpu"), "");
+        assert_eq!(pool("ec2nodeclass"), "1.0");
+        assert_eq!(pool("capacity-reservation-id"), "1.0-1.2");
+        assert_eq!(pool("instance-tenancy"), "1.0-1.8");
+        assert_eq!(pool("placement-group-partition"), "1.0-1.10");
+        assert_eq!(at_apply(Field::ClaimRequirement, NODE_CLASS), "1.0.0-1.0.8");
+        assert_eq!(at_apply(Field::ClaimRequirement, CLOCK_SPEED), "1.0.0-1.0.8");
+        assert_eq!(at_apply(Field::OverlayRequirement, TENANCY), "1.7-1.14");
+        assert_eq!(at_apply(Field::OverlayRequirement, NODE_CLASS), "");
+    }
+
+    #[test]
+    fn some_keys_are_refused_only_at_run_time() {
+        let at_run_time = |field, key| refused_at_run_time(field, key).to_string();
+        assert_eq!(at_run_time(Field::PoolRequirement, NODE_CLASS), "1.1-1.14");
+        assert_eq!(at_run_time(Field::PoolLabel, NODE_CLASS), "1.1-1.14");
+        assert_eq!(at_run_time(Field::OverlayRequirement, NODE_CLASS), "1.7-1.14");
+        assert_eq!(at_run_time(Field::PoolLabel, "beta.kubernetes.io/arch"), "1.0-1.8");
+        assert_eq!(at_run_time(Field::PoolRequirement, "beta.kubernetes.io/arch"), "");
+        assert_eq!(at_run_time(Field::PoolLabel, "kubernetes.io"), "");
+        assert_eq!(at_run_time(Field::ClaimRequirement, NODE_CLASS), "");
+    }
+
+    #[test]
+    fn pods_are_judged_by_whole_domains_from_1_9() {
+        let in_pods = |key| refused_in_pods(key).to_string();
+        assert_eq!(in_pods("notkarpenter.sh/x"), "1.0-1.8");
+        assert_eq!(in_pods("a.karpenter.sh/x"), "1.0-1.14");
+        assert_eq!(in_pods("node-role.kubernetes.io/worker"), "1.0-1.8");
+        assert_eq!(in_pods("kubernetes.io"), "");
+        assert_eq!(in_pods(HOSTNAME), "1.0-1.14");
+        assert_eq!(in_pods(TENANCY), "1.0-1.8");
+        for key in [
+            "failure-domain.beta.kubernetes.io/zone",
+            "topology.ebs.csi.aws.com/zone",
+            NODEPOOL,
+            "node.kubernetes.io/x",
+            "example.com/x",
+        ] {
+            assert_eq!(in_pods(key), "", "{key}");
+        }
+    }
+
+    #[test]
+    fn a_known_name_in_another_domain_or_with_a_slip_is_what_was_meant() {
+        let meant = |key| meant(key).map(|meant| (meant.key, meant.is_certain()));
+        assert_eq!(meant("karpenter.sh/instance-family"), Some(("karpenter.k8s.aws/instance-family", true)));
+        assert_eq!(
+            meant("karpenter.k8s.aws/instance-types"),
+            Some(("node.kubernetes.io/instance-type", true))
+        );
+        assert_eq!(
+            meant("karpenter.k8s.aws/instance-catgory"),
+            Some(("karpenter.k8s.aws/instance-category", true))
+        );
+        assert_eq!(meant("topology.kubernetes.io/zones"), Some(("topology.kubernetes.io/zone", true)));
+        assert_eq!(meant("eks.amazonaws.com/capacityType"), Some((CAPACITY_TYPE, false)));
+        assert_eq!(meant("karpenter.k8s.aws/instance-gpu"), None);
+        assert_eq!(meant("node-role.kubernetes.io/node"), None);
+    }
+}

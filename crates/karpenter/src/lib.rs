@@ -1,0 +1,15 @@
+//! Facts about Karpenter by release: API tables, labels, known values, conventions for names.
+//!
+//! Everything here is `const` data or a pure function. Nothing here knows about rules, findings or front ends.
+
+pub mod api;
+pub mod chart;
+pub mod cluster_name;
+pub mod kind;
+pub mod known_values;
+pub mod labels;
+pub mod operator;
+pub mod release;
+pub mod startup_taints;
+pub mod way;
+pub mod zones;

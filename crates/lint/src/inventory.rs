@@ -1,0 +1,180 @@
+//! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
+
+use std::collections::BTreeMap;
+
+use std::cell::OnceCell;
+
+use objects::controller::Controller;
+use objects::feature_gates::FeatureGates;
+use objects::iam_policy::{self, PassedRoles, Policy};
+use objects::identity::Identity;
+use objects::storage::Claims;
+use objects::zones::ServedZones;
+use manifest::tree::Node;
+use karpenter::kind::Kind;
+use objects::object::Object;
+use scheduling::pools::Pools;
+
+/// The objects of one cluster.
+#[derive(Debug, Default)]
+pub struct Inventory<'d> {
+    name: String,
+    objects: Vec<Object<'d>>,
+    /// The indices of objects by group and kind.
+    by_kind: BTreeMap<&'d str, BTreeMap<&'d str, Vec<usize>>>,
+    complete: bool,
+    // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
+    pools: OnceCell<Pools<'d>>,
+    claims: OnceCell<Claims<'d>>,
+    controllers: OnceCell<Vec<Controller<'d>>>,
+    identity: OnceCell<Identity<'d>>,
+    feature_gates: OnceCell<FeatureGates<'d>>,
+    selects_reservations: OnceCell<bool>,
+    without_reservations: OnceCell<Option<Object<'d>>>,
+    /// Objects by group, kind and name.
+    by_name: OnceCell<BTreeMap<&'d str, BTreeMap<&'d str, BTreeMap<&'d str, Object<'d>>>>>,
+    policies: OnceCell<Vec<Policy<'d>>>,
+    served_zones: OnceCell<ServedZones<'d>>,
+    passed_roles: OnceCell<PassedRoles<'d>>,
+}
+
+impl<'d> Inventory<'d> {
+    /// The objects of a cluster. `complete` says that what is absent here is absent from the cluster.
+    pub fn new(name: impl Into<String>, objects: Vec<Object<'d>>, complete: bool) -> Self {
+        let mut by_kind = BTreeMap::<_, BTreeMap<_, Vec<usize>>>::new();
+        for (index, object) in objects.iter().enumerate() {
+            let kinds = by_kind.entry(object.group()).or_default();
+            kinds.entry(object.kind()).or_default().push(index);
+        }
+        Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
+    }
+
+    /// The name of the cluster, where several are checked together; else empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All objects in the order of the input.
+    pub fn objects(&self) -> &[Object<'d>] {
+        &self.objects
+    }
+
+    /// The objects of a kind.
+    pub fn of(&self, kind: Kind) -> OfKind<'_, 'd> {
+        let indices = self.indices(kind.group, kind.name).iter();
+        OfKind { objects: &self.objects, indices, version: kind.version }
+    }
+
+    fn indices(&self, group: &str, kind: &str) -> &[usize] {
+        self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The NodePools as the scheduler sees them, those of the API version before included.
+    pub fn pools(&self) -> &Pools<'d> {
+        const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
+        self.pools.get_or_init(|| Pools::read(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
+    }
+
+    /// The claims on volumes, in objects of their own and within workloads.
+    pub fn claims(&self) -> &Claims<'d> {
+        self.claims.get_or_init(|| Claims::of(&self.objects))
+    }
+
+    /// The Deployments of Karpenter's controller.
+    pub fn controllers(&self) -> &[Controller<'d>] {
+        self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
+    }
+
+    /// The IAM policies.
+    pub fn policies(&self) -> &[Policy<'d>] {
+        self.policies.get_or_init(|| self.objects.iter().copied().flat_map(iam_policy::policies).collect())
+    }
+
+    /// The roles that the IAM policies let Karpenter's controller pass to instances.
+    pub fn passed_roles(&self) -> &PassedRoles<'d> {
+        self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+    }
+
+    /// The object of a name and of a kind that knows no namespaces, in whatever version; the last one where the input has
+    /// several. A namespace that is written all the same is ignored, as the API server does.
+    pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
+        let by_name = self.by_name.get_or_init(|| {
+            let mut groups = BTreeMap::<_, BTreeMap<_, BTreeMap<_, _>>>::new();
+            for object in &self.objects {
+                let kinds = groups.entry(object.group()).or_default();
+                kinds.entry(object.kind()).or_default().insert(object.name(), *object);
+            }
+            groups
+        });
+        by_name.get(group)?.get(kind)?.get(name).copied()
+    }
+
+    /// How many objects there are of a group and kind, in whatever version.
+    pub fn count(&self, group: &str, kind: &str) -> usize {
+        self.indices(group, kind).len()
+    }
+
+    /// The zones that the NodePools serve.
+    pub fn served_zones(&self) -> &ServedZones<'d> {
+        self.served_zones.get_or_init(|| ServedZones::of(self.of(Kind::NODE_POOL)))
+    }
+
+    /// The feature gates of the controller.
+    pub fn feature_gates(&self) -> &FeatureGates<'d> {
+        self.feature_gates.get_or_init(|| FeatureGates::of(&self.objects, self.controllers()))
+    }
+
+    /// Whether any EC2NodeClass selects capacity reservations.
+    pub fn selects_reservations(&self) -> bool {
+        *self.selects_reservations.get_or_init(|| self.of(Kind::NODE_CLASS).any(selects_reservations))
+    }
+
+    /// The first EC2NodeClass that selects no capacity reservations.
+    pub fn without_reservations(&self) -> Option<Object<'d>> {
+        let first = || self.of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class));
+        *self.without_reservations.get_or_init(first)
+    }
+
+    /// What tells this cluster from others.
+    pub fn identity(&self) -> &Identity<'d> {
+        self.identity.get_or_init(|| Identity::of(&self.objects, self.controllers()))
+    }
+
+    /// The name that the controller, or its chart, is given, and the node that holds it; `None` where nothing says it, or
+    /// where two objects say different ones.
+    pub fn cluster_name(&self) -> Option<(&'d str, Node<'d>)> {
+        self.identity().name.map(|mark| (mark.text, mark.node))
+    }
+
+    /// Whether what is absent here is absent from the cluster.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+}
+
+fn selects_reservations(class: Object<'_>) -> bool {
+    class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+}
+
+/// What [`Inventory::of`] goes through.
+#[derive(Clone, Debug)]
+pub struct OfKind<'i, 'd> {
+    objects: &'i [Object<'d>],
+    indices: core::slice::Iter<'i, usize>,
+    version: &'static str,
+}
+
+impl<'d> Iterator for OfKind<'_, 'd> {
+    type Item = Object<'d>;
+
+    // Called from many rules: one copy of it keeps the policy module small.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Object<'d>> {
+        loop {
+            let object = self.objects.get(*self.indices.next()?)?;
+            if object.version() == self.version {
+                return Some(*object);
+            }
+        }
+    }
+}

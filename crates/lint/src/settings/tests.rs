@@ -1,0 +1,72 @@
+//! Settings as people write them.
+
+use super::*;
+use manifest::limits::Limits;
+use manifest::{Document, File};
+
+fn read(text: &str) -> Result<Settings, Vec<String>> {
+    let file = File::read("karpwarden.yaml", text, &Limits::DEFAULT);
+    let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
+    Settings::read(tree.root(), &crate::testing::REGISTRY).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn nothing_said_is_the_default() {
+    assert_eq!(read("{}"), Ok(Settings::default()));
+    assert_eq!(read("karpenterVersion: null\nrules:\n"), Ok(Settings::default()));
+}
+
+#[test]
+fn all_mistakes_come_at_once() {
+    let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
+                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\n\
+                exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
+    insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
+    karpenterVersion: must be in quotes, such as "1.10": as a number, 1.10 is 1.1
+    kubernetesVersion: `latest` is no Kubernetes version; write one such as 1.33
+    clusterName: must be text that is not empty
+    clustername: unknown key (did you mean `clusterName`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    rules.no-such: there is no rule or family `no-such`
+    rules.labels: must be one of deny, warn, info, off
+    fix: must be true or false
+    exceptions[0].rule: there is no rule or family `no-such-rule`
+    exceptions[0]: `reason` is missing
+    exceptions[1].until: must be a day such as 2027-03-31
+    exceptions[1].why: unknown key; known are rule, kind, namespace, name, reason, until
+    "#);
+}
+
+#[test]
+fn a_release_that_is_not_known_is_told_with_those_that_are() {
+    for version in ["1.15", "0.37", "1.8.9", "1.0..1.15", "latest"] {
+        let problems = read(&format!("karpenterVersion: '{version}'\n")).unwrap_err().join("\n");
+        assert!(problems.contains("known are 1.0, 1.1, 1.2,"), "{problems}");
+        assert!(problems.contains("1.14 and their patches, such as 1.8.3"), "{problems}");
+    }
+    assert!(read("karpenterVersion: '1.8.3'\n").is_ok());
+}
+
+#[test]
+fn ranges_take_the_newest_patch_between_their_ends() {
+    let target = Target::parse("1.0.3..1.2").unwrap();
+    let releases: Vec<_> = target.releases().iter().map(|release| release.to_string()).collect();
+    assert_eq!(releases, ["1.0.3", "1.0", "1.1", "1.2"]);
+    assert_eq!(target.to_string(), "1.0.3..1.2");
+    assert!(Target::parse("1.8..1.2").unwrap_err().contains("backwards"));
+}
+
+#[test]
+fn globs_match_whole_names() {
+    for (pattern, text, fits) in [
+        ("legacy-*", "legacy-a", true),
+        ("legacy-*", "my-legacy-a", false),
+        ("*", "", true),
+        ("a*b*c", "aXbYc", true),
+        ("a*b*c", "acb", false),
+        ("gp2", "gp2", true),
+        ("gp2", "gp22", false),
+        ("*a", "aba", true),
+    ] {
+        assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+    }
+}

@@ -1,0 +1,55 @@
+//! A registry with one rule, for the tests of the driver.
+
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use manifest::edit::Change;
+use objects::object::Object;
+
+use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::rule::{Fixes, On, Registry, Rule, SuppressionRules};
+
+/// Reports an ARN in `spec.instanceProfile`, with a safe fix.
+pub(crate) static ARN: Rule = Rule {
+    name: "instance-profile-is-arn",
+    family: Family::Nodeclass,
+    severity: Severity::Error,
+    caught_by: CaughtBy::Nobody,
+    releases: Releases::ALL,
+    fix: Fixes::Safe,
+    summary: "an ARN",
+    on: &[On::Kind(Kind::NODE_CLASS)],
+    inventory: &[],
+    upgrade_only: false,
+    check: |object: Object<'_>, _: &Context<'_, '_>, drafts: &mut Vec<Draft<'_>>| {
+        let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
+        if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
+            let draft = Draft::new(&ARN, Place::value(node), "an ARN");
+            drafts.push(draft.mend("write the name", Change::Set(node, name.to_owned())));
+        }
+        if object.duplicates().next().is_some() {
+            drafts.push(Draft::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));
+        }
+    },
+};
+
+static DUPLICATE: Rule = Rule {
+    name: "duplicate",
+    family: Family::Document,
+    severity: Severity::Error,
+    caught_by: CaughtBy::Nobody,
+    releases: Releases::ALL,
+    fix: Fixes::None,
+    summary: "a duplicate key",
+    on: &[],
+    inventory: &[],
+    upgrade_only: false,
+    check: |_, _, _| {},
+};
+
+/// The rules above.
+pub(crate) static REGISTRY: Registry = Registry {
+    families: &[&[&ARN], &[&DUPLICATE]],
+    suppressions: SuppressionRules { unknown_rule: &DUPLICATE, unused: &DUPLICATE, without_reason: &DUPLICATE },
+    symptoms: Vec::new,
+};

@@ -1,0 +1,233 @@
+//! The edit that copies items to the end of a list, and makes the list where there is none.
+
+use std::fmt::Write as _;
+
+use super::{Edit, scalar};
+use crate::source::{Source, Span};
+use crate::tree::{Node, Style};
+
+/// Copies items of one list behind the last item of another, the member `key` of `object`. Where there is no such
+/// member it is made, before the list that the items stand in, which has to be a member of the same object.
+///
+/// `None` where the text has no place for it: something an alias brought, or an item too involved for `{}`.
+pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<Edit> {
+    if items.is_empty() || items.iter().any(|item| item.style() == Style::Alias) {
+        return None;
+    }
+    let Some(list) = object.get(key) else { return make(object, source, key, items) };
+    if !list.is_sequence() || list.style() == Style::Alias {
+        return None;
+    }
+    match list.items().last() {
+        None => Some(Edit { span: list.span(), text: format!("[{}]", all_in_flow(items, source)?) }),
+        Some(tail) if list.style() == Style::Flow => {
+            let end = tail.span().end;
+            Some(Edit { span: Span::new(end, end), text: format!(", {}", all_in_flow(items, source)?) })
+        }
+        Some(tail) => {
+            let dash = dash_column(list, source)?;
+            let end = end_of_line(source, tail.span().end)?;
+            Some(Edit { span: Span::new(end, end), text: all_in_block(items, source, dash)? })
+        }
+    }
+}
+
+/// A new member before the list that the items stand in.
+fn make(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<Edit> {
+    let list = items.first()?.parent()?;
+    if list.parent() != Some(object) || list.style() == Style::Alias {
+        return None;
+    }
+    let start = list.key_span().start;
+    let json = source.slice(list.key_span()).starts_with('"');
+    let name = scalar(key, if json { Style::DoubleQuoted } else { Style::Plain });
+    let text = if object.style() == Style::Flow {
+        format!("{name}: [{}], ", all_in_flow(items, source)?)
+    } else {
+        let pad = " ".repeat(column(source, start)?);
+        if list.style() == Style::Flow {
+            format!("{name}: [{}]\n{pad}", all_in_flow(items, source)?)
+        } else {
+            format!("{name}:{}\n{pad}", all_in_block(items, source, dash_column(list, source)?)?)
+        }
+    };
+    Some(Edit { span: Span::new(start, start), text })
+}
+
+/// The column of a byte, from 0, counted in bytes: what stands before it is indentation.
+fn column(source: &Source, byte: usize) -> Option<usize> {
+    let line = source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1);
+    Some(byte - line)
+}
+
+fn end_of_line(source: &Source, byte: usize) -> Option<usize> {
+    let rest = source.text().get(byte..)?;
+    let line = rest.lines().next().unwrap_or_default();
+    Some(byte + line.len())
+}
+
+/// The column of the dashes of a list in block style.
+fn dash_column(list: Node<'_>, source: &Source) -> Option<usize> {
+    let start = list.children().next()?.span().start;
+    let before = source.text().get(..start)?;
+    column(source, before.rfind('-')?)
+}
+
+/// The items, each on a line of its own behind a dash.
+fn all_in_block(items: &[Node<'_>], source: &Source, dash: usize) -> Option<String> {
+    let mut text = String::new();
+    for item in items {
+        let _ = write!(text, "\n{}- {}", " ".repeat(dash), in_block(*item, source, dash + 2)?);
+    }
+    Some(text)
+}
+
+/// An item as it is written, with its comments, its lines moved to a column.
+fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
+    if item.style() != Style::Block {
+        return Some(source.slice(item.span()).to_owned());
+    }
+    let start = item.span().start;
+    let from = column(source, start)?;
+    let whole = source.slice(Span::new(start, end_of_line(source, item.children().last()?.span().end)?));
+    let mut lines = whole.lines();
+    let mut text = lines.next()?.to_owned();
+    for line in lines {
+        let own = line.len() - line.trim_start().len();
+        let moved = (own + to).saturating_sub(from);
+        let _ = write!(text, "\n{}{}", " ".repeat(moved), line.trim_start());
+    }
+    Some(text)
+}
+
+fn all_in_flow(items: &[Node<'_>], source: &Source) -> Option<String> {
+    let items: Option<Vec<String>> = items.iter().map(|item| in_flow(*item, source)).collect();
+    items.map(|items| items.join(", "))
+}
+
+/// An item in braces.
+fn in_flow(item: Node<'_>, source: &Source) -> Option<String> {
+    if item.style() != Style::Block {
+        return Some(source.slice(item.span()).to_owned());
+    }
+    let mut members = Vec::new();
+    for (_, value) in item.members() {
+        let spelling = source.slice(value.span());
+        let simple = matches!(value.style(), Style::Plain | Style::SingleQuoted | Style::DoubleQuoted);
+        if !simple || spelling.contains(['\n', ',', '[', ']', '{', '}']) {
+            return None;
+        }
+        members.push(format!("{}: {spelling}", source.slice(value.key_span())));
+    }
+    Some(format!("{{{}}}", members.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Change, apply, rewrite};
+    use crate::limits::Limits;
+    use crate::{Document, File};
+
+    /// Moves the first item of `from` to the end of `to`, in the text and in JSON, which have to agree.
+    fn moved(text: &str) -> String {
+        let read = |text: &str| File::read("-", text, &Limits::DEFAULT);
+        let file = read(text);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        let root = tree.root();
+        let item = root.get("from").unwrap().items().next().unwrap();
+        let changes = [Change::Append(root, "to", vec![item]), Change::Remove(item)];
+        let edits: Vec<_> = changes.iter().map(|change| change.edit().unwrap()).collect();
+        let edited = apply(text, &edits);
+        let object = rewrite(root, changes.iter().collect());
+        assert_eq!(as_json(&edited), as_json(&object), "{edited}");
+        edited
+    }
+
+    /// The text as JSON, by way of the project's own reader.
+    fn as_json(text: &str) -> serde_json::Value {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        json(tree.root())
+    }
+
+    fn json(node: crate::tree::Node<'_>) -> serde_json::Value {
+        use crate::tree::Value;
+        match node.value() {
+            Value::String(text) => text.into(),
+            Value::Int(number) => number.into(),
+            Value::Sequence => node.items().map(json).collect(),
+            Value::Mapping => node.members().map(|(key, value)| (key.to_owned(), json(value))).collect(),
+            _ => serde_json::Value::Null,
+        }
+    }
+
+    #[test]
+    fn items_in_block_style_keep_their_comments_and_take_the_lists_own_indentation() {
+        let text = "to:\n- k: a\nfrom:\n  - k: b # why\n    # more\n    v: c # last\n  - k: d\n";
+        insta::assert_snapshot!(moved(text), @r"
+        to:
+        - k: a
+        - k: b # why
+          # more
+          v: c # last
+        from:
+          - k: d
+        ");
+    }
+
+    #[test]
+    fn items_in_braces_stay_in_braces() {
+        let text = "to: [{k: a}]\nfrom: [{k: b, v: c}, {k: d}]\n";
+        insta::assert_snapshot!(moved(text), @"
+        to: [{k: a}, {k: b, v: c}]
+        from: [{k: d}]
+        ");
+        insta::assert_snapshot!(moved("to:\n  - k: a # first\nfrom: [{k: b}, {k: d}]\n"), @"
+        to:
+          - k: a # first
+          - {k: b}
+        from: [{k: d}]
+        ");
+    }
+
+    #[test]
+    fn items_in_block_style_are_put_into_braces_where_the_list_has_them() {
+        insta::assert_snapshot!(moved("to: [{k: a}]\nfrom:\n  - k: b\n    v: 'c'\n  - k: d\n"), @"
+        to: [{k: a}, {k: b, v: 'c'}]
+        from:
+          - k: d
+        ");
+        insta::assert_snapshot!(moved("to: []\nfrom:\n  - k: b\n  - k: d\n"), @"
+        to: [{k: b}]
+        from:
+          - k: d
+        ");
+    }
+
+    #[test]
+    fn a_list_that_is_not_there_is_made_before_the_other() {
+        insta::assert_snapshot!(moved("a: 1\nfrom:\n  - k: b\n    v: c\n  - k: d\n"), @"
+        a: 1
+        to:
+          - k: b
+            v: c
+        from:
+          - k: d
+        ");
+        insta::assert_snapshot!(moved("from: [{k: b}, {k: d}]\n"), @"
+        to: [{k: b}]
+        from: [{k: d}]
+        ");
+        insta::assert_snapshot!(moved("{a: 1, from: [{k: b}, {k: d}]}\n"), @"{a: 1, to: [{k: b}], from: [{k: d}]}");
+        insta::assert_snapshot!(moved(r#"{"a": 1, "from": [{"k": "b"}, {"k": "d"}]}"#), @r#"{"a": 1, "to": [{"k": "b"}], "from": [{"k": "d"}]}"#);
+    }
+
+    #[test]
+    fn what_an_alias_brought_is_left_where_it_is() {
+        let text = "base: &base {k: b}\nfrom:\n- *base\n- k: d\n";
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+        let item = tree.root().get("from").unwrap().items().next().unwrap();
+        assert_eq!(Change::Append(tree.root(), "to", vec![item]).edit(), None);
+    }
+}

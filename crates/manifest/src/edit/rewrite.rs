@@ -1,0 +1,113 @@
+//! The same changes in an object that came as JSON, without a text of its author.
+
+use super::{Change, Edit, apply};
+use crate::json::quote;
+use crate::tree::{Node, Value};
+
+/// The object as JSON with all changes made. Numbers stay as they were sent; of equal keys the last one is kept.
+pub fn rewrite(object: Node<'_>, mut changes: Vec<&Change<'_>>) -> String {
+    changes.sort_by_key(|change| change.node().order());
+    let mut writer = Writer { changes: &changes, text: String::new() };
+    writer.value(object);
+    writer.text
+}
+
+struct Writer<'c, 'd> {
+    /// In the order of their nodes.
+    changes: &'c [&'c Change<'d>],
+    text: String,
+}
+
+impl<'c, 'd> Writer<'c, 'd> {
+    /// The changes of a node.
+    fn of(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
+        let first = self.changes.partition_point(|change| change.node().order() < node.order());
+        let from = self.changes.iter().skip(first).copied();
+        let same = from.take_while(|change| change.node().order() == node.order());
+        same.filter(|change| change.node() == node).collect()
+    }
+
+    fn value(&mut self, node: Node<'d>) {
+        let changes = self.of(node);
+        for change in changes.iter().rev() {
+            if let Change::Set(_, value) = change {
+                return quote(value, &mut self.text);
+            }
+        }
+        match node.value() {
+            Value::Mapping => self.object(node, &changes),
+            Value::Sequence => self.list(node, &[]),
+            Value::String(text) => {
+                let edits = changes.iter().filter_map(|change| match change {
+                    Change::Replace(_, span, text) => Some(Edit { span: *span, text: text.clone() }),
+                    _ => None,
+                });
+                quote(&apply(text, &edits.collect::<Vec<_>>()), &mut self.text);
+            }
+            _ => self.text.push_str(node.spelling()),
+        }
+    }
+
+    fn object(&mut self, node: Node<'d>, changes: &[&'c Change<'d>]) {
+        let mut open = '{';
+        for (key, member) in node.members() {
+            let own = self.of(member);
+            let is_replaced = |change: &&Change<'_>| matches!(change, Change::Add(_, name, _) if name == key);
+            if is_removed(&own) || changes.iter().any(is_replaced) {
+                continue;
+            }
+            let renamed = own.iter().rev().find_map(|change| match change {
+                Change::Rename(_, key) => Some(key.as_str()),
+                _ => None,
+            });
+            self.key(renamed.unwrap_or(key), &mut open);
+            let appended = changes.iter().find_map(|change| match change {
+                Change::Append(_, name, items) if *name == key => Some(items.as_slice()),
+                _ => None,
+            });
+            match appended {
+                Some(items) if member.is_sequence() => self.list(member, items),
+                _ => self.value(member),
+            }
+        }
+        for change in changes {
+            match change {
+                Change::Add(_, key, value) => {
+                    self.key(key, &mut open);
+                    quote(value, &mut self.text);
+                }
+                Change::Append(_, key, items) if node.get(key).is_none() => {
+                    self.key(key, &mut open);
+                    self.items('[', items);
+                }
+                _ => {}
+            }
+        }
+        self.text.push_str(if open == '{' { "{}" } else { "}" });
+    }
+
+    /// A key, after the brace or a comma.
+    fn key(&mut self, key: &str, open: &mut char) {
+        self.text.push(core::mem::replace(open, ','));
+        quote(key, &mut self.text);
+        self.text.push(':');
+    }
+
+    fn list(&mut self, node: Node<'d>, appended: &[Node<'d>]) {
+        let mut items: Vec<_> = node.items().filter(|item| !is_removed(&self.of(*item))).collect();
+        items.extend(appended);
+        self.items('[', &items);
+    }
+
+    fn items(&mut self, mut open: char, items: &[Node<'d>]) {
+        for item in items {
+            self.text.push(core::mem::replace(&mut open, ','));
+            self.value(*item);
+        }
+        self.text.push_str(if open == '[' { "[]" } else { "]" });
+    }
+}
+
+fn is_removed(changes: &[&Change<'_>]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::Remove(_)))
+}

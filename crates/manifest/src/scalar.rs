@@ -1,0 +1,243 @@
+//! What an unquoted YAML scalar means to the Kubernetes tools.
+//!
+//! They read YAML through sigs.k8s.io/yaml, which decodes with go-yaml v2 (YAML 1.1: `yes` and `on` are booleans, `0644`
+//! is octal) and then writes JSON, which turns `1.0` into `1`. Source: kubernetes-sigs/yaml v1.6.0 yaml.go,
+//! go-yaml v2 resolve.go.
+
+/// The value of an unquoted scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// One of the 22 words for true and false.
+    Bool(bool),
+    /// A whole number of 64 bits with a sign.
+    Int(i64),
+    /// Any other number. It may be infinite or no number at all, which JSON cannot say.
+    Float(f64),
+    /// The text itself.
+    String,
+}
+
+/// Reads an unquoted scalar without a tag.
+pub fn resolve(text: &str) -> Scalar {
+    match text.bytes().next() {
+        None => Scalar::Null,
+        Some(b'+' | b'-' | b'0'..=b'9' | b'.') => number(text).unwrap_or(Scalar::String),
+        Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => word(text),
+        Some(_) => Scalar::String,
+    }
+}
+
+fn word(text: &str) -> Scalar {
+    match text {
+        "~" | "null" | "Null" | "NULL" => Scalar::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Scalar::Bool(true)
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Scalar::Bool(false)
+        }
+        _ => Scalar::String,
+    }
+}
+
+fn number(text: &str) -> Option<Scalar> {
+    match text {
+        ".nan" | ".NaN" | ".NAN" => return Some(Scalar::Float(f64::NAN)),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Some(Scalar::Float(f64::INFINITY)),
+        "-.inf" | "-.Inf" | "-.INF" => return Some(Scalar::Float(f64::NEG_INFINITY)),
+        _ => {}
+    }
+    if text.starts_with('.') {
+        return decimal(text).map(from_float);
+    }
+    let plain = text.replace('_', "");
+    let (negative, digits) = match plain.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    match whole(digits) {
+        Some(Whole::Fits(value)) => {
+            let value = if negative { -i128::from(value) } else { i128::from(value) };
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "what does not fit a whole number is read as a double"
+            )]
+            return Some(i64::try_from(value).map_or(Scalar::Float(value as f64), Scalar::Int));
+        }
+        Some(Whole::Beyond(value)) => return Some(Scalar::Float(if negative { -value } else { value })),
+        None => {}
+    }
+    decimal(&plain).map(from_float)
+}
+
+enum Whole {
+    Fits(u64),
+    Beyond(f64),
+}
+
+/// Digits in the base that Go's prefixes give: `0x`, `0o` or a bare `0`, `0b`, else ten.
+fn whole(digits: &str) -> Option<Whole> {
+    let lower = digits.get(..2).map(str::to_ascii_lowercase);
+    let (base, rest) = match lower.as_deref() {
+        Some("0x") => (16, digits.get(2..)?),
+        Some("0o") => (8, digits.get(2..)?),
+        Some("0b") => (2, digits.get(2..)?),
+        Some(_) if digits.starts_with('0') => (8, digits.get(1..)?),
+        _ => (10, digits),
+    };
+    if rest.is_empty() || !rest.chars().all(|char| char.is_digit(base)) {
+        return None;
+    }
+    Some(u64::from_str_radix(rest, base).map_or_else(
+        |_| {
+            let value = rest.chars().filter_map(|char| char.to_digit(base));
+            Whole::Beyond(value.fold(0.0, |sum, digit| sum * f64::from(base) + f64::from(digit)))
+        },
+        Whole::Fits,
+    ))
+}
+
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+fn decimal(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let good_mantissa = digits(before) && digits(after) && !(before.is_empty() && after.is_empty());
+    let good_exponent = exponent.is_none_or(|exponent| {
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        !exponent.is_empty() && digits(exponent)
+    });
+    let value = text.parse().ok().filter(|_| good_mantissa && good_exponent);
+    value.filter(|value: &f64| value.is_finite())
+}
+
+/// A double as it comes out of its JSON spelling: without a fraction and below 10^21 it is written as a whole number.
+fn from_float(value: f64) -> Scalar {
+    const EXACT: f64 = 9_223_372_036_854_775_808.0;
+    if value.fract() == 0.0 && (-EXACT..EXACT).contains(&value) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "within the bounds of i64 and without a fraction"
+        )]
+        return Scalar::Int(value as i64);
+    }
+    Scalar::Float(value)
+}
+
+/// How a scalar reads as a key: numbers and booleans become their usual spelling. `None` for null, which the Kubernetes
+/// tools refuse as a key.
+pub fn as_key(text: &str) -> Option<String> {
+    Some(match resolve(text) {
+        Scalar::Null => return None,
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) if value.is_nan() => ".nan".to_owned(),
+        Scalar::Float(value) if value.is_infinite() => if value > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
+        #[expect(clippy::cast_possible_truncation, reason = "keys are written with 32 bits of precision")]
+        Scalar::Float(value) => (value as f32).to_string(),
+        Scalar::String => text.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_words_of_yaml_1_1_are_booleans() {
+        for text in ["y", "Yes", "on", "TRUE"] {
+            assert_eq!(resolve(text), Scalar::Bool(true), "{text}");
+        }
+        for text in ["n", "No", "off", "False"] {
+            assert_eq!(resolve(text), Scalar::Bool(false), "{text}");
+        }
+        for text in ["yEs", "truE", "onn", "yes ", "Nope", "none"] {
+            assert_eq!(resolve(text), Scalar::String, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_go() {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("0644", 420),
+            ("0o644", 420),
+            ("08", 8),
+            ("1_000", 1000),
+            ("0b11", 3),
+            ("-0b11", -3),
+            ("0x1F", 31),
+            ("+5", 5),
+            ("1.0", 1),
+            ("1e3", 1000),
+            ("5.", 5),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
+            assert_eq!(resolve(text), Scalar::Int(value), "{text}");
+        }
+        for (text, value) in [
+            ("1.5", 1.5),
+            (".5", 0.5),
+            ("-.5", -0.5),
+            ("1e-3", 0.001),
+            ("9223372036854775808", 9_223_372_036_854_775_808.0),
+        ] {
+            assert_eq!(resolve(text), Scalar::Float(value), "{text}");
+        }
+        for text in [
+            "1.2.3",
+            "12:30:45",
+            "2024-01-01",
+            "0x",
+            "-",
+            "+",
+            ".",
+            "1e",
+            "al2023@latest",
+            "1Gi",
+            "0o8",
+            "--1",
+            "._5",
+        ] {
+            assert_eq!(resolve(text), Scalar::String, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_null() {
+        for text in ["", "~", "null", "Null", "NULL"] {
+            assert_eq!(resolve(text), Scalar::Null, "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_strings() {
+        assert_eq!(as_key("on").as_deref(), Some("true"));
+        assert_eq!(as_key("0644").as_deref(), Some("420"));
+        assert_eq!(as_key("1.5").as_deref(), Some("1.5"));
+        assert_eq!(as_key("~"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn whole_numbers_read_back(value in any::<i64>()) {
+            prop_assert_eq!(resolve(&value.to_string()), Scalar::Int(value));
+        }
+
+        #[test]
+        fn never_panics(text in any::<String>(), digits in "[-+0-9._eExob]{0,30}") {
+            resolve(&text);
+            resolve(&digits);
+            as_key(&digits);
+        }
+    }
+}

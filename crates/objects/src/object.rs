@@ -1,0 +1,393 @@
+//! What rules check within documents: Kubernetes objects (`kind: List` is unpacked, an AdmissionReview is unwrapped), and
+//! what stands beside them without a kind: IAM policies, alone or in a CloudFormation template, and the values of
+//! Karpenter's Helm chart.
+
+use karpenter::api::served::{self, Served};
+use karpenter::api::{self, Root};
+use karpenter::chart;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use manifest::source::Span;
+use manifest::tree::{Children, Members, Node, Tree};
+
+/// What is being done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Operation {
+    /// A manifest in a text, which may be applied to a cluster that has the object or not.
+    #[default]
+    Apply,
+    /// An admission request that creates the object.
+    Create,
+    /// An admission request that changes it.
+    Update,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// An object of the Kubernetes API.
+    #[default]
+    Api,
+    /// An IAM policy document: `Version` and `Statement`.
+    IamPolicy,
+    /// A resource of a CloudFormation template that holds IAM policies.
+    StackResource,
+    /// Values of Karpenter's Helm chart, alone or below the key `karpenter`.
+    ChartValues,
+}
+
+/// An object found in a document: one of the Kubernetes API, or what [`Form`] tells, which has no kind and no name but
+/// that of its key.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'d> {
+    root: Node<'d>,
+    form: Form,
+    old: Option<Node<'d>>,
+    operation: Operation,
+    // Every rule asks for these first.
+    api_version: &'d str,
+    group: &'d str,
+    version: &'d str,
+    kind: &'d str,
+    pod: Option<Node<'d>>,
+    comments: &'d [Span],
+    duplicates: &'d [(u32, u32)],
+}
+
+/// Equal when they are the same object of the same document.
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
+}
+
+impl Eq for Object<'_> {}
+
+impl<'d> Object<'d> {
+    /// The objects of a document; none where it holds nothing that rules could check.
+    pub fn all(tree: &'d Tree) -> Vec<Self> {
+        let mut objects = Vec::new();
+        unpack(tree.root(), &mut objects);
+        if objects.is_empty() {
+            objects = kindless(tree.root());
+        }
+        // Comments and duplicates go to the object whose stretch of the text they are in.
+        let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
+        let next: Vec<_> =
+            objects.iter().skip(1).map(|next| (next.root.span().start, next.root.order())).collect();
+        for (index, object) in objects.iter_mut().enumerate() {
+            let (byte, order) = next.get(index).copied().unwrap_or((usize::MAX, usize::MAX));
+            let split = comments.partition_point(|comment| comment.start < byte);
+            (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
+            let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);
+            (object.duplicates, duplicates) = duplicates.split_at_checked(split).unwrap_or_default();
+        }
+        objects
+    }
+
+    /// The object of a document that is known to hold values of Karpenter's chart, as they are or below `karpenter`.
+    pub fn values(tree: &'d Tree) -> Vec<Self> {
+        let below = tree.root().get("karpenter").filter(|values| values.is_mapping());
+        let values = Some(below.unwrap_or(tree.root())).filter(|values| values.is_mapping());
+        let values = values.map(|root| Self::of_form(root, Form::ChartValues));
+        let whole = |values| Self { comments: tree.comments(), duplicates: tree.duplicate_ids(), ..values };
+        values.map(whole).into_iter().collect()
+    }
+
+    fn plain(root: Node<'d>) -> Self {
+        let api_version = root.str_at(&["apiVersion"]).unwrap_or_default();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let kind = root.str_at(&["kind"]).unwrap_or_default();
+        Self {
+            root,
+            form: Form::Api,
+            old: None,
+            operation: Operation::Apply,
+            api_version,
+            group,
+            version,
+            kind,
+            pod: pod(root, kind == "Pod" && group.is_empty()),
+            comments: &[],
+            duplicates: &[],
+        }
+    }
+
+    /// What is no object of the API has neither version nor kind.
+    fn of_form(root: Node<'d>, form: Form) -> Self {
+        Self { form, api_version: "", group: "", version: "", kind: "", pod: None, ..Self::plain(root) }
+    }
+
+    /// The comments in the object's stretch of the text that speak to this tool.
+    pub fn comments(self) -> &'d [Span] {
+        self.comments
+    }
+
+    /// Keys that stand twice in one mapping of the object: the first place and the one that counts.
+    pub fn duplicates(self) -> impl Iterator<Item = (Node<'d>, Node<'d>)> {
+        let tree = self.root.tree();
+        self.duplicates.iter().map(|(first, again)| (tree.node(*first), tree.node(*again)))
+    }
+
+    /// An object as it stands in an admission request.
+    pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
+        Self { old, operation, ..Self::plain(object) }
+    }
+
+    /// An item of a list that the cluster was asked for; such items need not say their kind.
+    pub fn of_kind(item: Node<'d>, kind: Kind) -> Self {
+        Self { group: kind.group, version: kind.version, kind: kind.name, ..Self::plain(item) }
+    }
+
+    /// What it is.
+    pub fn form(self) -> Form {
+        self.form
+    }
+
+    /// The whole object.
+    pub fn root(self) -> Node<'d> {
+        self.root
+    }
+
+    /// The object as the cluster holds it, where a review brings it.
+    pub fn old(self) -> Option<Node<'d>> {
+        self.old
+    }
+
+    /// What is being done with the object.
+    pub fn operation(self) -> Operation {
+        self.operation
+    }
+
+    /// `apiVersion` as written.
+    pub fn api_version(self) -> &'d str {
+        self.api_version
+    }
+
+    /// The API group; empty for the core group.
+    pub fn group(self) -> &'d str {
+        self.group
+    }
+
+    /// The version within the group.
+    pub fn version(self) -> &'d str {
+        self.version
+    }
+
+    /// `kind` as written.
+    pub fn kind(self) -> &'d str {
+        self.kind
+    }
+
+    /// `metadata.name`, or `metadata.generateName`, or nothing; of a resource in a template its key there.
+    pub fn name(self) -> &'d str {
+        if self.form != Form::Api {
+            return self.root.key();
+        }
+        let name = self.root.str_at(&["metadata", "name"]);
+        name.or_else(|| self.root.str_at(&["metadata", "generateName"])).unwrap_or_default()
+    }
+
+    /// `metadata.namespace`, or nothing.
+    pub fn namespace(self) -> &'d str {
+        let namespace = self.root.str_at(&["metadata", "namespace"]);
+        namespace.filter(|_| self.form == Form::Api).unwrap_or_default()
+    }
+
+    /// Whether the object is of a kind, in the version given there.
+    pub fn is(self, kind: Kind) -> bool {
+        self.kind == kind.name && self.group == kind.group && self.version == kind.version
+    }
+
+    /// The API table of the object's kind and version.
+    pub fn table(self) -> Option<&'static Root> {
+        api::root_of(self.group, self.version, self.kind)
+    }
+
+    /// The entry of the object's kind and version among the kinds that Karpenter has ever had.
+    pub fn served(self) -> Option<&'static Served> {
+        served::find(self.group, self.version, self.kind)
+    }
+
+    /// The releases that serve the object's kind and version; `None` outside Karpenter's API groups.
+    pub fn served_by(self) -> Option<Releases> {
+        served::releases_of(self.group, self.version, self.kind)
+    }
+
+    /// The value below a path of keys.
+    pub fn at(self, keys: &[&str]) -> Option<Node<'d>> {
+        self.root.at_path(keys)
+    }
+
+    /// The string below a path of keys.
+    pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
+        self.root.str_at(keys)
+    }
+
+    /// The items of the list below a path of keys; none where there is no list.
+    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
+        self.root.items_at(keys)
+    }
+
+    /// The members of the object below a path of keys; none where there is no object.
+    pub fn members_at(self, keys: &[&str]) -> Members<'d> {
+        self.root.members_at(keys)
+    }
+
+    /// An annotation of the object.
+    pub fn annotation(self, key: &str) -> Option<Node<'d>> {
+        self.at(&["metadata", "annotations", key])
+    }
+
+    /// The pod, or the template that pods are made from: the node that holds `metadata` and `spec`.
+    ///
+    /// Any kind counts whose template stands where the built-in kinds have it and has containers, so that rollouts and
+    /// the like of other projects are read too.
+    pub fn pod(self) -> Option<Node<'d>> {
+        self.pod
+    }
+}
+
+/// Where a pod or a template of one stands in an object.
+fn pod(root: Node<'_>, is_pod: bool) -> Option<Node<'_>> {
+    const PLACES: [&[&str]; 3] =
+        [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"]];
+    let has_containers = |pod: &Node<'_>| pod.at_path(&["spec", "containers"]).is_some_and(Node::is_sequence);
+    let template = PLACES.iter().find_map(|place| root.at_path(place).filter(has_containers));
+    template.or_else(|| Some(root).filter(|root| is_pod && has_containers(root)))
+}
+
+fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
+    let kind = node.str_at(&["kind"]).unwrap_or_default();
+    let api_version = node.str_at(&["apiVersion"]).unwrap_or_default();
+    if kind.is_empty() || api_version.is_empty() {
+        return;
+    }
+    if let Some(items) = node.get("items").filter(|items| kind.ends_with("List") && items.is_sequence()) {
+        for item in items.items() {
+            unpack(item, objects);
+        }
+        return;
+    }
+    if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") {
+        let Some(request) = node.get("request") else { return };
+        let operation = match request.str_at(&["operation"]) {
+            Some("CREATE") => Operation::Create,
+            Some("UPDATE") => Operation::Update,
+            _ => return,
+        };
+        let whole = |key| request.get(key).filter(|object| object.is_mapping());
+        if let Some(object) = whole("object") {
+            objects.push(Object::in_request(object, whole("oldObject"), operation));
+        }
+        return;
+    }
+    objects.push(Object::plain(node));
+}
+
+/// What a document without `apiVersion` and `kind` holds.
+fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
+    let of = Object::of_form;
+    if is_iam_policy(root) {
+        return vec![of(root, Form::IamPolicy)];
+    }
+    let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
+    let policies = resources.filter(|resource| holds_iam_policy(*resource));
+    let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
+    if !policies.is_empty() {
+        return policies;
+    }
+    chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect()
+}
+
+fn is_iam_policy(node: Node<'_>) -> bool {
+    let Some(statement) = node.get("Statement") else { return false };
+    let first = if statement.is_mapping() { Some(statement) } else { statement.items().next() };
+    first.is_some_and(|statement| statement.get("Effect").is_some())
+}
+
+/// Whether a resource of a CloudFormation template has a policy document among its properties.
+fn holds_iam_policy(resource: Node<'_>) -> bool {
+    let iam = resource.str_at(&["Type"]).is_some_and(|kind| kind.starts_with("AWS::IAM::"));
+    let has = |key| resource.at_path(&["Properties", key]).is_some();
+    iam && (has("PolicyDocument") || has("Policies"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+
+    fn objects(text: &str) -> Vec<String> {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let trees = file.documents.iter().filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
+            _ => None,
+        });
+        let all = trees.flat_map(Object::all);
+        all.map(|object| format!("{} {} {:?}", object.api_version(), object.kind(), object.pod().is_some()))
+            .collect()
+    }
+
+    #[test]
+    fn lists_are_unpacked_and_reviews_unwrapped() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: {containers: []}}\n- {apiVersion: a/v1, kind: B}\n\
+                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}\n\
+                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}\n\
+                    ---\njust: a map\n";
+        assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false"]);
+    }
+
+    #[test]
+    fn what_has_no_kind_is_known_by_its_keys() {
+        let forms = |text: &str| {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            let all = Object::all(tree).into_iter();
+            all.map(|object| format!("{:?} `{}` `{}`", object.form(), object.kind(), object.name()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        for (text, expected) in [
+            ("{Statement: [{Effect: Allow}]}", "IamPolicy `` ``"),
+            ("{Statement: {Effect: Deny}, kind: x}", "IamPolicy `` ``"),
+            ("{Statement: a}", ""),
+            (
+                "Resources: {A: {Type: 'AWS::IAM::Policy', Properties: {PolicyDocument: {}}}, B: {Type: 'AWS::S3::Bucket'}}",
+                "StackResource `` `A`",
+            ),
+            ("settings: {clusterName: a}", "ChartValues `` ``"),
+            ("karpenter: {settings: {clusterName: a}}", "ChartValues `` `karpenter`"),
+            ("controller: {image: {repository: public.ecr.aws/karpenter/controller}}", "ChartValues `` ``"),
+            ("settings: {name: a}", ""),
+            ("{settings: {clusterName: a}, replicas: 1, logLevel: debug}", "ChartValues `` ``"),
+            ("{settings: {clusterName: a}, region: b}", ""),
+            ("{settings: {clusterName: a, interruptionQueue: a}, region: b}", "ChartValues `` ``"),
+        ] {
+            assert_eq!(forms(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn pod_templates_are_found_in_any_kind() {
+        for (text, found) in [
+            (
+                "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, spec: {template: {spec: {containers: []}}}}",
+                true,
+            ),
+            (
+                "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {template: {spec: {containers: []}}}}}}",
+                true,
+            ),
+            ("{apiVersion: v1, kind: PodTemplate, template: {spec: {containers: []}}}", true),
+            (
+                "{apiVersion: karpenter.sh/v1, kind: NodePool, spec: {template: {spec: {requirements: []}}}}",
+                false,
+            ),
+            ("{apiVersion: x/v1, kind: Thing, spec: {containers: []}}", false),
+        ] {
+            assert!(objects(text)[0].ends_with(&found.to_string()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Workflow commands of GitHub Actions, which become annotations of a pull request:
+//! <https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands>.
+
+use core::fmt::Write as _;
+
+use lint::report::{Finding, Report};
+use lint::finding::Severity;
+
+/// A line for each finding and for each text that could not be read.
+pub fn github(report: &Report) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let _ = writeln!(text, "::{command} {}::{}", place(finding), data(&message(finding)));
+    }
+    for unreadable in &report.unreadable {
+        let (line, column) = (unreadable.line, unreadable.column);
+        let file = property(&unreadable.file);
+        let _ = writeln!(text, "::error file={file},line={line},col={column}::{}", data(&unreadable.message));
+    }
+    text
+}
+
+fn place(finding: &Finding) -> String {
+    let mut place = format!("file={}", property(&finding.file));
+    let range = &finding.position;
+    for (key, value) in [
+        ("line", range.line),
+        ("endLine", range.end_line),
+        ("col", range.column),
+        ("endColumn", range.end_column),
+    ] {
+        // Columns of two lines make no range: GitHub drops an annotation that has them.
+        let is_column = key.to_ascii_lowercase().contains("col");
+        if let (Some(value), false) = (value, is_column && range.line != range.end_line) {
+            let _ = write!(place, ",{key}={value}");
+        }
+    }
+    let _ = write!(place, ",title={}", property(finding.rule));
+    place
+}
+
+fn message(finding: &Finding) -> String {
+    let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
+    format!("{} ({}/{}){help}\n{}", finding.message, finding.kind, finding.name, finding.url)
+}
+
+/// actions/toolkit `packages/core/src/command.ts`, `escapeData`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The same, `escapeProperty`.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,103 @@
+//! `JUnit`'s XML, as GitLab, Jenkins and Azure Pipelines read it: a suite for each file, a case for each finding.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+use lint::report::{Finding, Report, Unreadable};
+use lint::finding::Severity;
+
+/// What was found in a file.
+#[derive(Default)]
+struct Suite<'r> {
+    findings: Vec<&'r Finding>,
+    unreadable: Vec<&'r Unreadable>,
+}
+
+/// The report as XML. An error is a failure, a text that could not be read an error; what only warns has passed, and its
+/// words are in the case's output. Files without a finding are one case that passed.
+pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -> String {
+    let mut suites: BTreeMap<&str, Suite<'_>> =
+        files.into_iter().map(|file| (file, Suite::default())).collect();
+    for finding in &report.findings {
+        suites.entry(&finding.file).or_default().findings.push(finding);
+    }
+    for unreadable in &report.unreadable {
+        suites.entry(&unreadable.file).or_default().unreadable.push(unreadable);
+    }
+    let mut body = String::new();
+    let (mut tests, mut failures) = (0, 0);
+    for (file, suite) in &suites {
+        let failed = suite.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let cases = (suite.findings.len() + suite.unreadable.len()).max(1);
+        (tests, failures) = (tests + cases, failures + failed);
+        let _ = writeln!(
+            body,
+            "  <testsuite name=\"{}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"{}\">",
+            escaped(file),
+            suite.unreadable.len()
+        );
+        write_cases(&mut body, file, suite);
+        body.push_str("  </testsuite>\n");
+    }
+    let errors = report.unreadable.len();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <testsuites name=\"karpwarden\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">\n{body}</testsuites>\n"
+    )
+}
+
+fn write_cases(body: &mut String, file: &str, suite: &Suite<'_>) {
+    let class = escaped(file);
+    if suite.findings.is_empty() && suite.unreadable.is_empty() {
+        let _ = writeln!(body, "    <testcase name=\"no findings\" classname=\"{class}\"/>");
+    }
+    for finding in &suite.findings {
+        let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
+        let name = escaped(&format!("{} on {}/{}{at}", finding.rule, finding.kind, finding.name));
+        let line = finding.position.line.unwrap_or(1);
+        let text = escaped(&format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.url));
+        let _ = writeln!(
+            body,
+            "    <testcase name=\"{name}\" classname=\"{class}\" file=\"{class}\" line=\"{line}\">"
+        );
+        if finding.severity == Severity::Error {
+            let message = escaped(&finding.message);
+            let _ = writeln!(
+                body,
+                "      <failure message=\"{message}\" type=\"{}\">{text}</failure>",
+                finding.rule
+            );
+        } else {
+            let _ = writeln!(body, "      <system-out>{}: {text}</system-out>", finding.severity);
+        }
+        body.push_str("    </testcase>\n");
+    }
+    for unreadable in &suite.unreadable {
+        let message = escaped(&format!("{}:{}: {}", unreadable.line, unreadable.column, unreadable.message));
+        let _ = writeln!(
+            body,
+            "    <testcase name=\"document {} can be read\" classname=\"{class}\">\n      \
+             <error message=\"{message}\"/>\n    </testcase>",
+            unreadable.document
+        );
+    }
+}
+
+/// Text for XML 1.0, which has no place for most control characters.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\t' => escaped.push_str("&#9;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            control if control < ' ' => escaped.push('\u{fffd}'),
+            char => escaped.push(char),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,211 @@
+//! SARIF 2.1.0, for code scanning: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>.
+//!
+//! Every result has a location with a region, without which GitHub refuses the whole file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::fingerprint::{NAME, fingerprints};
+use lint::report::{Edit, Finding, Fix, Range, Related, Report, Unreadable, url};
+use lint::check::Cluster;
+use lint::finding::Severity;
+use manifest::source::Source;
+use lint::rule::{Registry, Rule};
+
+/// The report as SARIF. The clusters are those that were checked: fixes are told by line and column.
+///
+/// `documentation` returns a rule's documentation as Markdown. It is a parameter so that a WebAssembly module need not link
+/// the texts.
+pub fn sarif(
+    registry: &Registry,
+    report: &Report,
+    clusters: &[Cluster],
+    documentation: impl Fn(&Rule) -> String,
+) -> Value {
+    let files = clusters.iter().flat_map(|cluster| &cluster.files);
+    let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
+    let found: Vec<&Rule> =
+        registry.rules().filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name)).collect();
+    let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
+        let index = found.iter().position(|rule| rule.name == finding.rule);
+        result(finding, index, &fingerprint, &texts)
+    });
+    json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "karpwarden",
+                "semanticVersion": report.version,
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": found.iter().map(|rule| descriptor(rule, &documentation(rule))).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results.collect::<Vec<_>>(),
+            "invocations": [{
+                "executionSuccessful": report.unreadable.is_empty(),
+                "toolExecutionNotifications": report.unreadable.iter().map(notification).collect::<Vec<_>>(),
+            }],
+        }],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn descriptor(rule: &Rule, documentation: &str) -> Value {
+    json!({
+        "id": rule.name,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "help": {"text": documentation, "markdown": documentation},
+        "helpUri": url(rule.name),
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"tags": ["karpenter", rule.family.name()], "caughtBy": rule.caught_by.name()},
+    })
+}
+
+fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Texts<'_>) -> Value {
+    let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
+    let mut fields = Map::new();
+    fields.insert("ruleId".to_owned(), finding.rule.into());
+    if let Some(index) = index {
+        fields.insert("ruleIndex".to_owned(), index.into());
+    }
+    fields.insert("level".to_owned(), level(finding.severity).into());
+    fields.insert("message".to_owned(), json!({"text": format!("{}{help}", finding.message)}));
+    let object = [&finding.kind, "/", &finding.name].concat();
+    let name = if finding.path.is_empty() { object } else { format!("{object}, {}", finding.path) };
+    let mut location = location(&finding.file, region(&finding.position));
+    if let Some(fields) = location.as_object_mut() {
+        let logical = json!([{"fullyQualifiedName": name, "kind": "resource"}]);
+        fields.insert("logicalLocations".to_owned(), logical);
+    }
+    fields.insert("locations".to_owned(), json!([location]));
+    if !finding.related.is_empty() {
+        let related = finding.related.iter().enumerate().map(|(index, related)| beside(index, related));
+        fields.insert("relatedLocations".to_owned(), related.collect());
+    }
+    fields.insert("partialFingerprints".to_owned(), json!({NAME: fingerprint}));
+    if let Some(fix) = finding.fix.as_ref().and_then(|fix| texts.fix(fix)) {
+        fields.insert("fixes".to_owned(), json!([fix]));
+    }
+    fields.insert(
+        "properties".to_owned(),
+        json!({"releases": finding.releases, "caughtBy": finding.caught_by}),
+    );
+    Value::Object(fields)
+}
+
+fn beside(index: usize, related: &Related) -> Value {
+    let region = json!({"startLine": related.line.unwrap_or(1), "startColumn": related.column.unwrap_or(1)});
+    let mut location = location(&related.file, region);
+    if let Some(fields) = location.as_object_mut() {
+        fields.insert("id".to_owned(), index.into());
+        fields.insert("message".to_owned(), json!({"text": related.message}));
+    }
+    location
+}
+
+fn location(file: &str, region: Value) -> Value {
+    let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
+    if let Some(fields) = physical.as_object_mut() {
+        fields.insert("region".to_owned(), region);
+    }
+    json!({"physicalLocation": physical})
+}
+
+/// A region is never empty: one line and one column at least.
+fn region(range: &Range) -> Value {
+    let line = range.line.unwrap_or(1);
+    let column = range.column.unwrap_or(1);
+    json!({
+        "startLine": line,
+        "startColumn": column,
+        "endLine": range.end_line.unwrap_or(line),
+        "endColumn": range.end_column.unwrap_or(column + 1),
+    })
+}
+
+fn notification(unreadable: &Unreadable) -> Value {
+    let region = json!({"startLine": unreadable.line.max(1), "startColumn": unreadable.column.max(1)});
+    json!({
+        "level": "error",
+        "message": {"text": unreadable.message},
+        "locations": [location(&unreadable.file, region)],
+    })
+}
+
+/// A file's name as a URI reference: RFC 3986, what is not unreserved percent-encoded.
+fn uri(file: &str) -> String {
+    let mut text = String::new();
+    // A drive letter would read as a scheme.
+    let is_drive = file.get(1..3) == Some(":/");
+    if file.starts_with('/') || is_drive {
+        text.push_str(if is_drive { "file:///" } else { "file://" });
+    }
+    for byte in file.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) || (is_drive && byte == b':') {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+/// The texts that were checked.
+struct Texts<'c> {
+    sources: BTreeMap<&'c str, &'c Source>,
+}
+
+impl Texts<'_> {
+    /// A fix by line and column; `None` where a text is not at hand.
+    fn fix(&self, fix: &Fix) -> Option<Value> {
+        let mut changes: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+        for edit in &fix.edits {
+            changes.entry(edit.file.as_str()).or_default().push(self.replacement(edit)?);
+        }
+        let changes = changes.into_iter().map(|(file, replacements)| {
+            json!({"artifactLocation": {"uri": uri(file)}, "replacements": replacements})
+        });
+        Some(json!({"description": {"text": fix.title}, "artifactChanges": changes.collect::<Vec<_>>()}))
+    }
+
+    fn replacement(&self, edit: &Edit) -> Option<Value> {
+        let source = self.sources.get(edit.file.as_str())?;
+        let place = |offset| source.position(source.byte_at(offset));
+        let (from, to) = (place(edit.offset), place(edit.end_offset));
+        Some(json!({
+            "deletedRegion": {
+                "startLine": from.line, "startColumn": from.column, "endLine": to.line, "endColumn": to.column,
+            },
+            "insertedContent": {"text": edit.text},
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn file_names_are_uri_references() {
+        for (file, expected) in [
+            ("a/b c.yaml", "a/b%20c.yaml"),
+            ("/tmp/é.yaml", "file:///tmp/%C3%A9.yaml"),
+            ("C:/a.yaml", "file:///C:/a.yaml"),
+            ("-", "-"),
+            ("ab:c#d.yaml", "ab%3Ac%23d.yaml"),
+        ] {
+            assert_eq!(uri(file), expected);
+        }
+    }
+}

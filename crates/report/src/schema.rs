@@ -1,0 +1,265 @@
+//! JSON Schemas (draft 2020-12) of the settings and of the report, for editors and for programs that read them.
+
+use serde_json::{Map, Value, json};
+
+use lint::finding::{CaughtBy, Family, Severity};
+use lint::rule::{Registry, Rule};
+use lint::settings::Level;
+use lint::settings::keys::{self, Scope, Shape};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The schema of the settings: the policy's, and those of `karpwarden.yaml`.
+pub fn settings(registry: &Registry, id: &str) -> Value {
+    let properties: Map<String, Value> =
+        keys::ALL.iter().map(|key| (key.name.to_owned(), property(registry, key))).collect();
+    json!({
+        "$schema": DIALECT,
+        "$id": id,
+        "title": "Settings of Karpwarden",
+        "description": "The settings of the Kubewarden policy and of karpwarden.yaml",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn property(registry: &Registry, key: &keys::Key) -> Value {
+    let mut schema = match key.shape {
+        Shape::Releases => {
+            json!({"type": "string", "pattern": r"^v?1\.\d+(\.\d+)?(\.\.v?1\.\d+(\.\d+)?)?$", "examples": ["1.8", "1.8.3", "1.8..1.14"]})
+        }
+        Shape::Kubernetes => {
+            json!({"type": "string", "pattern": r"^v?1\.\d+([.+-].*)?$", "examples": ["1.33"]})
+        }
+        Shape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
+        Shape::Truth => json!({"type": "boolean", "default": false}),
+        Shape::Levels => json!({"type": "object", "additionalProperties": false, "properties": levels(registry)}),
+        Shape::Exceptions => json!({"type": "array", "items": exception(registry)}),
+        Shape::Paths => paths(),
+        Shape::Overrides => json!({"type": "array", "items": one_override(registry)}),
+    };
+    if let Some(fields) = schema.as_object_mut() {
+        let only = match key.scope {
+            Scope::Everywhere => "",
+            Scope::Cluster => " In the cluster only.",
+            Scope::Terminal => " On the command line only.",
+        };
+        fields.insert("title".to_owned(), key.title.into());
+        fields.insert("description".to_owned(), format!("{}{only}", key.description).into());
+    }
+    schema
+}
+
+/// A level for each family and each rule, with what it is about and what it is without a word.
+fn levels(registry: &Registry) -> Map<String, Value> {
+    let level = |description: String| {
+        // Without quotes, YAML 1.1 makes a truth value of `off`, and the settings take it for the level.
+        let names = Level::NAMES.into_iter().map(Value::from).chain([Value::Bool(false)]);
+        json!({"enum": names.collect::<Vec<_>>(), "description": description})
+    };
+    let families = Family::ALL.into_iter().map(|family| {
+        (family.name().to_owned(), level(format!("All rules of the family {}", family.name())))
+    });
+    let rules = sorted(registry).into_iter().map(|rule| {
+        let own = match rule.severity {
+            Severity::Error => "deny",
+            Severity::Warning => "warn",
+            Severity::Info => "info",
+        };
+        let mut schema = level(rule.summary.to_owned());
+        if let Some(fields) = schema.as_object_mut() {
+            fields.insert("default".to_owned(), own.into());
+        }
+        (rule.name.to_owned(), schema)
+    });
+    families.chain(rules).collect()
+}
+
+/// The rules by family, then by name.
+fn sorted(registry: &Registry) -> Vec<&'static Rule> {
+    let mut rules: Vec<_> = registry.rules().collect();
+    rules.sort_by_key(|rule| (rule.family, rule.name));
+    rules
+}
+
+fn paths() -> Value {
+    json!({"type": "array", "items": {"type": "string", "minLength": 1}})
+}
+
+fn one_override(registry: &Registry) -> Value {
+    let overridden = keys::ALL.iter().filter(|key| keys::OVERRIDDEN.contains(&key.name));
+    let properties: Map<String, Value> = core::iter::once(("paths".to_owned(), paths()))
+        .chain(overridden.map(|key| (key.name.to_owned(), property(registry, key))))
+        .collect();
+    json!({"type": "object", "additionalProperties": false, "required": ["paths"], "properties": properties})
+}
+
+fn exception(registry: &Registry) -> Value {
+    let names: Vec<&str> =
+        Family::ALL.into_iter().map(Family::name).chain(registry.rules().map(|rule| rule.name)).collect();
+    let property = |(name, description, _): &(&str, &str, bool)| {
+        let mut schema = match *name {
+            "rule" => json!({"enum": names}),
+            "until" => json!({"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
+            _ => json!({"type": "string", "minLength": 1}),
+        };
+        if let Some(fields) = schema.as_object_mut() {
+            fields.insert("description".to_owned(), (*description).into());
+        }
+        ((*name).to_owned(), schema)
+    };
+    let properties: Map<String, Value> = keys::EXCEPTION.iter().map(property).collect();
+    let required: Vec<&str> =
+        keys::EXCEPTION.iter().filter(|(_, _, is_needed)| *is_needed).map(|(name, ..)| *name).collect();
+    json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+}
+
+/// The schema of what `--format json` prints.
+pub fn report(id: &str) -> Value {
+    let place = || json!({"type": ["integer", "null"], "minimum": 0});
+    let severities: Vec<&str> =
+        [Severity::Error, Severity::Warning, Severity::Info].into_iter().map(Severity::name).collect();
+    let caught_by: Vec<&str> = [CaughtBy::ApiServer, CaughtBy::Controller, CaughtBy::Nobody]
+        .into_iter()
+        .map(CaughtBy::name)
+        .collect();
+    let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
+    let edit = all_of(&[("file", text()), ("offset", count()), ("endOffset", count()), ("text", text())]);
+    let fix = all_of(&[("title", text()), ("safe", json!({"type": "boolean"})), ("edits", list(&edit))]);
+    let related = all_of(&[
+        ("file", text()),
+        ("document", count()),
+        ("path", text()),
+        ("line", place()),
+        ("column", place()),
+        ("offset", place()),
+        ("endOffset", place()),
+        ("message", text()),
+    ]);
+    let finding = some_of(
+        &[
+            ("rule", text()),
+            ("family", json!({"enum": families})),
+            ("severity", json!({"enum": severities})),
+            ("caughtBy", json!({"enum": caught_by})),
+            ("releases", text()),
+            ("cluster", text()),
+            ("file", text()),
+            ("document", count()),
+            ("apiVersion", text()),
+            ("kind", text()),
+            ("namespace", text()),
+            ("name", text()),
+            ("path", text()),
+            ("line", place()),
+            ("column", place()),
+            ("endLine", place()),
+            ("endColumn", place()),
+            ("offset", place()),
+            ("endOffset", place()),
+            ("message", text()),
+            ("help", text()),
+            ("url", text()),
+            ("related", list(&related)),
+            ("fix", json!({"anyOf": [fix, {"type": "null"}]})),
+        ],
+        // Of a diagnosis.
+        &[
+            ("confidence", json!({"enum": ["certain", "likely", "possible"]})),
+            ("evidence", list(&all_of(&[("file", text()), ("line", place()), ("text", text())]))),
+            ("seen", seen()),
+        ],
+    );
+    let summary = ["documents", "checked", "skipped", "errors", "warnings", "infos", "suppressed"];
+    let summary: Vec<_> = summary.into_iter().map(|name| (name, count())).collect();
+    let skipped = all_of(&[("file", text()), ("document", count()), ("reason", text())]);
+    let unreadable = all_of(&[
+        ("file", text()),
+        ("document", count()),
+        ("line", count()),
+        ("column", count()),
+        ("message", text()),
+    ]);
+    let accepted = all_of(&[("file", text()), ("document", count()), ("releases", text())]);
+    let mut schema = some_of(
+        &[
+            ("schema", json!({"const": 1})),
+            ("version", text()),
+            ("karpenterVersion", text()),
+            ("summary", all_of(&summary)),
+            ("findings", list(&finding)),
+            ("skipped", list(&skipped)),
+            ("unreadable", list(&unreadable)),
+        ],
+        // With a range of releases, and of a diagnosis.
+        &[("accepted", list(&accepted)), ("logs", list(&log()))],
+    );
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("$schema".to_owned(), DIALECT.into());
+        fields.insert("$id".to_owned(), id.into());
+        fields.insert("title".to_owned(), "A report of Karpwarden".into());
+    }
+    schema
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn count() -> Value {
+    json!({"type": "integer", "minimum": 0})
+}
+
+fn time() -> Value {
+    json!({"type": ["string", "null"], "format": "date-time"})
+}
+
+/// How often and when something was seen.
+fn seen() -> Value {
+    all_of(&[
+        ("count", count()),
+        ("first", time()),
+        ("last", time()),
+        ("objects", list(&text())),
+        ("objectsInAll", count()),
+    ])
+}
+
+/// What was read of a cluster.
+fn log() -> Value {
+    let skipped = all_of(&[("reason", text()), ("count", count())]);
+    let mut fields = vec![
+        ("cluster", text()),
+        ("level", json!({"enum": ["DEBUG", "INFO", "WARN", "ERROR", "PANIC", null]})),
+    ];
+    fields.extend(
+        ["files", "lines", "entries", "understood", "unknown", "truncated", "notUtf8", "forgotten"]
+            .map(|name| (name, count())),
+    );
+    fields.extend([
+        ("skipped", list(&skipped)),
+        ("settling", list(&text())),
+        ("releases", text()),
+        ("first", time()),
+        ("last", time()),
+    ]);
+    all_of(&fields)
+}
+
+/// An object with these fields.
+fn all_of(fields: &[(&str, Value)]) -> Value {
+    some_of(fields, &[])
+}
+
+/// An object with these fields, and perhaps those. Others may come: a reader must not fail on what it does not know.
+fn some_of(fields: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
+    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        fields.iter().chain(optional).map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+fn list(items: &Value) -> Value {
+    json!({"type": "array", "items": items})
+}

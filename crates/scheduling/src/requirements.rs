@@ -1,0 +1,304 @@
+//! The algebra of requirements: what nodes a NodePool can make, against what a pod asks of a node.
+//!
+//! Source: pkg/scheduling/requirement.go and requirements.go of kubernetes-sigs/karpenter at v1.14.0. Older releases
+//! differ only in that two bounds with no integer between them (`Gt 5`, `Lt 6`) are not seen to be empty up to 1.8.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::labels;
+use karpenter::operator::Operator;
+
+/// The values of one label that will do: some, or all but some, within bounds. The empty set stands for no label.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Requirement<'t> {
+    complement: bool,
+    values: BTreeSet<&'t str>,
+    /// Both ends included; where there is one, only whole numbers will do.
+    lower: Option<i64>,
+    upper: Option<i64>,
+}
+
+impl<'t> Requirement<'t> {
+    /// A requirement as it is written; `None` for a bound that is no whole number.
+    pub fn new(operator: Operator, values: impl IntoIterator<Item = &'t str>) -> Option<Self> {
+        let mut values = values.into_iter();
+        let mut made = Self { complement: true, values: BTreeSet::new(), lower: None, upper: None };
+        let mut bound = || values.next().and_then(|value| value.parse::<i64>().ok());
+        match operator {
+            Operator::Exists => {}
+            Operator::DoesNotExist => made.complement = false,
+            Operator::In => {
+                made.complement = false;
+                made.values = values.collect();
+            }
+            Operator::NotIn => made.values = values.collect(),
+            Operator::Gt => match bound()?.checked_add(1) {
+                Some(lower) => made.lower = Some(lower),
+                None => made.complement = false,
+            },
+            Operator::Lt => made.upper = Some(bound()?.saturating_sub(1)),
+            Operator::Gte => made.lower = Some(bound()?),
+            Operator::Lte => made.upper = Some(bound()?),
+        }
+        Some(made)
+    }
+
+    /// One value.
+    pub fn is(value: &'t str) -> Self {
+        Self { complement: false, values: BTreeSet::from([value]), lower: None, upper: None }
+    }
+
+    /// The single values it names, where it names those that will do.
+    pub(crate) fn listed(&self) -> Option<&BTreeSet<&'t str>> {
+        (!self.complement).then_some(&self.values)
+    }
+
+    /// Whether a node without the label will do: `NotIn` and `DoesNotExist`, and also what has become empty.
+    pub fn is_negative(&self) -> bool {
+        self.complement != self.values.is_empty()
+    }
+
+    /// Whether a value will do.
+    pub fn has(&self, value: &str) -> bool {
+        self.takes(value) && within(value, self.lower, self.upper)
+    }
+
+    /// As [`Self::has`], whatever the bounds.
+    fn takes(&self, value: &str) -> bool {
+        self.values.contains(value) != self.complement
+    }
+
+    /// What will do for both.
+    pub fn intersection(&self, other: &Self) -> Self {
+        let complement = self.complement && other.complement;
+        let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
+        if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
+            return Self { complement: false, values: BTreeSet::new(), lower: None, upper: None };
+        }
+        let listed = if self.complement { other } else { self };
+        let mut values = BTreeSet::new();
+        for value in listed.values.iter().chain(self.values.iter().filter(|_| complement)) {
+            let will_do = complement || (self.takes(value) && other.takes(value));
+            if will_do && within(value, lower, upper) {
+                values.insert(*value);
+            }
+        }
+        let (lower, upper) = if complement { (lower, upper) } else { (None, None) };
+        Self { complement, values, lower, upper }
+    }
+
+    /// Whether any value will do for both.
+    pub fn intersects(&self, other: &Self) -> bool {
+        let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
+        if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
+            return false;
+        }
+        match (self.complement, other.complement) {
+            (true, true) => true,
+            (false, true) => self.values.iter().any(|value| other.has(value)),
+            (true, false) => other.values.iter().any(|value| self.has(value)),
+            (false, false) if self.values.len() > other.values.len() => {
+                other.values.iter().any(|value| self.has(value))
+            }
+            (false, false) => self.values.iter().any(|value| other.has(value)),
+        }
+    }
+}
+
+/// The smaller bound of two, where no bound is the largest.
+fn least(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn within(value: &str, lower: Option<i64>, upper: Option<i64>) -> bool {
+    if lower.is_none() && upper.is_none() {
+        return true;
+    }
+    let Ok(value) = value.parse::<i64>() else { return false };
+    lower.is_none_or(|lower| lower <= value) && upper.is_none_or(|upper| value <= upper)
+}
+
+/// Requirements on several labels; those on the same label are intersected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Requirements<'t>(BTreeMap<&'t str, Requirement<'t>>);
+
+/// Why what is asked cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch<'t> {
+    /// Nothing is known of a label of one's own: `label "x" does not have known values`.
+    Undefined(&'t str),
+    /// No value of the label will do for both sides.
+    Apart(&'t str),
+}
+
+impl<'t> Requirements<'t> {
+    /// Adds a requirement; an alias of a well-known key counts as that key.
+    pub fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
+        let key = labels::normalised(key);
+        let both = self.0.get(key).map(|present| present.intersection(&requirement));
+        self.0.insert(key, both.unwrap_or(requirement));
+    }
+
+    /// Adds several, each under its key.
+    pub fn extend(&mut self, all: impl IntoIterator<Item = (&'t str, Requirement<'t>)>) {
+        for (key, requirement) in all {
+            self.add(key, requirement);
+        }
+    }
+
+    /// The requirement on a key.
+    pub fn get(&self, key: &str) -> Option<&Requirement<'t>> {
+        self.0.get(key)
+    }
+
+    /// The requirements in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'t str, &Requirement<'t>)> {
+        self.0.iter().map(|(key, requirement)| (*key, requirement))
+    }
+
+    /// Whether a node made to these requirements can be what is asked: labels of one's own have to be defined here, or
+    /// not be needed; well-known ones may be left open (`Compatible` with `AllowUndefinedWellKnownLabels`).
+    pub fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+        for (key, asked) in asked.iter() {
+            let open = self.get(key).is_some() || asked.is_negative() || !labels::well_known(key).is_empty();
+            if !open {
+                return Err(Mismatch::Undefined(key));
+            }
+        }
+        for (key, asked) in asked.iter() {
+            let Some(present) = self.get(key) else { continue };
+            let excused = present.is_negative() && asked.is_negative();
+            if !excused && !present.intersects(asked) {
+                return Err(Mismatch::Apart(key));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(text: &'static str) -> Requirements<'static> {
+        let mut all = Requirements::default();
+        for line in text.split(';').filter(|line| !line.trim().is_empty()) {
+            let mut words = line.split_whitespace();
+            let (key, operator) = (words.next().unwrap(), Operator::parse(words.next().unwrap()).unwrap());
+            all.add(key, Requirement::new(operator, words).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn labels_of_ones_own_have_to_be_defined_unless_they_may_be_absent() {
+        let pool = of("kubernetes.io/arch In amd64; team Exists");
+        for fine in [
+            "team In blue",
+            "other NotIn x",
+            "other DoesNotExist",
+            "topology.kubernetes.io/zone In a",
+            "beta.kubernetes.io/arch In amd64",
+            "karpenter.k8s.aws/instance-local-nvme Gt 100",
+        ] {
+            assert_eq!(pool.compatible(&of(fine)), Ok(()), "{fine}");
+        }
+        for asked in ["other In x", "other Exists", "other Gt 1", "other NotIn"] {
+            assert_eq!(pool.compatible(&of(asked)), Err(Mismatch::Undefined("other")), "{asked}");
+        }
+        assert_eq!(
+            pool.compatible(&of("beta.kubernetes.io/arch In arm64")),
+            Err(Mismatch::Apart("kubernetes.io/arch"))
+        );
+        assert_eq!(pool.compatible(&of("team DoesNotExist")), Err(Mismatch::Apart("team")));
+    }
+
+    #[test]
+    fn what_contradicts_itself_becomes_no_label_and_is_then_let_through() {
+        assert!(of("a In 1; a In 2").get("a").unwrap().is_negative());
+        assert_eq!(of("").compatible(&of("a In 1; a In 2")), Ok(()));
+        assert_eq!(of("a NotIn 1").compatible(&of("a DoesNotExist")), Ok(()));
+    }
+
+    #[test]
+    fn bounds_take_whole_numbers_only_and_include_their_ends() {
+        let cpu = of("cpu Gt 4; cpu Lt 8");
+        let cpu = cpu.get("cpu").unwrap();
+        assert_eq!(
+            ["4", "5", "7", "8", "x", ""].map(|value| cpu.has(value)),
+            [false, true, true, false, false, false]
+        );
+        assert!(!of("a Gt 5").get("a").unwrap().intersects(of("a Lt 6").get("a").unwrap()));
+        assert!(
+            of("size In large")
+                .get("size")
+                .unwrap()
+                .intersection(of("size Gt 1").get("size").unwrap())
+                .is_negative()
+        );
+        assert_eq!(Requirement::new(Operator::Gt, ["x"]), None);
+        assert!(Requirement::new(Operator::Gt, ["9223372036854775807"]).unwrap().is_negative());
+    }
+
+    const VALUES: [&str; 9] = ["a", "b", "0", "1", "2", "3", "4", "-1", ""];
+
+    fn any_requirement() -> impl Strategy<Value = Requirement<'static>> {
+        let operators = [Operator::In, Operator::NotIn, Operator::Exists, Operator::DoesNotExist];
+        let bounds = [Operator::Gt, Operator::Lt, Operator::Gte, Operator::Lte];
+        let sets = (prop::sample::select(operators.to_vec()), prop::sample::subsequence(&VALUES[..], 0..=4));
+        let sets = sets.prop_map(|(operator, values)| Requirement::new(operator, values).unwrap()).boxed();
+        let bound = (prop::sample::select(bounds.to_vec()), prop::sample::select(&VALUES[2..8]));
+        let bound = bound.prop_map(|(operator, value)| Requirement::new(operator, [value]).unwrap()).boxed();
+        prop_oneof![sets, bound]
+    }
+
+    proptest! {
+        #[test]
+        fn the_intersection_has_what_both_have(one in any_requirement(), other in any_requirement()) {
+            let both = one.intersection(&other);
+            for value in VALUES {
+                prop_assert_eq!(both.has(value), one.has(value) && other.has(value), "{}", value);
+            }
+            prop_assert_eq!(&both, &other.intersection(&one));
+            prop_assert_eq!(&one.intersection(&one).intersection(&other), &both);
+        }
+
+        #[test]
+        fn requirements_that_share_a_value_intersect(one in any_requirement(), other in any_requirement()) {
+            if VALUES.iter().any(|value| one.has(value) && other.has(value)) {
+                prop_assert!(one.intersects(&other));
+            }
+            prop_assert_eq!(one.intersects(&other), other.intersects(&one));
+            let both = one.intersection(&other);
+            prop_assert_eq!(one.intersects(&other), both.complement || !both.values.is_empty());
+            // Without a complement on both sides the values are all there is to share.
+            if (one.listed().is_some() || other.listed().is_some()) && one.intersects(&other) {
+                prop_assert!(VALUES.iter().any(|value| one.has(value) && other.has(value)));
+            }
+        }
+
+        #[test]
+        fn the_order_of_adding_does_not_matter(one in any_requirement(), other in any_requirement(), third in any_requirement()) {
+            let add = |all: [&Requirement<'static>; 3]| {
+                let mut made = Requirements::default();
+                for requirement in all {
+                    made.add("k", requirement.clone());
+                }
+                VALUES.map(|value| made.get("k").is_some_and(|requirement| requirement.has(value)))
+            };
+            prop_assert_eq!(add([&one, &other, &third]), add([&third, &one, &other]));
+        }
+
+        #[test]
+        fn a_pool_can_be_what_it_is_itself(one in any_requirement(), key in prop::sample::select(&["own", "kubernetes.io/arch"][..])) {
+            let mut pool = Requirements::default();
+            pool.add(key, one);
+            prop_assert_eq!(pool.compatible(&pool), Ok(()));
+        }
+    }
+}

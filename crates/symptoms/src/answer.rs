@@ -1,0 +1,362 @@
+//! From diagnoses to findings: in order of importance, and where a manifest is at fault, on its line.
+
+use super::entry::{Level, Subject};
+use super::reading::Told;
+use lint::report::Confidence;
+use super::{Diagnosis, Symptom};
+use lint::check::{Cluster, check_within};
+use lint::finding::{CaughtBy, Family, Severity};
+use manifest::File;
+use manifest::source::Span;
+use lint::report::{Evidence, Finding, Log, Passed, Range, Related, Report, Seen, Skipped};
+use lint::rule::Registry;
+use lint::settings::Settings;
+
+/// The objects that a finding lists.
+const OBJECTS: usize = 5;
+
+/// The rule whose findings tell what is wrong with a status, and are diagnoses.
+const CONTRADICTION: &str = "status-contradiction";
+
+/// What explains a status that contradicts itself.
+const PROFILE: &str = "instance-profile-is-arn";
+
+/// A finding of a diagnosis with what it is ordered by.
+struct Ranked {
+    finding: Finding,
+    correlated: bool,
+    count: u64,
+}
+
+/// Checks the manifests, and puts the diagnoses before what is found in them. A diagnosis comes with whether several lines
+/// together tell it.
+pub(super) fn report(
+    registry: &Registry,
+    diagnoses: Vec<(Diagnosis, bool)>,
+    told: &[Told],
+    clusters: &[Cluster],
+    settings: &Settings,
+    max_findings: usize,
+) -> Report {
+    let mut report = check_within(registry, clusters, settings, max_findings);
+    // What a diagnosis points at does not depend on what is shown.
+    let causes = if settings.select.is_empty() && settings.ignore.is_empty() {
+        report.findings.clone()
+    } else {
+        let all = Settings { select: Vec::new(), ignore: Vec::new(), ..settings.clone() };
+        check_within(registry, clusters, &all, max_findings).findings
+    };
+    let answer = Answer { told, clusters, causes: &causes };
+    let open: Vec<&'static Symptom> = diagnoses
+        .iter()
+        .filter(|(one, _)| one.confidence != Confidence::Certain)
+        .map(|(one, _)| one.symptom)
+        .collect();
+    let mut ranked = Vec::new();
+    for (diagnosis, correlated) in diagnoses {
+        let own = diagnosis.severity.min(Severity::Warning);
+        let Some(severity) = settings.severity_of_symptom(diagnosis.symptom.name, own) else { continue };
+        let objects: Vec<_> = diagnosis.objects.iter().map(Subject::names).collect();
+        if settings
+            .exceptions
+            .iter()
+            .any(|one| one.covers_symptom(diagnosis.symptom.name, &objects, settings.today))
+        {
+            report.summary.suppressed += 1;
+            continue;
+        }
+        report.count(severity);
+        ranked.push(Ranked {
+            count: diagnosis.count,
+            correlated,
+            finding: answer.finding(&diagnosis, severity),
+        });
+    }
+    let (contradictions, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut report.findings).into_iter().partition(|finding| finding.rule == CONTRADICTION);
+    for finding in contradictions {
+        let before = finding.severity;
+        let finding = answer.contradiction(finding);
+        report.recount(before, finding.severity);
+        ranked.push(Ranked { finding, correlated: true, count: 1 });
+    }
+    ranked.sort_by_key(|one| {
+        let confidence = one.finding.confidence.unwrap_or(Confidence::Possible);
+        (one.finding.severity, confidence, !one.correlated, std::cmp::Reverse(one.count))
+    });
+    report.findings = ranked.into_iter().map(|one| one.finding).collect();
+    report.findings.extend(rest.into_iter().map(|mut finding| {
+        finding.confidence = Some(Confidence::Certain);
+        finding.evidence = Some(Vec::new());
+        finding
+    }));
+    if report.findings.len() > max_findings {
+        report.findings.truncate(max_findings);
+        report.truncated = true;
+    }
+    let binary = told.iter().flat_map(|told| &told.binary);
+    report.skipped.extend(binary.map(|file| Skipped {
+        file: file.clone(),
+        document: 0,
+        reason: "a binary file, not read".to_owned(),
+    }));
+    report.logs = Some(told.iter().map(|told| log(told, &open)).collect());
+    report
+}
+
+struct Answer<'a> {
+    told: &'a [Told],
+    clusters: &'a [Cluster],
+    causes: &'a [Finding],
+}
+
+impl Answer<'_> {
+    fn file_of(&self, cluster: usize, file: usize) -> &str {
+        self.told.get(cluster).and_then(|told| told.files.get(file)).map_or("", String::as_str)
+    }
+
+    fn manifest(&self, name: &str) -> Option<&File> {
+        self.clusters.iter().flat_map(|cluster| &cluster.files).find(|file| file.source.name() == name)
+    }
+
+    fn finding(&self, diagnosis: &Diagnosis, severity: Severity) -> Finding {
+        let symptom = diagnosis.symptom;
+        let cluster = self.told.get(diagnosis.cluster).map_or("", |told| told.name.as_str());
+        let about = diagnosis.objects.first().cloned().unwrap_or_default();
+        let quoted = diagnosis.evidence.iter().map(|quote| Evidence {
+            file: self.file_of(quote.cluster, quote.at.file).to_owned(),
+            line: Some(quote.at.line).filter(|line| *line > 0),
+            text: quote.text.clone(),
+        });
+        let evidence: Vec<Evidence> = quoted.collect();
+        let first = evidence.first();
+        let shown = diagnosis.objects.iter().take(OBJECTS).map(named).collect();
+        let mut finding = Finding {
+            rule: symptom.name,
+            family: Family::Symptoms,
+            severity,
+            caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
+            releases: symptom.releases().to_string(),
+            boundary: None,
+            cluster: cluster.to_owned(),
+            file: first.map(|first| first.file.clone()).unwrap_or_default(),
+            document: 0,
+            api_version: api_version(&about.kind).to_owned(),
+            kind: about.kind.into_owned(),
+            namespace: about.namespace.into_owned(),
+            name: about.name.into_owned(),
+            path: String::new(),
+            position: first.map(|first| self.line(first)).unwrap_or_default(),
+            message: diagnosis.message.clone(),
+            help: diagnosis.help.clone(),
+            url: lint::report::url(symptom.name),
+            related: Vec::new(),
+            fix: None,
+            confidence: Some(diagnosis.confidence),
+            evidence: Some(evidence),
+            seen: Some(Seen {
+                count: diagnosis.count,
+                first: diagnosis.first.map(|time| time.to_string()),
+                last: diagnosis.last.map(|time| time.to_string()),
+                objects: shown,
+                objects_in_all: diagnosis.objects_in_all.max(diagnosis.objects.len()),
+            }),
+        };
+        let of_clusters: Vec<&str> = std::iter::once(diagnosis.cluster)
+            .chain(diagnosis.evidence.iter().map(|quote| quote.cluster))
+            .filter_map(|cluster| self.told.get(cluster).map(|told| told.name.as_str()))
+            .collect();
+        let mut causes: Vec<(usize, &Finding)> = self
+            .causes
+            .iter()
+            .filter(|cause| {
+                symptom.rules.contains(&cause.rule) && of_clusters.contains(&cause.cluster.as_str())
+            })
+            .filter_map(|cause| Some((likeness(diagnosis, cause)?, cause)))
+            .collect();
+        causes.sort_by_key(|(likeness, _)| std::cmp::Reverse(*likeness));
+        point(&mut finding, causes.into_iter().map(|(_, cause)| cause));
+        finding
+    }
+
+    /// What is wrong with a status, as a diagnosis.
+    fn contradiction(&self, finding: Finding) -> Finding {
+        let lines = std::iter::once((&finding.file, finding.position.line))
+            .chain(finding.related.iter().map(|related| (&related.file, related.line)));
+        let evidence = lines.filter_map(|(file, line)| self.quote(file, line?)).collect();
+        let undecided = self.text(&finding) == "Unknown";
+        let same = |cause: &&Finding| {
+            cause.rule == PROFILE
+                && cause.file == finding.file
+                && cause.name == finding.name
+                && cause.cluster == finding.cluster
+        };
+        let cause = self.causes.iter().find(same);
+        // Without its cause, a status that is undecided may be that of the first minutes.
+        let confidence = if undecided && cause.is_none() { Confidence::Likely } else { Confidence::Certain };
+        let mut finding = Finding { confidence: Some(confidence), evidence: Some(evidence), ..finding };
+        if let Some(cause) = cause {
+            finding.severity = Severity::Error;
+            finding.help.clone_from(&cause.help);
+        }
+        point(&mut finding, cause.into_iter());
+        finding
+    }
+
+    /// What a finding marks.
+    fn text(&self, finding: &Finding) -> &str {
+        let (Some(file), Some(start), Some(end)) =
+            (self.manifest(&finding.file), finding.position.offset, finding.position.end_offset)
+        else {
+            return "";
+        };
+        let source = &file.source;
+        source.slice(Span::new(source.byte_at(start), source.byte_at(end))).trim_matches(['"', '\''])
+    }
+
+    fn quote(&self, file: &str, line: usize) -> Option<Evidence> {
+        let text = self.manifest(file)?.source.text().lines().nth(line.checked_sub(1)?)?;
+        let text = text.trim().chars().take(400).collect();
+        Some(Evidence { file: file.to_owned(), line: Some(line), text })
+    }
+
+    /// The whole line of some evidence. What is quoted of an object stands in a line of its own words.
+    fn line(&self, evidence: &Evidence) -> Range {
+        let Some(line) = evidence.line else { return Range::default() };
+        let in_manifest = self.manifest(&evidence.file).and_then(|file| {
+            let text = file.source.text().lines().nth(line.checked_sub(1)?)?;
+            (!text.trim().is_empty()).then(|| text.trim_end().chars().count())
+        });
+        let columns = in_manifest.unwrap_or_else(|| evidence.text.chars().count());
+        Range {
+            line: Some(line),
+            column: Some(1),
+            end_line: Some(line),
+            end_column: Some(columns + 1),
+            offset: None,
+            end_offset: None,
+        }
+    }
+}
+
+/// How well a finding in a manifest fits a diagnosis; `None` where it is about something else.
+fn likeness(diagnosis: &Diagnosis, cause: &Finding) -> Option<usize> {
+    let mentioned = diagnosis.details.iter().any(|detail| {
+        !detail.is_empty()
+            && (cause.message.contains(detail) || cause.path.contains(detail) || cause.name == *detail)
+    });
+    let mut of_kind = diagnosis.objects.iter().filter(|object| object.kind == cause.kind).peekable();
+    let is_told = of_kind.peek().is_some();
+    let same = of_kind.any(|object| {
+        object.name == cause.name && (object.namespace == cause.namespace || object.namespace.is_empty())
+    });
+    // A NodeClaim is called after its NodePool.
+    let pool = cause.kind == "NodePool"
+        && diagnosis.objects.iter().any(|object| {
+            object.kind == "NodeClaim"
+                && object.name.rsplit_once('-').is_some_and(|(pool, _)| pool == cause.name)
+        });
+    match (mentioned, same || pool) {
+        (true, true) => Some(3),
+        (_, true) => Some(2),
+        (true, false) => Some(1),
+        (false, false) => (diagnosis.details.is_empty() && !is_told).then_some(0),
+    }
+}
+
+/// Puts a diagnosis on the line of the first cause; the others are related.
+fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding>) {
+    let Some(cause) = causes.next() else { return };
+    let at_status = !finding.path.is_empty();
+    let place = Related {
+        file: finding.file.clone(),
+        document: finding.document,
+        path: finding.path.clone(),
+        line: finding.position.line,
+        column: finding.position.column,
+        offset: finding.position.offset,
+        end_offset: finding.position.end_offset,
+        message: "this is what it comes to".to_owned(),
+    };
+    if at_status {
+        finding.related.insert(0, place);
+    }
+    finding.file.clone_from(&cause.file);
+    finding.document = cause.document;
+    finding.api_version.clone_from(&cause.api_version);
+    finding.kind.clone_from(&cause.kind);
+    finding.namespace.clone_from(&cause.namespace);
+    finding.name.clone_from(&cause.name);
+    finding.path.clone_from(&cause.path);
+    finding.position = cause.position;
+    finding.fix.clone_from(&cause.fix);
+    finding.related.extend(causes.map(|cause| Related {
+        file: cause.file.clone(),
+        document: cause.document,
+        path: cause.path.clone(),
+        line: cause.position.line,
+        column: cause.position.column,
+        offset: cause.position.offset,
+        end_offset: cause.position.end_offset,
+        message: cause.message.clone(),
+    }));
+}
+
+fn named(subject: &Subject<'_>) -> String {
+    let parts = [subject.kind.as_ref(), subject.namespace.as_ref(), subject.name.as_ref()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+}
+
+fn api_version(kind: &str) -> &'static str {
+    match kind {
+        "NodeClaim" | "NodePool" => "karpenter.sh/v1",
+        "EC2NodeClass" => "karpenter.k8s.aws/v1",
+        "Pod" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" => "v1",
+        _ => "",
+    }
+}
+
+/// What was read of a cluster, and how much of it was understood.
+fn log(told: &Told, open: &[&'static Symptom]) -> Log {
+    let account = told.account;
+    let reasons = [
+        (account.text, "lines without the structure of a log"),
+        (account.binary, "binary lines"),
+        (account.too_long, "lines longer than 1 MiB"),
+        (account.beyond, "lines of documents beyond the bound on a file; raise it with --max-file-bytes"),
+    ];
+    let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let level = told.level.map(|level| match level {
+        Level::Debug => "DEBUG",
+        Level::Info => "INFO",
+        Level::Warn => "WARN",
+        Level::Error => "ERROR",
+        Level::Panic => "PANIC",
+    });
+    let mut settling: Vec<String> = Vec::new();
+    if told.level.is_some_and(|level| level > Level::Debug) {
+        for (symptom, line) in super::settling::LINES {
+            let line = (*line).to_owned();
+            if open.iter().any(|one| one.name == *symptom) && !settling.contains(&line) {
+                settling.push(line);
+            }
+        }
+    }
+    Log {
+        cluster: told.name.clone(),
+        files: told.files.len(),
+        lines: account.lines,
+        entries: account.entries,
+        understood: told.tally.understood,
+        unknown: told.tally.unknown,
+        truncated: account.truncated,
+        not_utf8: account.not_utf8,
+        skipped: skipped.map(|(count, reason)| Passed { reason: reason.to_owned(), count }).collect(),
+        forgotten: told.history.forgotten + told.tally.forgotten,
+        level,
+        settling,
+        releases: if told.level.is_some() { told.tally.releases().to_string() } else { String::new() },
+        first: told.first.map(|time| time.to_string()),
+        last: told.last.map(|time| time.to_string()),
+    }
+}

@@ -1,0 +1,209 @@
+//! What follows from what: where a cause and its consequence are both told, the cause is the diagnosis, and what tells the
+//! consequence stands beside it as evidence.
+
+use lint::report::Confidence;
+use super::Diagnosis;
+
+/// How many lines a cause takes over from its consequences.
+const TAKEN_OVER: usize = 2;
+
+/// How far an explanation is followed: further than the table goes.
+const DEPTH: usize = 8;
+
+/// Symptoms, each with those that explain it. What explains the explanation explains it too.
+const FOLLOWS: &[(&str, &[&str])] = &[
+    ("no-nodepool", &["nodepool-not-ready", "nodepool-invalid"]),
+    (
+        "nodepool-not-ready",
+        &[
+            "instance-profile-blocks-nodepool",
+            "nodepool-invalid",
+            "nodeclass-missing",
+            "nodeclass-not-ready",
+            "nodeclass-never-decided",
+        ],
+    ),
+    (
+        "nodeclass-not-ready",
+        &[
+            "subnets-not-found",
+            "security-groups-not-found",
+            "amis-not-found",
+            "alias-not-for-this-kubernetes",
+            "placement-group-unresolved",
+            "tags-refused",
+            "user-data-refused",
+            "cluster-cidr-unknown",
+            "controller-unauthorized",
+            "denied-by-organization",
+            "nodeclass-never-decided",
+        ],
+    ),
+    (
+        "nodeclass-never-decided",
+        &[
+            "instance-profile-blocks-nodepool",
+            "instance-profile-not-found",
+            "instance-profile-not-made",
+            "node-role-not-found",
+            "node-role-is-no-name",
+            "subnets-not-found",
+            "security-groups-not-found",
+            "amis-not-found",
+            "alias-not-for-this-kubernetes",
+            "cluster-cidr-unknown",
+            "controller-unauthorized",
+            "denied-by-organization",
+            "aws-calls-throttled",
+        ],
+    ),
+    ("instance-types-unresolved", &["subnets-not-found", "nodeclass-missing", "kubelet-quantity-unreadable"]),
+    ("pool-filters-out-every-type", &["min-values-not-met", "capacity-unavailable"]),
+    (
+        "no-offering-left",
+        &["capacity-unavailable", "spot-quota-exceeded", "vcpu-quota-exceeded", "subnet-out-of-addresses"],
+    ),
+    ("no-type-meets-requirements", &["capacity-unavailable", "spot-quota-exceeded", "vcpu-quota-exceeded"]),
+    (
+        "launch-failed",
+        &[
+            "controller-unauthorized",
+            "denied-by-organization",
+            "instance-profile-not-found",
+            "networks-do-not-match",
+            "ami-unusable",
+            "ami-fits-no-type",
+            "user-data-refused",
+            "volume-key-unusable",
+        ],
+    ),
+    (
+        "cluster-state-not-synced",
+        &[
+            "nodeclass-never-decided",
+            "controller-unauthorized",
+            "denied-by-organization",
+            "instance-profile-not-found",
+            "networks-do-not-match",
+            "ami-unusable",
+            "launch-failed",
+        ],
+    ),
+    (
+        "replacement-fails",
+        &[
+            "capacity-unavailable",
+            "node-never-joined",
+            "registration-taint-absent",
+            "startup-taint-stays",
+            "node-not-ready",
+        ],
+    ),
+    (
+        "node-cannot-be-judged",
+        &["startup-taint-stays", "resource-not-registered", "node-not-ready", "registration-taint-absent"],
+    ),
+    ("volume-bound-before-its-pod", &["double-nodeclaim", "pod-ignored"]),
+    ("node-does-not-drain", &["several-pdbs-on-one-pod"]),
+];
+
+/// Leaves out what follows from another diagnosis of the same cluster.
+pub(super) fn settle(diagnoses: Vec<(Diagnosis, bool)>) -> Vec<(Diagnosis, bool)> {
+    let told: Vec<(usize, &str)> = diagnoses
+        .iter()
+        .filter(|(one, _)| one.confidence != Confidence::Possible)
+        .map(|(one, _)| (one.cluster, one.symptom.name))
+        .collect();
+    let of: Vec<Option<&str>> =
+        diagnoses.iter().map(|(one, _)| root(&told, one.cluster, one.symptom.name, DEPTH)).collect();
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for (diagnosis, cause) in diagnoses.into_iter().zip(of) {
+        match cause {
+            Some(cause) => left_out.push((diagnosis.0, cause)),
+            None => kept.push(diagnosis),
+        }
+    }
+    for (consequence, cause) in left_out {
+        let found =
+            kept.iter_mut().find(|(one, _)| one.cluster == consequence.cluster && one.symptom.name == cause);
+        if let Some((cause, _)) = found {
+            take_over(cause, consequence);
+        }
+    }
+    kept
+}
+
+/// What explains a symptom in the end: a cause that is told of the cluster, or what explains that.
+fn root(told: &[(usize, &str)], cluster: usize, name: &str, depth: usize) -> Option<&'static str> {
+    let depth = depth.checked_sub(1)?;
+    causes(name).iter().find_map(|cause| {
+        root(told, cluster, cause, depth).or_else(|| told.contains(&(cluster, cause)).then_some(*cause))
+    })
+}
+
+fn causes(name: &str) -> &'static [&'static str] {
+    FOLLOWS.iter().find(|(other, _)| *other == name).map_or(&[], |(_, causes)| causes)
+}
+
+/// Adds what tells the consequence to its cause.
+fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
+    let new: Vec<_> =
+        consequence.objects.into_iter().filter(|object| !cause.objects.contains(object)).collect();
+    cause.objects_in_all = cause.objects_in_all.max(cause.objects.len()) + new.len();
+    cause.objects.extend(new);
+    let lines =
+        consequence.evidence.into_iter().filter(|quote| !cause.evidence.iter().any(|own| own.at == quote.at));
+    let lines: Vec<_> = lines.take(TAKEN_OVER).collect();
+    cause.evidence.extend(lines);
+    cause.first = [cause.first, consequence.first].into_iter().flatten().min();
+    cause.last = cause.last.max(consequence.last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lint::finding::Severity;
+    use crate::find;
+
+    fn told(names: &[&str]) -> Vec<&'static str> {
+        let one = |name: &str| {
+            let symptom = find(name).unwrap_or_else(|| panic!("{name}"));
+            Diagnosis {
+                symptom,
+                cluster: 0,
+                severity: Severity::Error,
+                confidence: Confidence::Likely,
+                message: String::new(),
+                help: String::new(),
+                count: 1,
+                first: None,
+                last: None,
+                objects: Vec::new(),
+                objects_in_all: 0,
+                evidence: Vec::new(),
+                details: Vec::new(),
+            }
+        };
+        let diagnoses = names.iter().map(|name| (one(name), false)).collect();
+        settle(diagnoses).into_iter().map(|(one, _)| one.symptom.name).collect()
+    }
+
+    #[test]
+    fn every_name_is_that_of_a_symptom_and_nothing_follows_from_itself() {
+        for (name, causes) in FOLLOWS {
+            for one in causes.iter().chain([name]) {
+                assert!(find(one).is_some(), "{one}");
+            }
+            assert_eq!(root(&[(0, name)], 0, name, DEPTH), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_cause_stands_for_what_follows_from_it() {
+        assert_eq!(told(&["no-nodepool", "nodepool-not-ready", "subnets-not-found"]), ["subnets-not-found"]);
+        let all = ["no-nodepool", "nodepool-not-ready", "nodeclass-not-ready", "subnets-not-found"];
+        assert_eq!(told(&all), ["subnets-not-found"]);
+        assert_eq!(told(&["nodeclass-never-decided", "nodepool-not-ready"]), ["nodeclass-never-decided"]);
+        assert_eq!(told(&["no-nodepool", "pool-limit-reached"]), ["no-nodepool", "pool-limit-reached"]);
+    }
+}

@@ -1,0 +1,474 @@
+//! Two NodeClaims for the same pods.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::draft::{Draft, duration, times};
+use super::{Correlation, each};
+use crate::hashing::Hashing;
+use crate::history::{Batch, History, Life, Nomination, Said, gap};
+use crate::vocabulary::When;
+use lint::report::Confidence;
+use crate::{Diagnosis, Symptom};
+
+/// The correlation.
+pub const CORRELATION: Correlation =
+    Correlation { symptom: &SYMPTOM, find: |histories, found| each(histories, found, find) };
+
+static SYMPTOM: Symptom = Symptom {
+    name: "double-nodeclaim",
+    severity: lint::finding::Severity::Error,
+    summary: "two NodeClaims are made for the same pods",
+    says: "two NodeClaims were made for the same pods",
+    remedy: "compare the zones of the two nodes, and see whether more than one controller is active",
+    cause: "\
+The provisioner makes a NodeClaim and counts on its node from then on. It makes a second one for the same pods only if
+they no longer fit the first:
+
+- *In another zone*: their volume was bound meanwhile, by a StorageClass with `volumeBindingMode: Immediate` or none, in a zone
+  where the first node is not. From 1.7 on such pods wait until the volume is bound (`pod-ignored`).
+- *In the same zone*, after the first node had registered: it came with a taint or without a label that Karpenter did not expect,
+  such as the taint of an agent that is not among the `startupTaints`.
+- *At the same moment*: two controllers are active, from two releases in two namespaces or without leader election.
+
+It is no double where the pods are others, or where the first NodeClaim failed or was deleted before.
+
+Certain: some batches within minutes gave more places on new nodes than they had pods, none of their NodeClaims failed, and the
+cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone: a pod was nominated to two NodeClaims,
+and the scheduler names a conflict with its volume (certain) or a volume that is to be bound at once (likely).",
+    rules: &["storageclass-immediate", "taint-should-be-startup-taint", "two-controllers"],
+    messages: &[],
+    when: When::Correlated,
+    confidence: Confidence::Certain,
+    references: &[
+        "pkg/controllers/provisioning/provisioner.go and scheduling/scheduler.go of kubernetes-sigs/karpenter at v1.0.0, v1.2.0, v1.3.0, v1.8.0 and v1.14.0",
+        "pkg/controllers/provisioning/scheduling/volumetopology.go of kubernetes-sigs/karpenter at v1.6.4 and v1.7.0",
+        "aws/karpenter-provider-aws#7800, kubernetes-sigs/karpenter#2415",
+    ],
+};
+
+/// A NodeClaim waits for its node no longer than this.
+const IN_FLIGHT: i64 = 15 * 60_000;
+/// A node that has just been initialised may not have been given its pods yet.
+const JUST_NOW: i64 = 30_000;
+/// How many batches are compared for a pod.
+const REMEMBERED: usize = 4;
+/// A controller gathers pods for at least a second before it decides.
+/// Source: `BATCH_IDLE_DURATION`, pkg/operator/options/options.go at v1.0.0 and v1.14.0.
+const ONE_BATCH: i64 = 900;
+
+/// Two NodeClaims for the same pods.
+struct Double<'h> {
+    first: &'h Life,
+    second: &'h Life,
+    /// What was said of the pods of each.
+    pods: [Option<&'h Said>; 2],
+    /// One of the pods.
+    pod: &'h str,
+    /// Between the two, where it is known.
+    gap: Option<i64>,
+    /// Whether the counts leave no other explanation.
+    is_proven: bool,
+    why: Why,
+}
+
+/// Why there are two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// Two controllers were active.
+    Controllers,
+    /// The zones differ.
+    Zones,
+    /// The first node had registered and did not suit.
+    Node,
+    /// It does not show.
+    Unknown,
+}
+
+fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+    let mut doubles = of_batches(history);
+    let known: BTreeSet<_> =
+        doubles.iter().flat_map(|double| [&*double.first.name, &*double.second.name]).collect();
+    doubles.extend(of_events(history, &known));
+    doubles.sort_by_key(|double| (double.why, double.second.born, double.second.name.clone()));
+    for group in doubles.chunk_by(|one, other| one.why == other.why) {
+        found.extend(drafted(cluster, history, group));
+    }
+}
+
+/// Compares each batch with those before it that named the same pods.
+fn of_batches(history: &History) -> Vec<Double<'_>> {
+    let mut doubles = Vec::new();
+    let interleaved = history.interleaved();
+    // The last batches that made NodeClaims and named the pod, the latest first.
+    let mut last: HashMap<&str, Vec<&Batch>, Hashing> = HashMap::default();
+    for batch in history.batches.in_time() {
+        if batch.claims.is_empty() {
+            continue;
+        }
+        let mut before: Vec<&Batch> =
+            batch.pods.iter().filter_map(|pod| last.get(&**pod)).flatten().copied().collect();
+        before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Said::key)));
+        before.dedup_by(|one, other| std::ptr::eq(*one, *other));
+        // With more batches there are more pods, and it may show only in the few or only in the many.
+        let found =
+            (1..=before.len()).find_map(|count| compare(history, &interleaved, before.get(..count)?, batch));
+        doubles.extend(found);
+        for pod in &batch.pods {
+            let batches = last.entry(pod).or_default();
+            batches.insert(0, batch);
+            batches.truncate(REMEMBERED);
+        }
+    }
+    doubles
+}
+
+/// Whether some batches, the latest first, and one after them gave more places on new nodes than there were pods.
+fn compare<'h>(
+    history: &'h History,
+    interleaved: &BTreeSet<(usize, usize)>,
+    earlier: &[&'h Batch],
+    batch: &'h Batch,
+) -> Option<Double<'h>> {
+    let (when, latest) = (batch.time()?, *earlier.first()?);
+    let apart = |earlier: &Batch| when.since(earlier.time()?);
+    let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
+    let ended = |life: &Life| {
+        let is_before =
+            |said: Option<&Said>| said.is_some_and(|said| said.time.is_none_or(|time| time <= when));
+        is_before(life.launch_failed.as_ref()) || is_before(life.end())
+    };
+    let counts = |earlier: &Batch| {
+        apart(earlier).is_some_and(|apart| (0..=IN_FLIGHT).contains(&apart)) && !earlier.failed
+    };
+    // What failed gave its pods back, and how many that were is not told.
+    if !earlier.iter().all(|batch| counts(batch) && !lives(batch).any(ended)) {
+        return None;
+    }
+    let settled = |life: &Life| {
+        let time = life.initialised.as_ref().and_then(|said| said.time);
+        time.and_then(|time| when.since(time)).is_some_and(|since| since > JUST_NOW)
+    };
+    let first = earlier.iter().rev().flat_map(|batch| lives(batch)).find(|life| !settled(life))?;
+    let second = lives(batch).next()?;
+
+    let all = || earlier.iter().copied().chain([batch]);
+    let named: BTreeSet<&str> = all().flat_map(|batch| batch.pods.iter().map(|pod| &**pod)).collect();
+    let unnamed: u64 = all().map(|batch| batch.total.saturating_sub(batch.pods.len() as u64)).sum();
+    let places: Option<u64> = all().map(|batch| batch.on_new).sum();
+    let counted = places.map(|places| places > unnamed.saturating_add(named.len() as u64));
+    // Without the counts: the very same pods, all of them named.
+    let pod = batch.pods.iter().find(|pod| latest.pods.contains(pod))?;
+    let is_same = || {
+        unnamed == 0 && latest.pods.iter().all(|pod| batch.pods.contains(pod)) && latest.total == batch.total
+    };
+    if !counted.unwrap_or_else(is_same) {
+        return None;
+    }
+    Some(Double {
+        first,
+        second,
+        pods: [earlier.last()?.found.as_ref(), batch.found.as_ref()],
+        pod,
+        gap: gap(first.created.as_ref(), second.created.as_ref()),
+        is_proven: counted.is_some() && first.launched.is_some() && second.launched.is_some(),
+        why: why(history, first, second, apart(latest)?, (latest.writer, batch.writer), interleaved),
+    })
+}
+
+fn why(
+    history: &History,
+    first: &Life,
+    second: &Life,
+    apart: i64,
+    writers: (usize, usize),
+    interleaved: &BTreeSet<(usize, usize)>,
+) -> Why {
+    let leases = writers.0 != writers.1 && history.leases.len() > 1;
+    if apart < ONE_BATCH || interleaved.contains(&writers) || leases {
+        return Why::Controllers;
+    }
+    let zones_known = !first.zone.is_empty() && !second.zone.is_empty();
+    if zones_known && first.zone != second.zone {
+        return Why::Zones;
+    }
+    let registered = first.registered.as_ref().and_then(|said| said.time);
+    let made = second.created.as_ref().and_then(|said| said.time);
+    let is_after = registered.zip(made).is_some_and(|(registered, made)| registered <= made);
+    if is_after { Why::Node } else { Why::Unknown }
+}
+
+/// Pods that were nominated to two NodeClaims, in events: without the batches, their volume has to explain it.
+fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>> {
+    let mut doubles = Vec::new();
+    for (pod, nominations) in &history.nominations {
+        let mut nominations: Vec<&Nomination> = nominations.iter().collect();
+        nominations.sort_by_key(|nomination| nomination.said.key());
+        let pairs = nominations.windows(2).filter_map(|pair| match pair {
+            [one, other] => Some((*one, *other)),
+            _ => None,
+        });
+        for (one, other) in pairs {
+            let lives = history.lives.get(&one.claim).zip(history.lives.get(&other.claim));
+            let (Some((first, second)), true) = (lives, history.waits_for_volume.contains_key(pod)) else {
+                continue;
+            };
+            let between = gap(Some(&one.said), Some(&other.said));
+            let is_near = between.is_none_or(|between| between.abs() <= IN_FLIGHT);
+            let ended = first.launch_failed.is_some() || first.end().is_some();
+            if !is_near || ended || known.contains(&*first.name) || known.contains(&*second.name) {
+                continue;
+            }
+            doubles.push(Double {
+                first,
+                second,
+                pods: [Some(&one.said), Some(&other.said)],
+                pod,
+                gap: between,
+                is_proven: false,
+                why: Why::Zones,
+            });
+        }
+    }
+    doubles
+}
+
+fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<Diagnosis> {
+    let shown = doubles.iter().max_by_key(|double| double.is_proven)?;
+    let (first, second) = (shown.first, shown.second);
+    let volume = doubles.iter().find_map(|double| history.waits_for_volume.get(double.pod));
+    let is_explained = match shown.why {
+        Why::Controllers => true,
+        Why::Zones => volume.is_some() || !history.immediate.is_empty(),
+        Why::Node | Why::Unknown => false,
+    };
+    // That the first node is there and the volume elsewhere.
+    let conflicts = volume.is_some_and(|said| said.text.contains("volume node affinity conflict"));
+    let confidence = match (shown.is_proven, is_explained) {
+        (_, true) if conflicts && shown.why == Why::Zones => Confidence::Certain,
+        (true, true) => Confidence::Certain,
+        (true, false) | (false, true) => Confidence::Likely,
+        (false, false) => Confidence::Possible,
+    };
+    let place = |life: &Life| match &*life.zone {
+        "" => format!("`{}`", life.name),
+        zone => format!("`{}` in {zone}", life.name),
+    };
+    let message = format!(
+        "two NodeClaims were made for the same pods{}{}: {}, then {}",
+        shown.gap.map(|gap| format!(" within {}", duration(gap))).unwrap_or_default(),
+        if doubles.len() == 1 { String::new() } else { format!(", {} in all", times(doubles.len() as u64)) },
+        place(first),
+        place(second),
+    );
+    let pod = shown.pod;
+    let help = match shown.why {
+        Why::Controllers => "two controllers are active at once: keep one release of Karpenter in one namespace, with leader election".to_owned(),
+        Why::Zones => format!("the volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
+        Why::Node => format!("the first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for"),
+        Why::Unknown => format!("see in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers"),
+    };
+    // By what the cause is recognised in a manifest.
+    let details: Vec<&str> = match shown.why {
+        Why::Controllers => vec!["controller"],
+        Why::Zones => history.immediate.iter().map(|class| &**class).chain(["volumeBindingMode"]).collect(),
+        Why::Node => vec!["taints"],
+        Why::Unknown => Vec::new(),
+    };
+    let quotes = [
+        shown.pods[0],
+        first.created.as_ref(),
+        first.launched.as_ref(),
+        first.registered.as_ref().filter(|_| shown.why == Why::Node),
+        shown.pods[1],
+        second.created.as_ref(),
+        second.launched.as_ref(),
+        volume,
+    ];
+    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+        .help(help)
+        .count(doubles.len() as u64)
+        .span(
+            doubles.iter().filter_map(|double| double.second.born).min(),
+            doubles.iter().filter_map(|double| double.second.born).max(),
+        )
+        .objects("NodeClaim", doubles.iter().flat_map(|double| [&*double.first.name, &*double.second.name]))
+        .objects("Pod", doubles.iter().map(|double| double.pod))
+        .details(details)
+        .quote(cluster, quotes);
+    Some(draft.done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{found, verdict};
+    use super::CORRELATION;
+
+    /// A batch that makes a NodeClaim for one pod of those that it names.
+    fn batch(id: &str, time: &str, pods: &str, claim: &str) -> String {
+        format!(
+            "{time} provisioner: found provisionable pod(s) {{'Pods': '{pods}', 'reconcileID': '{id}'}}\n\
+             {time} provisioner: computed new nodeclaim(s) to fit pod(s) {{'nodeclaims': 1, 'pods': 1, 'reconcileID': '{id}'}}\n\
+             {time} provisioner: created nodeclaim {{'claim': '{claim}', 'NodePool': {{'name': 'default'}}, 'reconcileID': '{id}'}}\n"
+        )
+    }
+
+    fn launched(time: &str, claim: &str, zone: &str) -> String {
+        format!(
+            "{time} nodeclaim.lifecycle: launched nodeclaim {{'claim': '{claim}', 'provider-id': 'aws:///{zone}/i-{claim}', 'zone': '{zone}'}}\n"
+        )
+    }
+
+    fn storage() -> String {
+        [
+            batch("r1", "0:01", "db/db-0", "a-1"),
+            launched("0:04", "a-1", "eu-west-1a"),
+            batch("r2", "0:11", "db/db-0", "a-2"),
+            launched("0:14", "a-2", "eu-west-1b"),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn zones_that_differ_point_to_storage() {
+        insta::assert_snapshot!(found(&CORRELATION, &storage()), @"
+        error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+          objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
+          details: volumeBindingMode
+          lines: 1, 3, 4, 5, 7, 8
+        ");
+        let class = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: ebs.csi.aws.com\n---\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{}{class}", storage())), "error certain");
+        let event = "0:03 event Pod/db/db-0 FailedScheduling: 0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{}{event}", storage())), "error certain");
+    }
+
+    #[test]
+    fn taints_show_in_the_same_zone_after_the_first_node_registered() {
+        let log = [
+            batch("r1", "0:01", "shop/web-1", "a-1"),
+            launched("0:04", "a-1", "eu-west-1a"),
+            "0:40 nodeclaim.lifecycle: registered nodeclaim {'claim': 'a-1'}\n".to_owned(),
+            batch("r2", "0:47", "shop/web-1", "a-2"),
+            launched("0:50", "a-2", "eu-west-1a"),
+        ];
+        insta::assert_snapshot!(found(&CORRELATION, &log.concat()), @"
+        error likely x1: two NodeClaims were made for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
+          help: the first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for
+          objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
+          details: taints
+          lines: 1, 3, 4, 5, 6, 8, 9
+        ");
+    }
+
+    #[test]
+    fn two_controllers_decide_at_the_same_moment() {
+        let log = [
+            batch("r1", "0:01.100", "shop/web-1", "a-1"),
+            batch("s1", "0:01.600", "shop/web-1", "a-2"),
+            launched("0:04", "a-1", "eu-west-1a"),
+            launched("0:04", "a-2", "eu-west-1b"),
+        ]
+        .concat();
+        insta::assert_snapshot!(found(&CORRELATION, &log), @"
+        error certain x1: two NodeClaims were made for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
+          help: two controllers are active at once: keep one release of Karpenter in one namespace, with leader election
+          objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
+          details: controller
+          lines: 1, 3, 4, 6, 7, 8
+        ");
+        let of = |line: &str| {
+            if line.contains("a-2") || line.contains("s1") { "@karpenter-2:" } else { "@karpenter-1:" }
+        };
+        let prefix = |line: &str| line.replacen(':', ";", 1).replacen(':', of(line), 1).replacen(';', ":", 1);
+        let prefixed = log.replace("0:01.600", "0:03").lines().map(prefix).collect::<Vec<_>>().join("\n");
+        assert_eq!(verdict(&CORRELATION, &prefixed), "error certain");
+    }
+
+    #[test]
+    fn other_pods_are_no_double() {
+        let others =
+            storage().replacen("'db/db-0', 'reconcileID': 'r2'", "'db/db-1', 'reconcileID': 'r2'", 1);
+        assert_eq!(verdict(&CORRELATION, &others), "");
+        // The first pod is still listed while it waits; the new NodeClaim is for the second.
+        let both = storage().replacen(
+            "'db/db-0', 'reconcileID': 'r2'",
+            "'db/db-0, db/db-1', 'reconcileID': 'r2'",
+            1,
+        );
+        assert_eq!(verdict(&CORRELATION, &both), "");
+        // With two pods on the new one, one of them has two.
+        let two = both.replacen("'pods': 1, 'reconcileID': 'r2'", "'pods': 2, 'reconcileID': 'r2'", 1);
+        assert_eq!(verdict(&CORRELATION, &two), "error likely");
+        // A pod that the first batch could not place gets its node in the second.
+        let left = storage().replace("'db/db-0', ", "'db/db-0, db/db-1', ");
+        assert_eq!(verdict(&CORRELATION, &left), "");
+    }
+
+    #[test]
+    fn a_third_batch_shows_it_too() {
+        // The second gives its place to the second pod, the third to one of the two again.
+        let log = [
+            batch("r1", "0:01", "db/db-0", "a-1"),
+            batch("r2", "0:11", "db/db-0, db/db-1", "a-2"),
+            batch("r3", "0:21", "db/db-0, db/db-1", "a-3"),
+            launched("0:24", "a-1", "eu-west-1a"),
+            launched("0:24", "a-3", "eu-west-1b"),
+        ];
+        assert_eq!(verdict(&CORRELATION, &log.concat()), "error likely");
+    }
+
+    #[test]
+    fn a_retry_is_no_double() {
+        for (time, line) in [
+            (
+                "0:06",
+                "ERROR nodeclaim.lifecycle: failed launching nodeclaim {'claim': 'a-1', 'error': 'insufficient capacity'}",
+            ),
+            ("0:06", "nodeclaim.lifecycle: deleted nodeclaim {'claim': 'a-1'}"),
+            ("0:06", "nodeclaim.lifecycle: initialized nodeclaim {'claim': 'a-1'}"),
+        ] {
+            let log = storage().replace("0:11", "1:11").replace("0:14", "1:14");
+            assert_eq!(verdict(&CORRELATION, &format!("{log}{time} {line}\n")), "", "{line}");
+        }
+        let late = storage().replace("0:11", "16:11").replace("0:14", "16:14");
+        assert_eq!(verdict(&CORRELATION, &late), "");
+    }
+
+    #[test]
+    fn events_of_a_pod_tell_it_where_its_volume_stands_in_the_way() {
+        let nominated = "\
+0:01 event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1
+0:11 event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-2
+0:01 condition NodeClaim/a-1 Launched=True Launched
+0:11 condition NodeClaim/a-2 Launched=True Launched
+";
+        assert_eq!(verdict(&CORRELATION, nominated), "");
+        let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
+        insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
+        error certain x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
+          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+          objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
+          details: volumeBindingMode
+          lines: 1, 3, 2, 4, 5
+        ");
+        let failed = "0:05 event NodeClaim/a-1 InsufficientCapacityError: NodeClaim a-1 event: insufficient capacity\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{nominated}{volume}{failed}")), "");
+    }
+
+    #[test]
+    fn the_ages_of_events_tell_which_was_first() {
+        let events = "\
+118s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-2
+2m8s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1
+60s event Pod/db/db-0 FailedScheduling: 0/6 nodes are available: 1 node(s) had volume node affinity conflict.
+";
+        let all = found(&CORRELATION, events);
+        assert!(
+            all.contains("within 10 seconds: `a-1`, then `a-2`") && all.contains("lines: 2, 1, 3"),
+            "{all}"
+        );
+        // Hours lie between them.
+        assert_eq!(verdict(&CORRELATION, &events.replace("2m8s", "5h")), "");
+    }
+}

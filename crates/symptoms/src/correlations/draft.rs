@@ -1,0 +1,173 @@
+//! A diagnosis in the making.
+
+use lint::finding::Severity;
+use crate::diagnosis::Quote;
+use crate::entry::{At, Subject, Time};
+use crate::history::Said;
+use lint::report::Confidence;
+use crate::{Diagnosis, Symptom};
+
+/// How many lines are quoted.
+const MOST_QUOTES: usize = 8;
+/// How many objects are named.
+const MOST_OBJECTS: usize = 10;
+/// How many details are named.
+const MOST_DETAILS: usize = 20;
+
+/// A diagnosis in the making: what is quoted is put in order at the end.
+#[derive(Debug)]
+pub(super) struct Draft {
+    diagnosis: Diagnosis,
+    quotes: Vec<(Option<Time>, Quote)>,
+}
+
+impl Draft {
+    pub(super) fn new(
+        symptom: &'static Symptom,
+        cluster: usize,
+        confidence: Confidence,
+        message: String,
+    ) -> Self {
+        let diagnosis = Diagnosis {
+            symptom,
+            cluster,
+            severity: symptom.severity,
+            confidence,
+            message,
+            help: symptom.remedy.to_owned(),
+            count: 1,
+            first: None,
+            last: None,
+            objects: Vec::new(),
+            objects_in_all: 0,
+            evidence: Vec::new(),
+            details: Vec::new(),
+        };
+        Self { diagnosis, quotes: Vec::new() }
+    }
+
+    pub(super) fn help(mut self, help: String) -> Self {
+        self.diagnosis.help = help;
+        self
+    }
+
+    pub(super) fn severity(mut self, severity: Severity) -> Self {
+        self.diagnosis.severity = severity;
+        self
+    }
+
+    pub(super) fn count(mut self, count: u64) -> Self {
+        self.diagnosis.count = count;
+        self
+    }
+
+    /// Objects of one kind, by `namespace/name` or by name.
+    pub(super) fn objects<'n>(mut self, kind: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
+        for name in names {
+            let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+            let object =
+                Subject { kind: kind.into(), namespace: namespace.into(), name: name.into() }.into_owned();
+            if self.diagnosis.objects.contains(&object) {
+                continue;
+            }
+            self.diagnosis.objects_in_all += 1;
+            if self.diagnosis.objects.len() < MOST_OBJECTS {
+                self.diagnosis.objects.push(object);
+            }
+        }
+        self
+    }
+
+    pub(super) fn details<'n>(mut self, details: impl IntoIterator<Item = &'n str>) -> Self {
+        for detail in details {
+            let known = self.diagnosis.details.iter().any(|known| known == detail);
+            if !known && !detail.is_empty() && self.diagnosis.details.len() < MOST_DETAILS {
+                self.diagnosis.details.push(detail.to_owned());
+            }
+        }
+        self
+    }
+
+    /// When it was seen first and last, where the quoted lines do not tell.
+    pub(super) fn span(mut self, first: Option<Time>, last: Option<Time>) -> Self {
+        let dated = |time: Option<Time>| time.filter(|time| !time.is_age());
+        (self.diagnosis.first, self.diagnosis.last) = (dated(first), dated(last));
+        self
+    }
+
+    /// Lines of a cluster that tell it.
+    pub(super) fn quote<'s>(
+        mut self,
+        cluster: usize,
+        said: impl IntoIterator<Item = Option<&'s Said>>,
+    ) -> Self {
+        for said in said.into_iter().flatten() {
+            let quote = Quote { cluster, at: said.at, text: said.text.to_string() };
+            if self.quotes.len() < MOST_QUOTES && !self.quotes.iter().any(|(_, known)| *known == quote) {
+                self.quotes.push((said.time, quote));
+            }
+        }
+        self
+    }
+
+    pub(super) fn done(mut self) -> Diagnosis {
+        // What has no time, such as an object, comes last.
+        let key = |(time, quote): &(Option<Time>, Quote)| -> (bool, Option<Time>, usize, At) {
+            (time.is_none(), *time, quote.cluster, quote.at)
+        };
+        self.quotes.sort_by_key(key);
+        let dated = || self.quotes.iter().filter_map(|(time, _)| *time).filter(|time| !time.is_age());
+        self.diagnosis.first = self.diagnosis.first.or_else(|| dated().min());
+        self.diagnosis.last = self.diagnosis.last.or_else(|| dated().max());
+        self.diagnosis.evidence = self.quotes.into_iter().map(|(_, quote)| quote).collect();
+        self.diagnosis
+    }
+}
+
+/// A duration in words: `4 seconds`, `15 minutes`.
+pub(super) fn duration(millis: i64) -> String {
+    let seconds = (millis.abs() + 500) / 1000;
+    let (number, unit) = match seconds {
+        ..120 => (seconds, "second"),
+        120..7200 => (seconds / 60, "minute"),
+        _ => (seconds / 3600, "hour"),
+    };
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
+}
+
+/// `once`, `twice`, `5 times`.
+pub(super) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{count} times"),
+    }
+}
+
+/// The first few names between back-ticks, and how many more there are: `` `a`, `b` and 3 more``.
+pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    const NAMED: usize = 3;
+    let all: Vec<_> = names.into_iter().collect();
+    let first: Vec<_> = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    match all.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_put_in_words() {
+        assert_eq!(duration(4_400), "4 seconds");
+        assert_eq!(duration(900), "1 second");
+        assert_eq!(duration(15 * 60_000), "15 minutes");
+        assert_eq!(duration(3 * 3_600_000), "3 hours");
+        assert_eq!(times(1), "once");
+        assert_eq!(times(7), "7 times");
+        assert_eq!(names(["a"]), "`a`");
+        assert_eq!(names(["a", "b", "c", "d", "e"]), "`a`, `b`, `c` and 2 more");
+    }
+}

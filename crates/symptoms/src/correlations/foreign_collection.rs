@@ -1,0 +1,439 @@
+//! Instances of one cluster that the controller of another collects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Correlation;
+use super::draft::{Draft, duration, names};
+use crate::history::{Cause, Collected, History, Life, Maker, Said, gap};
+use crate::vocabulary::When;
+use lint::report::Confidence;
+use crate::{Diagnosis, Symptom};
+
+/// The correlation.
+pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };
+
+static SYMPTOM: Symptom = Symptom {
+    name: "foreign-collection",
+    severity: lint::finding::Severity::Error,
+    summary: "the controller of another cluster terminates this cluster's instances",
+    says: "the controller of another cluster terminates this cluster's instances",
+    remedy: "give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`",
+    cause: "\
+The provider terminates every instance that is tagged with its cluster's name, is older than half a minute and belongs to no
+NodeClaim of its own API server. Where two clusters of an account and region run under one name, each takes the other's nodes for
+its own leftovers: they vanish half a minute to two and a half minutes after their launch, are replaced, and vanish again.
+
+The collector says `garbage collected cloudprovider instance` at `DEBUG`; its victim sees an instance that is gone: `garbage
+collecting nodeclaim with no cloudprovider representation` (`DEBUG`), or `initiating delete from interruption message` with the kind
+`instance_terminated`.
+
+Certain: an instance of one cluster is collected in the log of another (give the clusters' files as two `--cluster`). Likely: several
+nodes, or one that is not spot, vanish within minutes of their launch, later than the half minute in which a launch that
+fails is over; or a log that collects instances it never launched, whose Nodes it does not have. Possible: one such instance, many that vanish at once, or, from an
+`INFO` log, nodes that are deleted within minutes again and again without a reason.",
+    rules: &[
+        "cluster-name-shared",
+        "cluster-name-mismatch",
+        "clustername-empty",
+        "iam-delete-unscoped",
+        "iam-tag-condition-mismatch",
+    ],
+    messages: &[],
+    when: When::Correlated,
+    confidence: Confidence::Likely,
+    references: &[
+        "pkg/controllers/nodeclaim/garbagecollection/controller.go of aws/karpenter-provider-aws at v1.0.6 and v1.8.0",
+        "pkg/controllers/nodeclaim/garbagecollection/controller.go of kubernetes-sigs/karpenter at v1.0.2, v1.2.0 and v1.14.0",
+        "pkg/controllers/interruption/controller.go of aws/karpenter-provider-aws at v1.0.6 and v1.8.0",
+        "aws/karpenter-provider-aws#7356",
+    ],
+};
+
+/// An instance is left alone for half a minute after its launch; one that is gone before failed by itself, as with a key of
+/// EBS that may not be used.
+const SPARED: i64 = 28_000;
+/// The collector passes every two minutes, the victim too, and waits for the node to be unready.
+const FRESH: i64 = 6 * 60_000;
+/// What vanishes within a pass vanishes at once.
+const PASS: i64 = 150_000;
+/// So many at once are no accident.
+const MANY: usize = 3;
+
+fn find(histories: &[History], found: &mut Vec<Diagnosis>) {
+    let mut explained = vec![Explained::default(); histories.len()];
+    across(histories, &mut explained, found);
+    for (cluster, (history, explained)) in histories.iter().zip(&explained).enumerate() {
+        if !explained.is_victim {
+            found.extend(victim(cluster, histories, history));
+        }
+        if !explained.is_collector {
+            found.extend(collector(cluster, history));
+        }
+    }
+}
+
+/// What is certain of a cluster.
+#[derive(Clone, Default)]
+struct Explained {
+    is_victim: bool,
+    is_collector: bool,
+}
+
+/// Instances that one cluster launched and another collected.
+fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Diagnosis>) {
+    if histories.iter().all(|history| history.collected.is_empty()) {
+        return;
+    }
+    let mut pairs: BTreeMap<(usize, usize), Vec<(Owner<'_>, &Collected)>> = BTreeMap::new();
+    for (victim, history) in histories.iter().enumerate() {
+        for owner in owners(history) {
+            for (collector, other) in histories.iter().enumerate().filter(|(other, _)| *other != victim) {
+                if let Some(collected) = other.collected.get(owner.provider_id).filter(|one| !one.had_node) {
+                    pairs.entry((victim, collector)).or_default().push((owner, collected));
+                }
+            }
+        }
+    }
+    for ((victim, collector), mut pairs) in pairs {
+        pairs.sort_by_key(|(_, collected)| collected.said.key());
+        if let Some(explained) = explained.get_mut(victim) {
+            explained.is_victim = true;
+        }
+        if let Some(explained) = explained.get_mut(collector) {
+            explained.is_collector = true;
+        }
+        let shared = histories
+            .get(victim)
+            .zip(histories.get(collector))
+            .and_then(|(one, other)| shared_name(one, other));
+        let message = format!(
+            "the controller of another cluster of this input terminated {} of this cluster, {}{}",
+            if pairs.len() == 1 { "an instance".to_owned() } else { format!("{} instances", pairs.len()) },
+            names(pairs.iter().map(|(owner, _)| owner.provider_id)),
+            shared
+                .map(|(name, ..)| format!(": both run under the cluster name `{name}`"))
+                .unwrap_or_default()
+        );
+        let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
+            .count(pairs.len() as u64)
+            .span(
+                pairs.first().and_then(|(_, collected)| collected.said.time),
+                pairs.last().and_then(|(_, collected)| collected.said.time),
+            )
+            .objects("NodeClaim", pairs.iter().filter_map(|(owner, _)| owner.life).map(|life| &*life.name));
+        for (owner, collected) in pairs.iter().take(2) {
+            let own = owner.life.into_iter().flat_map(|life| [life.launched.as_ref(), life.lost.as_ref()]);
+            draft = draft
+                .quote(victim, own)
+                .quote(victim, [owner.node])
+                .quote(collector, [Some(&collected.said)]);
+        }
+        if let Some((_, own, others)) = shared {
+            draft = draft.quote(victim, [Some(own)]).quote(collector, [Some(others)]);
+        }
+        found.push(draft.done());
+    }
+}
+
+/// What shows that an instance is of a cluster.
+#[derive(Clone, Copy)]
+struct Owner<'h> {
+    provider_id: &'h str,
+    life: Option<&'h Life>,
+    node: Option<&'h Said>,
+}
+
+/// The instances of a cluster: those of its NodeClaims and of its Nodes.
+fn owners(history: &History) -> impl Iterator<Item = Owner<'_>> {
+    let of_claims = history.lives.all().filter(|life| !life.provider_id.is_empty());
+    let claimed =
+        of_claims.map(|life| Owner { provider_id: &life.provider_id, life: Some(life), node: None });
+    let claimed_ids: BTreeSet<&str> = history.lives.all().map(|life| &*life.provider_id).collect();
+    let alone = history.nodes.iter().filter(move |(id, _)| !claimed_ids.contains(&***id));
+    claimed.chain(alone.map(|(id, node)| Owner { provider_id: id, life: None, node: Some(&node.said) }))
+}
+
+/// A name under which the controllers of both know their cluster, with the lines that tell it.
+fn shared_name<'h>(one: &'h History, other: &'h History) -> Option<(&'h str, &'h Said, &'h Said)> {
+    one.cluster_names.iter().find_map(|(name, own)| Some((&**name, own, other.cluster_names.get(name)?)))
+}
+
+/// Nodes that vanish without a word of why.
+fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Diagnosis> {
+    let mut vanished: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
+    vanished.sort_by_key(|life| fate(life).map(Said::key));
+    let fresh: Vec<_> = vanished
+        .iter()
+        .copied()
+        .filter(|life| age(life).is_some_and(|age| (SPARED..=FRESH).contains(&age)))
+        .collect();
+    let (lives, confidence) = match &*fresh {
+        [_, _, ..] => (fresh, Confidence::Likely),
+        [one] if &*one.capacity_type != "spot" => (fresh, Confidence::Likely),
+        [_] => (fresh, Confidence::Possible),
+        [] => match at_once(&vanished) {
+            Some(together) => (together, Confidence::Possible),
+            None => (unexplained(history)?, Confidence::Possible),
+        },
+    };
+    let mut others = histories.iter().enumerate().filter(|(other, _)| *other != cluster);
+    let shared = others.find_map(|(at, other)| Some((at, shared_name(history, other)?)));
+    let youngest = lives.iter().filter_map(|life| age(life)).min();
+    let message = format!(
+        "{} of this cluster vanished without this controller having ended {}{}{}",
+        if lives.len() == 1 { "an instance".to_owned() } else { format!("{} instances", lives.len()) },
+        if lives.len() == 1 { "it" } else { "them" },
+        youngest.map(|age| format!(", {} after launch", duration(age))).unwrap_or_default(),
+        match shared {
+            Some((_, (name, ..))) => format!(", and another cluster runs under the same name, `{name}`"),
+            None => ": as when the controller of another cluster with the same name collects them".to_owned(),
+        }
+    );
+    let mut help = SYMPTOM.remedy.to_owned();
+    if !history.has_debug && history.has_log {
+        help.push_str("; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` tells it, and in the log of the other cluster `garbage collected cloudprovider instance`");
+    } else {
+        help.push_str("; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` settles it");
+    }
+    let quotes = lives.iter().take(2).flat_map(|life| {
+        [life.launched.as_ref(), life.registered.as_ref(), life.lost.as_ref(), life.deleted.as_ref()]
+    });
+    let mut draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+        .help(help)
+        .count(lives.len() as u64)
+        .span(
+            lives.first().and_then(|life| ending(life)?.time),
+            lives.last().and_then(|life| ending(life)?.time),
+        )
+        .objects("NodeClaim", lives.iter().map(|life| &*life.name))
+        .quote(cluster, quotes);
+    if let Some((at, (_, own, others))) = shared {
+        draft = draft.quote(cluster, [Some(own)]).quote(at, [Some(others)]);
+    }
+    Some(draft.done())
+}
+
+/// What was said of an instance that is gone, where nothing else explains it.
+fn fate(life: &Life) -> Option<&Said> {
+    let lost = life.lost.as_ref()?;
+    // A cause that was told before explains it; one that was told after does not, but for what EC2 itself says.
+    let tells = |(cause, said): &(Cause, Said)| *cause == Cause::Interrupted || said.key() <= lost.key();
+    let explained = life.cause.as_ref().is_some_and(tells)
+        || life.timed_out.as_ref().is_some_and(|said| said.key() <= lost.key())
+        || life.launch_failed.is_some();
+    (!explained).then_some(lost)
+}
+
+/// What was said of it last.
+fn ending(life: &Life) -> Option<&Said> {
+    fate(life).or(life.deleted.as_ref())
+}
+
+/// How long after its launch an instance was gone.
+fn age(life: &Life) -> Option<i64> {
+    gap(life.launched.as_ref(), ending(life))
+}
+
+/// Several that vanish within one pass of the collector.
+fn at_once<'h>(vanished: &[&'h Life]) -> Option<Vec<&'h Life>> {
+    let late = |life: &&&Life| age(life).is_none_or(|age| age > SPARED) && &*life.capacity_type != "spot";
+    let old: Vec<_> = vanished.iter().filter(late).copied().collect();
+    let together = old.windows(MANY).find(|window| {
+        let (first, last) =
+            (window.first().and_then(|life| fate(life)), window.last().and_then(|life| fate(life)));
+        gap(first, last).is_some_and(|gap| gap <= PASS)
+    });
+    together.map(<[_]>::to_vec)
+}
+
+/// In an `INFO` log: nodes that joined and were deleted within minutes, each made when the one before had gone.
+fn unexplained(history: &History) -> Option<Vec<&Life>> {
+    if history.has_debug || !history.has_log {
+        return None;
+    }
+    let short = |life: &&Life| {
+        let told = life.cause.is_some()
+            || life.timed_out.is_some()
+            || life.launch_failed.is_some()
+            || life.taint_missing.is_some();
+        let lived = gap(life.launched.as_ref(), life.deleted.as_ref());
+        !told
+            && life.maker != Maker::Disruption
+            && life.registered.is_some()
+            && lived.is_some_and(|lived| (SPARED..=FRESH).contains(&lived))
+    };
+    let mut lives: Vec<_> = history.lives.all().filter(short).collect();
+    lives.sort_by_key(|life| life.born);
+    let deleted = |life: &Life| life.deleted.as_ref().and_then(|said| said.time);
+    let mut generations = 0;
+    let mut last = None;
+    for life in &lives {
+        if last.is_none_or(|last| life.born > last) {
+            generations += 1;
+            last = Some(deleted(life));
+        }
+    }
+    // Spot instances go by themselves more often.
+    let enough = if lives.iter().any(|life| &*life.capacity_type == "spot") { MANY } else { MANY - 1 };
+    (generations >= enough).then_some(lives)
+}
+
+/// A controller that collects what it never launched.
+fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
+    if history.collected.is_empty() {
+        return None;
+    }
+    let own = |id: &str| history.nodes.contains_key(id);
+    let launched: BTreeSet<&str> = history.lives.all().map(|life| &*life.provider_id).collect();
+    let mut foreign: Vec<_> = history
+        .collected
+        .iter()
+        .filter(|(id, one)| !one.had_node && !own(id) && !launched.contains(&***id))
+        .collect();
+    foreign.sort_by_key(|(_, one)| one.said.key());
+    let confidence = match foreign.len() {
+        0 => return None,
+        1 => Confidence::Possible,
+        _ => Confidence::Likely,
+    };
+    let name = history.cluster_names.iter().next();
+    let message = format!(
+        "this controller terminated {} that it never launched, {}: as when another cluster runs under the same name{}",
+        if foreign.len() == 1 { "an instance".to_owned() } else { format!("{} instances", foreign.len()) },
+        names(foreign.iter().map(|(id, _)| &***id)),
+        name.map(|(name, _)| format!(", `{name}`")).unwrap_or_default()
+    );
+    let help = format!(
+        "see in which cluster these instances were launched: `launched nodeclaim` with the same `provider-id` in its log settles it; {}",
+        SYMPTOM.remedy
+    );
+    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+        .help(help)
+        .count(foreign.len() as u64)
+        .span(
+            foreign.first().and_then(|(_, one)| one.said.time),
+            foreign.last().and_then(|(_, one)| one.said.time),
+        )
+        .quote(cluster, foreign.iter().take(3).map(|(_, one)| Some(&one.said)))
+        .quote(cluster, [name.map(|(_, said)| said)]);
+    Some(draft.done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{found, found_in, verdict};
+    use super::CORRELATION;
+
+    /// A node that joins at a minute.
+    fn node(name: &str, minute: u32) -> String {
+        format!(
+            "{minute}:00 provisioner: created nodeclaim {{'claim': 'default-{name}', 'NodePool': {{'name': 'default'}}}}\n\
+             {minute}:03 nodeclaim.lifecycle: launched nodeclaim {{'claim': 'default-{name}', 'provider-id': 'aws:///eu-west-1a/i-{name}', 'zone': 'eu-west-1a', 'capacity-type': 'on-demand'}}\n\
+             {minute}:40 nodeclaim.lifecycle: registered nodeclaim {{'claim': 'default-{name}', 'Node': {{'name': 'ip-{name}'}}}}\n"
+        )
+    }
+
+    fn gone(name: &str, time: &str) -> String {
+        format!(
+            "{time} DEBUG nodeclaim.garbagecollection: garbage collecting nodeclaim with no cloudprovider representation {{'claim': 'default-{name}', 'provider-id': 'aws:///eu-west-1a/i-{name}'}}\n"
+        )
+    }
+
+    fn collected(name: &str, time: &str) -> String {
+        format!(
+            "{time} DEBUG instance.garbagecollection: garbage collected cloudprovider instance {{'provider-id': 'aws:///eu-west-1a/i-{name}'}}\n"
+        )
+    }
+
+    #[test]
+    fn both_logs_leave_no_doubt() {
+        let victim = [node("aaaaa", 0), gone("aaaaa", "2:50")].concat();
+        let collector = [
+            "0:01 DEBUG : hydrated launch template cache {'tag-key': 'eks:eks-cluster-name', 'tag-value': 'prod'}\n".to_owned(),
+            collected("aaaaa", "1:10"),
+        ]
+        .concat();
+        insta::assert_snapshot!(found_in(&CORRELATION, &[&victim, &collector]), @"
+        error certain x1: the controller of another cluster of this input terminated an instance of this cluster, `aws:///eu-west-1a/i-aaaaa`
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
+          objects: NodeClaim/default-aaaaa
+          lines: 0:2, 1:2, 0:4
+        ");
+        // The same instance in one log is a launch that was lost, and a Node that was there makes it the own one.
+        assert_eq!(verdict(&CORRELATION, &[node("aaaaa", 0), collected("aaaaa", "1:10")].concat()), "");
+    }
+
+    #[test]
+    fn a_victim_alone_makes_it_likely() {
+        let log = [node("aaaaa", 0), gone("aaaaa", "2:50"), node("bbbbb", 3), gone("bbbbb", "5:10")].concat();
+        insta::assert_snapshot!(found(&CORRELATION, &log), @"
+        error likely x2: 2 instances of this cluster vanished without this controller having ended them, 2 minutes after launch: as when the controller of another cluster with the same name collects them
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` settles it
+          objects: NodeClaim/default-aaaaa, NodeClaim/default-bbbbb
+          lines: 2, 3, 4, 6, 7, 8
+        ");
+        let spot = [node("aaaaa", 0), gone("aaaaa", "2:50")].concat().replace("on-demand", "spot");
+        assert_eq!(verdict(&CORRELATION, &spot), "error possible");
+        let told = "1:20 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'instance_terminated', 'queue': 'prod'}\n";
+        assert_eq!(verdict(&CORRELATION, &[node("aaaaa", 0), told.to_owned()].concat()), "error likely");
+    }
+
+    #[test]
+    fn a_collector_alone_makes_it_likely() {
+        let log = [collected("aaaaa", "0:10"), collected("bbbbb", "2:10")].concat();
+        insta::assert_snapshot!(found(&CORRELATION, &log), @"
+        error likely x2: this controller terminated 2 instances that it never launched, `aws:///eu-west-1a/i-aaaaa`, `aws:///eu-west-1a/i-bbbbb`: as when another cluster runs under the same name
+          help: see in which cluster these instances were launched: `launched nodeclaim` with the same `provider-id` in its log settles it; give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
+          objects: 
+          lines: 1, 2
+        ");
+        assert_eq!(verdict(&CORRELATION, &collected("aaaaa", "0:10")), "error possible");
+        let own = "0:11 DEBUG instance.garbagecollection: garbage collected node {'provider-id': 'aws:///eu-west-1a/i-aaaaa', 'Node': {'name': 'ip-a'}}\n";
+        assert_eq!(verdict(&CORRELATION, &[collected("aaaaa", "0:10"), own.to_owned()].concat()), "");
+    }
+
+    #[test]
+    fn an_info_log_tells_it_by_nodes_that_go_again_and_again() {
+        let deleted = |name: &str, time: &str| {
+            format!("{time} nodeclaim.lifecycle: deleted nodeclaim {{'claim': 'default-{name}'}}\n")
+        };
+        let turn = |name: &str, minute: u32| {
+            [node(name, minute), deleted(name, &format!("{}:50", minute + 2))].concat()
+        };
+        let log = [turn("aaaaa", 0), turn("bbbbb", 3), turn("ccccc", 6)].concat();
+        insta::assert_snapshot!(found(&CORRELATION, &log), @"
+        error possible x3: 3 instances of this cluster vanished without this controller having ended them, 2 minutes after launch: as when the controller of another cluster with the same name collects them
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` tells it, and in the log of the other cluster `garbage collected cloudprovider instance`
+          objects: NodeClaim/default-aaaaa, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
+          lines: 2, 3, 4, 6, 7, 8
+        ");
+        let two = [turn("aaaaa", 0), turn("bbbbb", 3)].concat();
+        assert_eq!(verdict(&CORRELATION, &two), "error possible");
+        assert_eq!(verdict(&CORRELATION, &two.replace("on-demand", "spot")), "");
+        assert_eq!(verdict(&CORRELATION, &turn("aaaaa", 0)), "");
+        // A pool that is deleted takes all its nodes at once.
+        let at_once = [
+            node("aaaaa", 0),
+            node("bbbbb", 0),
+            node("ccccc", 1),
+            deleted("aaaaa", "3:00"),
+            deleted("bbbbb", "3:00"),
+            deleted("ccccc", "3:01"),
+        ];
+        assert_eq!(verdict(&CORRELATION, &at_once.concat()), "");
+    }
+
+    #[test]
+    fn what_ends_by_itself_is_left_alone() {
+        for end in [
+            // A spot interruption is followed by the end of the instance.
+            "1:50 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'spot_interrupted'}\n3:50 DEBUG nodeclaim.garbagecollection: garbage collecting nodeclaim with no cloudprovider representation {'claim': 'default-aaaaa'}",
+            // A key of EBS that may not be used ends an instance within seconds.
+            "0:12 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'instance_terminated'}",
+            // Long after its launch, one instance may fail.
+            "3:20:00 DEBUG nodeclaim.garbagecollection: garbage collecting nodeclaim with no cloudprovider representation {'claim': 'default-aaaaa'}",
+        ] {
+            assert_eq!(verdict(&CORRELATION, &format!("{}{end}\n", node("aaaaa", 0))), "", "{end}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! NodePools that are passed over because the instance profile of their node class is none.
+
+use super::draft::{Draft, names};
+use super::{Correlation, each};
+use lint::finding::Severity;
+use values::arn;
+use crate::history::{History, Profile};
+use crate::vocabulary::When;
+use lint::report::Confidence;
+use crate::{Diagnosis, Symptom};
+
+/// The correlation.
+pub const CORRELATION: Correlation =
+    Correlation { symptom: &SYMPTOM, find: |histories, found| each(histories, found, find) };
+
+static SYMPTOM: Symptom = Symptom {
+    name: "instance-profile-blocks-nodepool",
+    severity: Severity::Error,
+    summary: "NodePools are passed over because EC2 does not find the instance profile of their node class",
+    says: "NodePools are passed over because EC2 does not find the instance profile of their node class",
+    remedy: "write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role",
+    cause: "\
+`spec.instanceProfile` is a name, and is copied into the status without being looked up. From 1.3.1 on a trial launch fails on an ARN
+or a name that EC2 does not know; Karpenter takes that for a profile that is not there yet, waits, and says nothing of it. The node
+class stays `Unknown`, its NodePools are not ready, and all that the log says is `ignoring nodepool, not ready`.
+
+Certain: the log passes a NodePool over, and its node class in the input names an ARN, or the description of a node class says both that
+it does and that it is not decided. Likely: the description says that alone; the NodePool is not in the input and the
+one node class that is there names an ARN; or NodeClaims wait for a node class of which only `ValidationSucceeded` is `Unknown`.",
+    rules: &["instance-profile-is-arn", "status-contradiction"],
+    messages: &[],
+    when: When::Correlated,
+    confidence: Confidence::Certain,
+    references: &[
+        "pkg/controllers/nodeclass/validation.go and instanceprofile.go of aws/karpenter-provider-aws at v1.3.0, v1.3.1 and v1.14.1",
+        "aws/karpenter-provider-aws#8072, aws/karpenter-provider-aws#8312, aws/karpenter-provider-aws#7849",
+    ],
+};
+
+fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+    let mut blocked: Vec<(&str, &str, &Profile)> = Vec::new();
+    for pool in history.unready_pools.keys() {
+        let class = history.classes.get(pool).map(|class| &**class);
+        if let Some((name, profile)) = history.profiles.iter().find(|(name, _)| class == Some(&***name)) {
+            blocked.push((pool, name, profile));
+        }
+    }
+    let alone = || match (history.profiles.len(), history.unready_pools.len(), history.classes.is_empty()) {
+        (1, 1.., true) => history.profiles.iter().next(),
+        _ => None,
+    };
+    let pools = || history.unready_pools.keys().map(|pool| &**pool);
+    let unready = || history.unready_pools.values().map(|told| &told.first);
+    if let Some((_, class, profile)) = blocked.first().copied() {
+        let blocked_pools = || blocked.iter().map(|(pool, ..)| *pool);
+        let told = || blocked_pools().filter_map(|pool| history.unready_pools.get(pool));
+        let message = format!(
+            "{} passed over: EC2 does not find the instance profile of its node class `{class}`, `{}`, which is an ARN and has to be a name",
+            passed_over(blocked_pools().collect()),
+            profile.value,
+        );
+        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
+            .count(told().map(|told| told.count).sum())
+            .span(
+                told().filter_map(|told| told.first.time).min(),
+                told().filter_map(|told| told.last.time).max(),
+            )
+            .objects("NodePool", blocked_pools())
+            .objects("EC2NodeClass", blocked.iter().map(|(_, class, _)| *class))
+            .quote(cluster, told().map(|told| Some(&told.first)))
+            .quote(cluster, [history.undecided.as_ref(), Some(&profile.said)]);
+        found.push(draft.done());
+    } else if let Some((class, profile)) = history.described_undecided.iter().next() {
+        found.push(described(cluster, history, class, profile));
+    } else if let Some((class, profile)) = alone() {
+        let message = format!(
+            "{} passed over, as where EC2 does not find the instance profile of the node class: that of `{class}` is the ARN `{}`, and has to be a name",
+            passed_over(pools().collect()),
+            profile.value,
+        );
+        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+            .objects("EC2NodeClass", [&**class])
+            .objects("NodePool", pools())
+            .quote(cluster, unready().map(Some))
+            .quote(cluster, [history.undecided.as_ref(), Some(&profile.said)]);
+        found.push(draft.done());
+    } else if let Some(undecided) = history.undecided.as_ref().filter(|_| !history.unready_pools.is_empty()) {
+        let message = format!(
+            "{} passed over, and of its node class only `ValidationSucceeded` is not decided: as where EC2 does not find the instance profile",
+            passed_over(pools().collect()),
+        );
+        let help = format!("{}; `kubectl get ec2nodeclass -o yaml` in the input settles it", SYMPTOM.remedy);
+        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+            .help(help)
+            .objects("NodePool", pools())
+            .quote(cluster, unready().map(Some))
+            .quote(cluster, [Some(undecided)]);
+        found.push(draft.done());
+    }
+}
+
+/// A node class that is never decided, as its description says.
+fn described(cluster: usize, history: &History, class: &str, profile: &Profile) -> Diagnosis {
+    let value = &*profile.value;
+    let reference = arn::Reference::read(value);
+    let (confidence, severity, why, help) = match reference {
+        arn::Reference::Arn { name, .. } => (
+            Confidence::Certain,
+            Severity::Error,
+            format!("EC2 does not find its instance profile, `{value}`, which is an ARN and has to be a name"),
+            format!("write `{name}` into `spec.instanceProfile` of the node class"),
+        ),
+        _ => (
+            Confidence::Likely,
+            Severity::Warning,
+            "the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles".to_owned(),
+            SYMPTOM.remedy.to_owned(),
+        ),
+    };
+    let message = format!("the node class `{class}` is never ready: {why}");
+    let unready = || history.unready_pools.iter();
+    Draft::new(&SYMPTOM, cluster, confidence, message)
+        .severity(severity)
+        .help(help)
+        .objects("EC2NodeClass", [class])
+        .objects("NodePool", unready().map(|(pool, _)| &**pool))
+        .quote(cluster, [Some(&profile.said)])
+        .quote(cluster, unready().map(|(_, told)| Some(&told.first)))
+        .done()
+}
+
+/// `the NodePool `a` is`, `the NodePools `a`, `b` are`.
+fn passed_over(pools: Vec<&str>) -> String {
+    let (word, verb) = if pools.len() == 1 { ("NodePool", "is") } else { ("NodePools", "are") };
+    format!("the {word} {} {verb}", names(pools))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{found, verdict};
+    use super::CORRELATION;
+
+    const UNREADY: &str = "\
+0:01 ERROR provisioner: ignoring nodepool, not ready {'NodePool': {'name': 'web'}}
+0:11 ERROR provisioner: ignoring nodepool, not ready {'NodePool': {'name': 'web'}}
+";
+
+    fn class(profile: &str) -> String {
+        format!(
+            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{instanceProfile: '{profile}'}}\n---\n"
+        )
+    }
+
+    const POOL: &str = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {spec: {nodeClassRef: {name: default}}}}\n---\n";
+
+    #[test]
+    fn the_node_class_of_the_pool_names_an_arn() {
+        let arn = class("arn:aws:iam::111122223333:instance-profile/nodes");
+        insta::assert_snapshot!(found(&CORRELATION, &format!("{UNREADY}{arn}{POOL}")), @"
+        error certain x2: the NodePool `web` is passed over: EC2 does not find the instance profile of its node class `default`, `arn:aws:iam::111122223333:instance-profile/nodes`, which is an ARN and has to be a name
+          help: write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role
+          objects: NodePool/web, EC2NodeClass/default
+          lines: 1, 4
+        ");
+        assert_eq!(verdict(&CORRELATION, &format!("{UNREADY}{arn}")), "error likely");
+        assert_eq!(verdict(&CORRELATION, &format!("{arn}{POOL}")), "");
+        assert_eq!(verdict(&CORRELATION, &format!("{UNREADY}{}{POOL}", class("nodes"))), "");
+    }
+
+    #[test]
+    fn a_class_that_is_not_decided_makes_it_likely() {
+        for error in [
+            "launching nodeclaim, resolving NodeClass readiness, NodeClass is in Ready=Unknown, ValidationSucceeded=Unknown",
+            "launching nodeclaim, resolving nodeclass readiness, nodeclass is in Ready=Unknown, ValidationSucceeded=Unknown",
+        ] {
+            let waits = format!(
+                "0:02 ERROR nodeclaim.lifecycle: Reconciler error {{'claim': 'web-abcde', 'error': '{error}'}}\n"
+            );
+            assert_eq!(verdict(&CORRELATION, &format!("{UNREADY}{waits}")), "error likely");
+            let other = waits.replace("ValidationSucceeded", "SubnetsReady");
+            assert_eq!(verdict(&CORRELATION, &format!("{UNREADY}{other}")), "");
+        }
+        assert_eq!(verdict(&CORRELATION, UNREADY), "");
+    }
+}

@@ -1,0 +1,205 @@
+//! A NodeClaim that the API server refuses for a label, again and again.
+
+use super::draft::{Draft, names, times};
+use super::{Correlation, each};
+use karpenter::labels::{self, Field};
+use karpenter::release::Releases;
+use crate::history::{History, Labelled, Refusal};
+use crate::vocabulary::When;
+use lint::report::Confidence;
+use crate::{Diagnosis, Symptom};
+
+/// The correlation.
+pub const CORRELATION: Correlation =
+    Correlation { symptom: &SYMPTOM, find: |histories, found| each(histories, found, find) };
+
+static SYMPTOM: Symptom = Symptom {
+    name: "nodeclaim-refused-label",
+    severity: lint::finding::Severity::Error,
+    summary: "the API server refuses NodeClaims for a label that a pod asks for",
+    says: "the API server refuses NodeClaims for a restricted label",
+    remedy: "take the label out of the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines put it into the NodeClaim",
+    cause: "\
+What a pod asks for becomes requirements of the NodeClaim that is made for it. For a label that no NodePool defines, `In` and
+`Exists` never fit, but `NotIn` and `DoesNotExist` do, and go into the NodeClaim; its CRD refuses the domains `karpenter.sh` and
+`karpenter.k8s.aws` but for the known labels, `kubernetes.io/hostname`, and up to 1.8 the domains `kubernetes.io` and `k8s.io`. One
+such pod keeps every pod of the same NodeClaim waiting.
+
+A waiting pod with such a label in a required term is skipped before it comes to that (`pod-ignored`). So it is a pod that runs
+already and is to be moved, or, from 1.5 on, one with a preferred term. The error names the domain, not the label: the
+pods that carry one are named where they are in the input.
+
+Certain: the API server says so.",
+    rules: &["pod-restricted-label", "restricted-label"],
+    messages: &[],
+    when: When::Correlated,
+    confidence: Confidence::Certain,
+    references: &[
+        "the CEL rules in pkg/apis/crds/karpenter.sh_nodeclaims.yaml of aws/karpenter-provider-aws at v1.0.0, v1.8.0, v1.9.0 and v1.14.0",
+        "pkg/controllers/provisioning/provisioner.go of kubernetes-sigs/karpenter at v1.0.0, v1.5.0 and v1.8.0",
+        "aws/karpenter-provider-aws#8022, kubernetes-sigs/karpenter#1208, kubernetes-sigs/karpenter#2586",
+    ],
+};
+
+fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+    for (label, refusal) in &history.refused {
+        found.push(drafted(cluster, history, label, refusal));
+    }
+}
+
+fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) -> Diagnosis {
+    let carriers = carriers(history, label);
+    let batched = batched(history, refusal);
+    let keys = {
+        let mut keys: Vec<_> = carriers.iter().map(|carrier| &*carrier.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    };
+    let releases = refusing(label);
+    let what = if label.contains('/') { "label" } else { "label domain" };
+    let message = format!(
+        "the API server refused {} NodeClaim for the {what} `{label}`, which releases {releases} restrict{}",
+        if refusal.count == 1 { "a".to_owned() } else { format!("{} a", times(refusal.count)) },
+        match carriers.first() {
+            Some(first) => format!(": `{}` of {} `{}` asks for it", first.key, first.kind, first.name),
+            None => String::new(),
+        }
+    );
+    let open = if releases == Releases::ALL { "" } else { "; from 1.9 on it is allowed" };
+    let help = match (&*keys, refusal.by_disruption) {
+        ([], true) => format!(
+            "look for node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pods of the nodes that are to be replaced; `kubectl get pods -A -o yaml` in the input names them{open}"
+        ),
+        ([], false) if !batched.is_empty() => format!(
+            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in {}{open}",
+            names(batched.iter().copied())
+        ),
+        ([], false) => format!(
+            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the waiting pods; `kubectl get pods -A -o yaml` in the input names them{open}"
+        ),
+        (keys, _) => format!(
+            "take {} out of the node affinity, or ask for a label of your own that a NodePool sets{open}",
+            names(keys.iter().copied())
+        ),
+    };
+    let mut draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
+        .help(help)
+        .count(refusal.count)
+        .span(refusal.first.time, refusal.last.time)
+        .details(keys.iter().copied())
+        .details([label])
+        .quote(cluster, [Some(&refusal.first), Some(&refusal.last)]);
+    for carrier in &carriers {
+        let name = match &*carrier.namespace {
+            "" => carrier.name.to_string(),
+            namespace => format!("{namespace}/{}", carrier.name),
+        };
+        draft = draft.objects(&carrier.kind, [&*name]);
+    }
+    if carriers.is_empty() {
+        draft = draft.objects("Pod", batched);
+    }
+    draft.done()
+}
+
+/// The workloads in the input that ask for a label of the domain.
+fn carriers<'h>(history: &'h History, label: &str) -> Vec<&'h Labelled> {
+    let is_it = |carrier: &&Labelled| {
+        &*carrier.key == label
+            || labels::restricted_domain(&carrier.key).is_some_and(|domain| domain == label)
+    };
+    history.restricted.iter().filter(is_it).collect()
+}
+
+/// The pods of the batches whose NodeClaims were refused, as far as they are named.
+fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
+    let batches = refusal.batches.iter().filter_map(|id| history.batches.get(id));
+    let mut pods: Vec<_> = batches.flat_map(|batch| batch.pods.iter().map(|pod| &**pod)).collect();
+    pods.sort_unstable();
+    pods.dedup();
+    pods
+}
+
+/// The releases that refuse what the error names: a label, or any label of a domain.
+fn refusing(label: &str) -> Releases {
+    let of_domain = format!("{label}/any");
+    let key = if label.contains('/') { label } else { &of_domain };
+    let refused = labels::refused_at_apply(Field::ClaimRequirement, key);
+    if refused.is_empty() { Releases::ALL } else { refused }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{found, verdict};
+    use super::CORRELATION;
+
+    const REFUSED: &str = "\
+0:05 provisioner: found provisionable pod(s) {'Pods': 'shop/web-1', 'reconcileID': 'r1'}
+0:05 ERROR provisioner: Reconciler error {'reconcileID': 'r1', 'error': 'creating node claim, NodeClaim.karpenter.sh ´default-abcde´ is invalid: spec.requirements[4].key: Invalid value: ´string´: label domain ´kubernetes.io´ is restricted'}
+0:15 ERROR provisioner: Reconciler error {'reconcileID': 'r2', 'error': 'creating node claim, NodeClaim.karpenter.sh ´default-fghij´ is invalid: [spec.requirements[1].key: Invalid value: ´string´: label domain ´kubernetes.io´ is restricted, spec.requirements[4].key: Invalid value: ´string´: label domain ´kubernetes.io´ is restricted]'}
+";
+
+    #[test]
+    fn a_domain_is_named_with_the_releases_and_the_pods_of_the_batch() {
+        insta::assert_snapshot!(found(&CORRELATION, REFUSED), @"
+        error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict
+          help: look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `kubernetes.io` in `shop/web-1`; from 1.9 on it is allowed
+          objects: Pod/web-1
+          details: kubernetes.io
+          lines: 2, 3
+        ");
+    }
+
+    #[test]
+    fn the_workload_that_carries_it_is_named_where_it_is_in_the_input() {
+        let manifest = "\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    spec:
+      containers: []
+      affinity:
+        nodeAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+          - weight: 1
+            preference: {matchExpressions: [{key: node-role.kubernetes.io/spot, operator: DoesNotExist}, {key: topology.kubernetes.io/zone, operator: In, values: [a]}]}
+---
+";
+        insta::assert_snapshot!(found(&CORRELATION, &format!("{REFUSED}{manifest}")), @"
+        error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict: `node-role.kubernetes.io/spot` of Deployment `web` asks for it
+          help: take `node-role.kubernetes.io/spot` out of the node affinity, or ask for a label of your own that a NodePool sets; from 1.9 on it is allowed
+          objects: Deployment/web
+          details: node-role.kubernetes.io/spot, kubernetes.io
+          lines: 2, 3
+        ");
+    }
+
+    #[test]
+    fn the_disruption_controller_meets_it_in_every_wording() {
+        for error in [
+            "disrupting via reason=´underutilized´, disrupting candidates, launching replacement nodeclaim (command-id: 1-2), creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements[4].key: Invalid value: ´string´: label domain ´k8s.io´ is restricted",
+            "disrupting, disrupting candidates, disrupting candidates, launching replacement nodeclaim, creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements[4].key: Invalid value: ´string´: label domain ´karpenter.sh´ is restricted",
+            "creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements[0].key: Invalid value: ´string´: label ´kubernetes.io/hostname´ is restricted",
+        ] {
+            let log = format!("0:05 ERROR disruption: Reconciler error {{'error': '{error}'}}");
+            assert_eq!(verdict(&CORRELATION, &log), "error certain", "{error}");
+        }
+        let event = r#"0:05 event NodePool/web FailedCreate: NodeClaim.karpenter.sh "web-abcde" is invalid: spec.requirements[0].key: Invalid value: "string": label domain "k8s.io" is restricted"#;
+        assert_eq!(verdict(&CORRELATION, event), "error certain");
+    }
+
+    #[test]
+    fn other_refusals_are_not_for_a_label() {
+        for error in [
+            "creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements: Too many: 101: must have at most 100 items",
+            "creating node claim, resource usage exceeds limit",
+        ] {
+            let log = format!("0:05 ERROR provisioner: Reconciler error {{'error': '{error}'}}");
+            assert_eq!(verdict(&CORRELATION, &log), "", "{error}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the provisioner decides at a time: the pods it looked at, and the NodeClaims it made for them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::by_name::ByName;
+use super::name::Name;
+use super::said::Said;
+use crate::entry::{Entry, Time};
+
+/// How many batches are remembered.
+const MOST: usize = 20_000;
+
+/// A batch of the provisioner: what it wrote with one `reconcileID`.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    order: u64,
+    /// Which process it was.
+    pub writer: usize,
+    /// `found provisionable pod(s)`.
+    pub found: Option<Said>,
+    /// The pods that are named, at most five.
+    pub pods: Vec<Name>,
+    /// How many pods there were: those named and those that are only counted.
+    pub total: u64,
+    /// How many of them go to new NodeClaims, where it was told.
+    pub on_new: Option<u64>,
+    /// How many of them go to nodes that are there or on their way.
+    pub on_others: u64,
+    /// The NodeClaims that were made.
+    pub claims: Vec<Name>,
+    /// Whether a NodeClaim could not be made.
+    pub failed: bool,
+}
+
+impl Batch {
+    /// When it was.
+    pub fn time(&self) -> Option<Time> {
+        self.found.as_ref()?.time
+    }
+
+    /// Reads `default/a, default/b and 3 other(s)`, which `pretty.Slice` writes with five names at most.
+    /// Source: pkg/controllers/provisioning/provisioner.go and pkg/utils/pretty/pretty.go at v1.0.0 and v1.14.0.
+    pub fn read_pods(&mut self, list: &str) {
+        let (names, others) = match list.rsplit_once(" and ") {
+            Some((names, rest)) => {
+                (names, rest.strip_suffix(" other(s)").and_then(|count| count.trim().parse().ok()))
+            }
+            None => (list, Some(0)),
+        };
+        let (names, others): (&str, u64) = others.map_or((list, 0), |others| (names, others));
+        self.pods = names.split(", ").filter(|name| !name.is_empty()).take(20).map(Into::into).collect();
+        self.total = (self.pods.len() as u64).saturating_add(others);
+    }
+}
+
+/// All batches that are remembered.
+#[derive(Debug, Default)]
+pub struct Batches {
+    map: ByName<Batch>,
+    /// The last batch of each process, for lines without a `reconcileID`.
+    last: BTreeMap<usize, Box<str>>,
+    met: u64,
+}
+
+impl Batches {
+    /// The batch that a line belongs to.
+    pub(super) fn of(&mut self, entry: &Entry<'_>, writer: usize, begins: bool) -> &mut Batch {
+        let id = self.id_of(entry, writer, begins);
+        self.map.of(&id, || {
+            self.met += 1;
+            Batch { order: self.met, writer, ..Batch::default() }
+        })
+    }
+
+    /// What a batch is known by.
+    pub(super) fn id_of<'e>(&mut self, entry: &'e Entry<'_>, writer: usize, begins: bool) -> Cow<'e, str> {
+        if let Some(id) = entry.fields.text("reconcileID").filter(|id| !id.is_empty()) {
+            return id;
+        }
+        if begins || !self.last.contains_key(&writer) {
+            self.last.insert(writer, format!("{writer}#{}", self.met + 1).into());
+        }
+        self.last.get(&writer).map_or_else(Cow::default, |id| Cow::Owned(id.to_string()))
+    }
+
+    /// All of them in the order of time; those without a time are left out.
+    pub fn in_time(&self) -> Vec<&Batch> {
+        let mut all: Vec<_> = self.map.all().filter(|batch| batch.time().is_some()).collect();
+        all.sort_by_cached_key(|batch| batch.found.as_ref().map(Said::key));
+        all
+    }
+
+    /// The batch of an id.
+    pub fn get(&self, id: &str) -> Option<&Batch> {
+        self.map.get(id)
+    }
+
+    /// Forgets the oldest quarter where there are too many; how many.
+    pub(super) fn forget(&mut self) -> u64 {
+        if self.map.len() <= MOST {
+            return 0;
+        }
+        let before = self.map.len();
+        let mut orders: Vec<_> = self.map.all().map(|batch| batch.order).collect();
+        orders.sort_unstable();
+        let least = orders.get(before / 4).copied().unwrap_or_default();
+        self.map.retain(|batch| batch.order >= least);
+        (before - self.map.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pods_of_a_batch_are_named_or_counted() {
+        for (list, named, total) in [
+            ("default/a", 1, 1),
+            ("default/a, default/b", 2, 2),
+            ("a/1, a/2, a/3, a/4, a/5 and 7 other(s)", 5, 12),
+            ("", 0, 0),
+            ("a/b and c", 1, 1),
+        ] {
+            let mut batch = Batch::default();
+            batch.read_pods(list);
+            assert_eq!((batch.pods.len(), batch.total), (named, total), "{list}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What objects tell beyond their conditions.
+
+use super::name::Name;
+use super::said::Said;
+use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
+use values::arn;
+use karpenter::labels::{self, Field};
+use objects::storage::{self, Binding, Reach};
+use manifest::tree::Node;
+use objects::object::Object;
+use crate::entry::{At, Time};
+
+/// The taint that a Node registers with.
+const UNREGISTERED: &str = "karpenter.sh/unregistered";
+
+impl History {
+    pub(super) fn observe_object(&mut self, object: Object<'_>, at: At) {
+        match object.kind() {
+            "NodeClaim" if object.group() == "karpenter.sh" => self.claim_object(object),
+            "NodePool" if object.group() == "karpenter.sh" => {
+                let class = object.str_at(&["spec", "template", "spec", "nodeClassRef", "name"]);
+                self.set_class(object.name(), class.unwrap_or_default());
+            }
+            "EC2NodeClass" if object.group() == "karpenter.k8s.aws" => self.class_object(object, at),
+            "Node" if object.group().is_empty() => self.node_object(object, at),
+            "StorageClass" => {
+                let at_once = matches!(Binding::of(object), Binding::Immediate(_) | Binding::Default);
+                let reach = storage::reach(object.str_at(&["provisioner"]).unwrap_or_default());
+                if at_once && matches!(reach, Reach::Zone | Reach::Node) && self.immediate.len() < FEW {
+                    self.immediate.push(object.name().into());
+                }
+            }
+            _ => {}
+        }
+        if let Some(pod) = object.pod().and_then(|pod| pod.get("spec")) {
+            self.workload(object, pod);
+        }
+    }
+
+    fn claim_object(&mut self, object: Object<'_>) {
+        let label = |key: &str| object.str_at(&["metadata", "labels", key]).unwrap_or_default();
+        let time = |key: &str| object.str_at(&["metadata", key]).and_then(Time::parse);
+        let life = self.lives.of(object.name());
+        life.set_pool(label(labels::NODEPOOL));
+        life.set_born(time("creationTimestamp"));
+        life.deleting = time("deletionTimestamp");
+        let told = |slot: &mut Name, value: &str| {
+            if slot.is_empty() {
+                *slot = value.into();
+            }
+        };
+        told(&mut life.zone, label("topology.kubernetes.io/zone"));
+        told(&mut life.instance_type, label("node.kubernetes.io/instance-type"));
+        told(&mut life.capacity_type, label(labels::CAPACITY_TYPE));
+        told(&mut life.provider_id, object.str_at(&["status", "providerID"]).unwrap_or_default());
+        let pool = life.pool().to_owned();
+        let node = object.str_at(&["status", "nodeName"]).unwrap_or_default();
+        self.lives.set_node(object.name(), node);
+        self.set_class(&pool, object.str_at(&["spec", "nodeClassRef", "name"]).unwrap_or_default());
+    }
+
+    fn class_object(&mut self, object: Object<'_>, at: At) {
+        let value = object.str_at(&["spec", "instanceProfile"]).unwrap_or_default();
+        if matches!(arn::Reference::read(value), arn::Reference::Arn { .. }) {
+            let text = format!("EC2NodeClass {} with the instance profile {value}", object.name());
+            let profile = || Profile { value: value.into(), said: Said::new(None, at, &text) };
+            put_few(&mut self.profiles, object.name(), profile);
+        }
+    }
+
+    pub(super) fn set_class(&mut self, pool: &str, class: &str) {
+        if !class.is_empty() {
+            put_few(&mut self.classes, pool, || class.into());
+        }
+    }
+
+    fn node_object(&mut self, object: Object<'_>, at: At) {
+        let id = object.str_at(&["spec", "providerID"]).unwrap_or_default();
+        if id.is_empty() || self.nodes.len() >= FEW * 20 {
+            return;
+        }
+        let taints = || object.at(&["spec", "taints"]).into_iter().flat_map(Node::items);
+        let is_registered = object.str_at(&["metadata", "labels", "karpenter.sh/registered"]) == Some("true");
+        let has_registration_taint = taints().any(|taint| {
+            taint.str_at(&["key"]) == Some(UNREGISTERED) && taint.str_at(&["effect"]) == Some("NoExecute")
+        });
+        let keys: Vec<_> = taints().filter_map(|taint| taint.str_at(&["key"])).collect();
+        let taints =
+            if keys.is_empty() { "no taint".to_owned() } else { format!("the taints {}", keys.join(", ")) };
+        let said = Said::new(None, at, &format!("Node {} with {taints}", object.name()));
+        let name = object.name().into();
+        self.nodes.insert(id.into(), NodeObject { name, is_registered, has_registration_taint, said });
+    }
+
+    /// The labels of a workload that a NodeClaim made for it would carry, and that the API server refuses there.
+    fn workload(&mut self, object: Object<'_>, spec: Node<'_>) {
+        let selector = spec.get("nodeSelector").into_iter().flat_map(Node::members).map(|(key, _)| key);
+        let affinity = spec.at_path(&["affinity", "nodeAffinity"]);
+        let required = affinity.and_then(|affinity| {
+            affinity.at_path(&["requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])
+        });
+        let preferred =
+            affinity.and_then(|affinity| affinity.get("preferredDuringSchedulingIgnoredDuringExecution"));
+        let preferences =
+            preferred.into_iter().flat_map(Node::items).filter_map(|preferred| preferred.get("preference"));
+        let terms = required.into_iter().flat_map(Node::items).chain(preferences);
+        let expressions = terms.filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+        let keys = selector.chain(expressions.filter_map(|expression| expression.str_at(&["key"])));
+        for key in keys {
+            let key = labels::normalised(key);
+            if labels::refused_at_apply(Field::ClaimRequirement, key).is_empty()
+                || self.restricted.len() >= FEW
+            {
+                continue;
+            }
+            let (kind, namespace, name) = (object.kind(), object.namespace(), object.name());
+            let labelled = Labelled {
+                kind: kind.into(),
+                namespace: namespace.into(),
+                name: name.into(),
+                key: key.into(),
+            };
+            if !self.restricted.contains(&labelled) {
+                self.restricted.push(labelled);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What kubectl, stern, a container runtime or a collector write before a line.
+
+use crate::entry::Time;
+
+/// What stands before a line, or around it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prefix<'a> {
+    pub(super) pod: &'a str,
+    pub(super) time: Option<Time>,
+}
+
+/// Whether the program or a collector wrote it before each line, whatever the line says.
+fn is_mark(word: &str) -> bool {
+    matches!(word, "stdout" | "stderr" | "F" | "P") || Time::parse(word).is_some()
+}
+
+/// A line without the times, streams and `[pod/…]` before it.
+pub(super) fn bare(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((word, after)) = rest.split_once(' ') {
+        if !(is_mark(word) || (word.starts_with("[pod/") && word.ends_with(']'))) {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+pub(super) fn before<'t>(text: &'t str, bare: &str) -> &'t str {
+    text.get(..text.len() - bare.len()).unwrap_or_default()
+}
+
+impl<'a> Prefix<'a> {
+    /// The same with what a text before the line tells: `[pod/karpenter-x/controller]` of kubectl, `karpenter-x controller`
+    /// of stern with the namespace before it where it is asked for all, a time, the stream of a container runtime.
+    pub(super) fn before(self, text: &'a str) -> Self {
+        let mut found = self;
+        let mut names: [&str; 3] = [""; 3];
+        let mut count = 0;
+        for word in text.split_ascii_whitespace().take(8) {
+            if let Some(time) = Time::parse(word) {
+                found.time = found.time.or(Some(time));
+            } else if let Some(path) = word.strip_prefix("[pod/").and_then(|word| word.strip_suffix(']')) {
+                found.pod = path.split('/').next().unwrap_or_default();
+                return found;
+            } else if !is_mark(word) {
+                if let Some(name) = names.get_mut(count) {
+                    *name = word;
+                }
+                count += 1;
+            }
+        }
+        let pod = match (count, names) {
+            (1 | 2, [pod, ..]) | (3, [_, pod, _]) => pod,
+            _ => "",
+        };
+        let is_name = pod.contains('-')
+            && pod
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte));
+        if is_name && found.pod.is_empty() {
+            found.pod = pod;
+        }
+        found
+    }
+}

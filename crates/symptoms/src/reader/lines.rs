@@ -1,0 +1,86 @@
+//! What a line is, told by its looks.
+
+use crate::entry::Time;
+
+/// Whether a JSON value of several lines starts here, or an object of the API on one line.
+pub(super) fn starts_json(bare: &str) -> bool {
+    bare.trim() == "{" || is_object_start(bare.as_bytes())
+}
+
+/// `{"apiVersion"`, and what else objects of the API and their lists start with.
+pub(super) fn is_object_start(line: &[u8]) -> bool {
+    const KEYS: [&[u8]; 6] =
+        [b"\"apiVersion\"", b"\"kind\"", b"\"items\"", b"\"metadata\"", b"\"Version\"", b"\"Statement\""];
+    let Some(rest) = line.strip_prefix(b"{") else { return false };
+    let rest = rest.trim_ascii_start();
+    KEYS.iter().any(|key| rest.starts_with(key))
+}
+
+/// `---`, alone or before a comment.
+pub(super) fn is_separator(line: &str) -> bool {
+    line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// `key:` with a value after it or below it.
+pub(super) fn is_key(line: &str) -> bool {
+    let Some((key, rest)) = line.split_once(':') else { return false };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./<".contains(&byte);
+    !key.is_empty() && key.bytes().all(plain) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// The first line of `kubectl describe`, or the header of a table of events.
+pub(super) fn is_described(line: &str) -> bool {
+    line.starts_with("Name:   ")
+        || (line.contains(" TYPE ") && line.contains(" REASON ") && line.contains(" MESSAGE"))
+}
+
+/// Whether a line that starts in the first column is evidently one of a log: no document has such a line.
+pub(super) fn is_log(line: &str) -> bool {
+    if line.starts_with([' ', '\t', '#', '-']) {
+        return false;
+    }
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    if line.contains('{')
+        && has(&["{\"level\":", "{\"time\":\"", "{\"log\":\"", "\"message\":\"{", "{\"@timestamp\":\""])
+    {
+        return true;
+    }
+    let mut words = line.split([' ', '\t']);
+    let (first, second) = (words.next().unwrap_or_default(), words.next());
+    let is_klog = first.len() == 5
+        && first.starts_with(['I', 'W', 'E', 'F'])
+        && first.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+        && line.contains(".go:");
+    is_klog || (second.is_some() && Time::parse(first).is_some())
+}
+
+/// The brackets that are open after a line of JSON, or the byte after the one that closes the value. A string ends with
+/// its line, so that one that is cut off swallows no more than that.
+pub(super) fn brackets(line: &str, depth: usize) -> Result<usize, usize> {
+    let mut depth = depth;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, byte) in line.bytes().enumerate() {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Err(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(depth)
+}

@@ -1,0 +1,149 @@
+//! What `kubectl describe` prints above its events.
+//!
+//! Sources: staging/src/k8s.io/kubectl/pkg/describe/describe.go of kubernetes/kubernetes at v1.33.0: `describeNode` and
+//! `describePod` print conditions as a table, `GenericDescriber`, which custom resources have, key by key.
+
+use super::columns::Columns;
+use super::{At, Condition, Entry, Fields, Subject, Time, condition_entry};
+use crate::object;
+
+/// The object of a description.
+#[derive(Debug, Default)]
+pub(super) struct Described {
+    name: String,
+    namespace: String,
+    kind: String,
+    /// `spec.instanceProfile` of a node class.
+    profile: String,
+    section: Section,
+}
+
+/// The heading in which the lines stand.
+#[derive(Debug, Default)]
+enum Section {
+    #[default]
+    Other,
+    Events,
+    /// Key by key; the keys of a custom resource are sorted, so that `Type:` comes last.
+    Conditions(OneCondition),
+    /// As a table.
+    Rows(Columns),
+}
+
+/// A condition up to its type.
+#[derive(Debug, Default)]
+struct OneCondition {
+    reason: String,
+    message: String,
+    status: String,
+    /// Since when it is as it is.
+    since: Option<Time>,
+}
+
+/// The columns of the conditions of a Node; those of a Pod are the first two.
+const COLUMNS: [&str; 6] = ["Type", "Status", "LastHeartbeatTime", "LastTransitionTime", "Reason", "Message"];
+
+impl Described {
+    /// The description that a line starts.
+    pub(super) fn begins(text: &str) -> Option<Self> {
+        let value = text.strip_prefix("Name:").filter(|value| value.starts_with("  "))?;
+        Some(Self { name: value.trim().to_owned(), ..Self::default() })
+    }
+
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject {
+            kind: self.kind.as_str().into(),
+            namespace: self.namespace.as_str().into(),
+            name: self.name.as_str().into(),
+        }
+    }
+
+    /// Whether a line belongs to the description and is none of its events.
+    pub(super) fn line(&mut self, text: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+        let (key, value) = text.split_once(':').unwrap_or_default();
+        let value = value.trim();
+        let is_top = key.starts_with(|first: char| first.is_ascii_uppercase());
+        match key.trim_start() {
+            "Namespace" if is_top => value.clone_into(&mut self.namespace),
+            "Kind" if is_top => value.clone_into(&mut self.kind),
+            // Descriptions of built-in kinds do not name the kind.
+            "Node" if is_top && self.kind.is_empty() => "Pod".clone_into(&mut self.kind),
+            "Instance Profile" => value.clone_into(&mut self.profile),
+            "Roles" if is_top => "Node".clone_into(&mut self.kind),
+            "Events" if is_top => {
+                self.section = Section::Events;
+                return true;
+            }
+            "Conditions" => {
+                self.section = Section::Conditions(OneCondition::default());
+                return true;
+            }
+            _ if is_top && !key.contains(' ') => self.section = Section::Other,
+            _ => {}
+        }
+        let is_part = is_top || text.starts_with(' ') || text.is_empty();
+        let subject = Subject {
+            kind: self.kind.as_str().into(),
+            namespace: self.namespace.as_str().into(),
+            name: self.name.as_str().into(),
+        };
+        match &mut self.section {
+            Section::Events => return text.is_empty(),
+            Section::Other => {}
+            Section::Conditions(condition) => {
+                match Columns::read(text, &COLUMNS).filter(|columns| columns.len() > 1) {
+                    Some(columns) => self.section = Section::Rows(columns),
+                    None => condition.line(key.trim(), value, subject, &self.profile, at, say),
+                }
+            }
+            Section::Rows(columns) => row(text, columns, subject, at, say),
+        }
+        is_part
+    }
+}
+
+impl OneCondition {
+    fn line(
+        &mut self,
+        key: &str,
+        value: &str,
+        subject: Subject<'_>,
+        profile: &str,
+        at: At,
+        say: &mut dyn FnMut(&Entry<'_>),
+    ) {
+        match key {
+            "Reason" => value.clone_into(&mut self.reason),
+            "Message" => value.clone_into(&mut self.message),
+            "Status" => value.clone_into(&mut self.status),
+            "Last Transition Time" => self.since = Time::parse(value),
+            "Type" => {
+                let Self { reason, message, status, since } = std::mem::take(self);
+                let condition = Condition { kind: value.into(), status: status.into() };
+                let profile = ("instanceProfile".into(), serde_json::Value::from(profile).to_string().into());
+                let fields = if subject.kind == "EC2NodeClass" { vec![profile] } else { Vec::new() };
+                let entry = condition_entry(subject, condition, &reason, &message, at);
+                say(&Entry { time: since, fields: Fields(fields), ..entry });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A row of the conditions of a Node or a Pod.
+fn row(text: &str, columns: &Columns, subject: Subject<'_>, at: At, say: &mut dyn FnMut(&Entry<'_>)) {
+    let Some(cells) = columns.cells(text) else { return };
+    let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map_or("", |(_, cell)| *cell);
+    let (kind, status) = (cell("Type"), cell("Status"));
+    if !matches!(status, "True" | "False" | "Unknown") {
+        return;
+    }
+    let (since, heartbeat) =
+        (Time::parse_rfc1123(cell("LastTransitionTime")), Time::parse_rfc1123(cell("LastHeartbeatTime")));
+    if object::is_new(&subject.kind, kind, since, heartbeat) {
+        return;
+    }
+    let condition = Condition { kind: kind.into(), status: status.into() };
+    let entry = condition_entry(subject, condition, cell("Reason"), cell("Message"), at);
+    say(&Entry { time: since, ..entry });
+}

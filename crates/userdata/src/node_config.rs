@@ -1,0 +1,255 @@
+//! `NodeConfigs` and kubelet configurations, read by the YAML loader, every place counted in the text that was given.
+//!
+//! Source: awslabs/amazon-eks-ami `nodeadm/api/v1alpha1/nodeconfig_types.go`: `spec.cluster`, `spec.kubelet.config` (a
+//! kubelet configuration) and `spec.kubelet.flags` (the kubelet's command line, an argument an item).
+
+use super::Span;
+use super::kubelet::KubeletFlags;
+use super::kubelet_config::{ConfiguredTaints, FIELD};
+use super::registration::plain_node_config;
+use super::taint_list::Taint;
+use super::word::Word;
+use manifest::limits::Limits;
+use manifest::source::Span as Bytes;
+use manifest::tree::Node;
+use manifest::{Document, File};
+use crate::Placed;
+
+/// The API group of a NodeConfig.
+pub const GROUP: &str = "node.eks.aws";
+
+/// The one version of it.
+pub const API_VERSION: &str = "node.eks.aws/v1alpha1";
+
+/// A YAML text inside user data.
+#[derive(Debug)]
+pub struct Yaml {
+    file: File,
+    /// How many bytes of the text come before what the loader counts: those of a byte order mark.
+    base: usize,
+}
+
+impl Yaml {
+    /// Reads a text.
+    pub fn read(text: &str) -> Self {
+        let base = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { file: File::read_yaml("node.yaml", text, &Limits::DEFAULT), base }
+    }
+
+    /// The values of its documents.
+    pub fn roots(&self) -> impl Iterator<Item = Node<'_>> {
+        self.file.documents.iter().filter_map(|document| match document {
+            Document::Read(tree) => Some(tree.root()),
+            _ => None,
+        })
+    }
+
+    /// Where reading stopped, and why.
+    pub fn problem(&self) -> Option<(Span, String)> {
+        self.file.documents.iter().find_map(|document| match document {
+            Document::Read(_) => None,
+            Document::Template(span) => {
+                Some((self.shifted(*span), "a template that was not rendered".to_owned()))
+            }
+            Document::Unreadable { at, message } => {
+                let length = self.file.source.text().get(*at..).and_then(|rest| rest.chars().next());
+                let end = at + length.map_or(0, char::len_utf8);
+                Some((self.shifted(Bytes::new(*at, end)), message.clone()))
+            }
+        })
+    }
+
+    /// Whether Go reads it as a map: one document that is a mapping, or nothing but comments.
+    pub fn is_mapping(&self) -> bool {
+        self.problem().is_none() && self.roots().next().is_none_or(|root| root.is_mapping() || root.is_null())
+    }
+
+    /// The key of a value; of an item or the root the first key within.
+    pub fn key(&self, node: Node<'_>) -> Span {
+        let own = |node: Node<'_>| Some(node.key_span()).filter(|span| *span != Bytes::default());
+        let first = node.children().next().and_then(own);
+        self.shifted(own(node).or(first).unwrap_or_else(|| node.span()))
+    }
+
+    /// Where a value stands, without quotes.
+    pub fn value(&self, node: Node<'_>) -> Span {
+        let length = node.as_str().map_or(0, str::len);
+        self.shifted(if length > 0 { node.span_within(Bytes::new(0, length)) } else { node.span() })
+    }
+
+    fn shifted(&self, span: Bytes) -> Span {
+        Span::new(span.start + self.base, span.end + self.base)
+    }
+
+    /// Whether a document is a NodeConfig, as far as it says.
+    pub fn is_node_config(root: Node<'_>) -> bool {
+        root.str_at(&["kind"]) == Some("NodeConfig")
+            || root.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with(GROUP))
+    }
+}
+
+/// The taints that a NodeConfig or a kubelet configuration registers; a
+/// [`NodeConfigReader`](super::registration::NodeConfigReader).
+///
+/// `$X` may be replaced before anybody reads the text, so that a key, an effect or a flag with a `$` is not read. What
+/// is no YAML is scanned, and said to be unread.
+pub fn taints(body: &str) -> ConfiguredTaints {
+    let yaml = Yaml::read(body);
+    let mut found = ConfiguredTaints::default();
+    if let Some((span, _)) = yaml.problem() {
+        found = plain_node_config(body);
+        found.unread.get_or_insert(span);
+        return found;
+    }
+    let mut known = true;
+    for root in yaml.roots() {
+        if Yaml::is_node_config(root) {
+            for path in [&["spec"][..], &["spec", "kubelet"], &["spec", "kubelet", "config"]] {
+                if let Some(node) = root.at_path(path).filter(|node| node.as_str().is_some()) {
+                    found.unread.get_or_insert(yaml.value(node));
+                }
+            }
+            if let Some(list) = root.at_path(&["spec", "kubelet", "config", FIELD]) {
+                list_taints(&yaml, list, &mut found);
+            }
+            if let Some(flags) = root.at_path(&["spec", "kubelet", "flags"]) {
+                flag_taints(&yaml, flags, &mut found);
+            }
+        } else if root.str_at(&["kind"]) == Some("KubeletConfiguration") {
+            if let Some(list) = root.get(FIELD) {
+                list_taints(&yaml, list, &mut found);
+            }
+        } else {
+            known = false;
+        }
+    }
+    if known { found } else { plain_node_config(body) }
+}
+
+fn list_taints(yaml: &Yaml, list: Node<'_>, found: &mut ConfiguredTaints) {
+    if !list.is_sequence() && !list.is_null() {
+        found.unread.get_or_insert(yaml.key(list));
+    }
+    for item in list.items() {
+        match taint(yaml, item) {
+            Some(taint) => found.taints.push(taint),
+            None => {
+                found.unread.get_or_insert(yaml.key(list));
+            }
+        }
+    }
+}
+
+fn taint(yaml: &Yaml, item: Node<'_>) -> Option<Taint> {
+    let placed = |name: &str| {
+        let node = item.get(name)?;
+        let value = node.as_str().filter(|value| !value.contains('$'))?;
+        Some(Placed { value: value.to_owned(), span: yaml.value(node) })
+    };
+    let key = placed("key")?;
+    let effect = match item.get("effect") {
+        None => Placed { value: String::new(), span: Span::new(key.span.end, key.span.end) },
+        Some(_) => placed("effect")?,
+    };
+    let value = placed("value");
+    Some(Taint::covering(key, value, effect))
+}
+
+fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
+    if !flags.is_sequence() && !flags.is_null() {
+        found.unread.get_or_insert(yaml.key(flags));
+    }
+    for item in flags.items() {
+        let Some(text) = item.as_str() else { continue };
+        let flags = KubeletFlags::read(&argument(text));
+        if flags.may_hide_taints() {
+            found.unread.get_or_insert(yaml.value(item));
+        }
+        let place = |span: Span| yaml.shifted(item.span_within(Bytes::new(span.start, span.end)));
+        for taint in flags.taints() {
+            if !taint.key.value.contains('$') && !taint.effect.value.contains('$') {
+                found.taints.push(taint.moved(&place));
+            }
+        }
+    }
+}
+
+/// A text as one word; what starts with a `$` is taken for an expansion.
+fn argument(text: &str) -> Word {
+    let mut word = Word::starting(Span::whole(text));
+    let mut at = 0;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or("");
+        let expands = rest.starts_with('$');
+        let ends = |found: char| if expands { " \t\n\"',".contains(found) } else { found == '$' };
+        let end = rest.find(ends).filter(|end| *end > 0).map_or(text.len(), |end| at + end);
+        word.push(Span::new(at, end).text(text), Span::new(at, end), expands);
+        at = end;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n";
+
+    /// What is read, every taint as its words stand in the text.
+    fn read(body: &str) -> Vec<String> {
+        let found = taints(body);
+        let mut lines: Vec<_> = found
+            .taints
+            .iter()
+            .map(|taint| {
+                assert_eq!(taint.key.span.text(body), taint.key.value);
+                assert_eq!(taint.effect.span.text(body), taint.effect.value);
+                format!("{}:{}", taint.key.value, taint.effect.value)
+            })
+            .collect();
+        lines.extend(found.unread.map(|span| format!("unread {}", span.text(body))));
+        lines
+    }
+
+    #[test]
+    fn lists_and_flags_are_read_in_every_spelling_of_yaml() {
+        for body in [
+            "    config:\n      registerWithTaints:\n      - {key: a/b, effect: NoExecute}\n",
+            "    config:\n      registerWithTaints:\n      - effect: 'NoExecute'\n        key: \"a/b\"\n",
+            "    config: &c {registerWithTaints: &t [{\"key\": a/b, effect: NoExecute, value: ''}]}\n",
+            "    flags: ['--register-with-taints=\"a/b:NoExecute\"']\n",
+            "    flags:\n    - --v=2\n    - \"--register-with-taints=a/b=c:NoExecute\"\n",
+            "    flags:\n    - >-\n      --v=2\n      --register-with-taints a/b:NoExecute\n",
+        ] {
+            assert_eq!(read(&format!("{HEAD}{body}")), ["a/b:NoExecute"], "{body}");
+            assert_eq!(read(&format!("\u{feff}# one\n---\n{HEAD}{body}")), ["a/b:NoExecute"], "{body}");
+        }
+        assert_eq!(
+            read("kind: KubeletConfiguration\nregisterWithTaints: [{key: a/b, effect: NoSchedule}]"),
+            ["a/b:NoSchedule"]
+        );
+        assert_eq!(read(&format!("{HEAD}    config: {{registerWithTaints: null}}")), [""; 0]);
+    }
+
+    #[test]
+    fn what_another_tool_replaces_is_not_read() {
+        for (body, unread) in [
+            ("    config: {registerWithTaints: $TAINTS}", "registerWithTaints"),
+            ("    config: {registerWithTaints: [{key: \"${K}\", effect: NoExecute}]}", "registerWithTaints"),
+            ("    config: $CONFIG", "$CONFIG"),
+            ("    flags: [\"--v=2\", \"$FLAGS\"]", "$FLAGS"),
+            ("    flags: [\"--register-with-taints=$T\"]", "--register-with-taints=$T"),
+        ] {
+            assert_eq!(read(&format!("{HEAD}{body}")), [format!("unread {unread}")], "{body}");
+        }
+        assert_eq!(read(&format!("{HEAD}    flags: [\"--node-labels=a=$B\"]")), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_scanned_and_said_to_be_unread() {
+        let found =
+            taints(&format!("{HEAD}\tconfig:\n\t\tregisterWithTaints: [{{key: a/b, effect: NoExecute}}]\n"));
+        assert_eq!((found.taints.len(), found.unread.is_some()), (1, true));
+        assert_eq!(read("registerWithTaints: [{key: a/b, effect: NoExecute}]"), ["a/b:NoExecute"]);
+    }
+}

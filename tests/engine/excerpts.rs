@@ -1,0 +1,98 @@
+//! Findings as a terminal shows them.
+
+use karpwarden::{REGISTRY, check};
+use lint::check::Cluster;
+use lint::report::{Range, Related, Report};
+use manifest::File;
+use report::human::{Options, write};
+use manifest::limits::Limits;
+use lint::settings::{Selector, Settings};
+use insta::assert_snapshot;
+
+const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
+                     instanceProfile: arn:aws:iam::111122223333:role/x\n";
+
+fn clusters() -> [Cluster; 1] {
+    let read = |name: &str| File::read(name, CLASS, &Limits::DEFAULT);
+    [Cluster { name: "prod".to_owned(), files: vec![read("a.yaml"), read("b.yaml")] }]
+}
+
+/// The report of one rule, cut to its first finding.
+fn report(clusters: &[Cluster]) -> Report {
+    let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+    let mut report = check(clusters, &Settings { select: vec![selector], ..Settings::default() });
+    report.findings.truncate(1);
+    report
+}
+
+fn shown(report: &Report, clusters: &[Cluster]) -> String {
+    let mut out = Vec::new();
+    write(&mut out, report, clusters, Options { quiet: true, ..Options::default() }).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn related_places_are_shown_in_whatever_file_they_are() {
+    let clusters = clusters();
+    let mut report = report(&clusters);
+    let related = |file: &str, line: usize, (offset, end): (usize, usize)| Related {
+        file: file.to_owned(),
+        document: 0,
+        path: "metadata.name".to_owned(),
+        line: Some(line),
+        column: Some(1),
+        offset: Some(offset),
+        end_offset: Some(end),
+        message: "the same name".to_owned(),
+    };
+    let name = CLASS.find("name: a").unwrap();
+    report.findings[0].related = vec![
+        related("a.yaml", 4, (name + 6, name + 7)),
+        related("b.yaml", 4, (name + 6, name + 7)),
+        related("cluster", 0, (0, 0)),
+    ];
+    assert_snapshot!(shown(&report, &clusters), @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+     --> a.yaml:7:20
+      |
+    3 | metadata:
+    4 |   name: a
+      |         - the same name
+    5 |   namespace: b
+    6 | spec:
+    7 |   instanceProfile: arn:aws:iam::111122223333:role/x
+      |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+     ::: b.yaml:4:9
+      |
+    3 | metadata:
+    4 |   name: a
+      |         - the same name
+    5 |   namespace: b
+      |
+      = see: cluster: metadata.name: the same name
+      |
+      = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+      = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+      = caught by: nobody: it is accepted, and nothing says so
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    ");
+}
+
+#[test]
+fn a_finding_without_a_text_shows_its_path() {
+    let clusters = clusters();
+    let mut report = report(&clusters);
+    report.findings[0].position = Range::default();
+    report.findings[0].file = String::new();
+    report.findings[0].releases = "1.0-1.8".to_owned();
+    assert_snapshot!(shown(&report, &clusters), @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+     |
+     = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
+     = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+     = caught by: nobody: it is accepted, and nothing says so
+     = holds for: Karpenter 1.0-1.8
+     = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    ");
+}

@@ -1,0 +1,85 @@
+//! Suppressions in annotations and comments.
+
+use karpwarden::check;
+use lint::check::Cluster;
+use manifest::File;
+use manifest::limits::Limits;
+use lint::settings::Settings;
+
+const ARN: &str = "arn:aws:iam::111122223333:instance-profile/prod";
+
+/// `line rule: message` for every finding of a node class, and how many were suppressed.
+fn checked(metadata: &str, profile: &str) -> String {
+    let text = format!(
+        "# karpwarden: ignore[no-such-rule] at the top\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n\
+         metadata: {{name: a{metadata}}}\nspec:\n{profile}\n"
+    );
+    let text = if metadata == "," { text } else { text.split_once('\n').unwrap().1.to_owned() };
+    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let settings = Settings::default();
+    let report = check(&[Cluster { name: String::new(), files }], &settings);
+    let ours = |rule: &str| rule.starts_with("suppression") || rule == "instance-profile-is-arn";
+    let mut lines: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding| ours(finding.rule))
+        .map(|finding| {
+            format!("{} {}: {}", finding.position.line.unwrap(), finding.rule, finding.message)
+        })
+        .collect();
+    lines.push(format!("{} suppressed", report.summary.suppressed));
+    lines.join("\n")
+}
+
+#[test]
+fn an_annotation_is_about_the_whole_object() {
+    let annotated = |text: &str| {
+        checked(
+            &format!(", annotations: {{karpwarden/ignore: '{text}'}}"),
+            &format!("  instanceProfile: {ARN}"),
+        )
+    };
+    assert_eq!(annotated("instance-profile-is-arn -- known"), "1 suppressed");
+    assert_eq!(annotated("nodeclass -- known"), "1 suppressed");
+    insta::assert_snapshot!(annotated("instance-profile-is-arm, yaml-duplicate-key, nodeclass"), @"
+    3 suppression-without-reason: this suppression gives no reason
+    3 suppression-of-unknown-rule: there is no rule or family `instance-profile-is-arm` (did you mean `instance-profile-is-arn`?)
+    3 suppression-unused: `yaml-duplicate-key` finds nothing here that this would suppress
+    1 suppressed
+    ");
+}
+
+#[test]
+fn a_comment_is_about_its_line_or_the_next_one() {
+    let there = |comment: &str| checked("", &format!("  instanceProfile: {ARN} {comment}"));
+    assert_eq!(there("# karpwarden: ignore[instance-profile-is-arn] known"), "1 suppressed");
+    insta::assert_snapshot!(there("# karpwarden: ignore[instance-profile-is-arn]"), @"
+    5 suppression-without-reason: this suppression gives no reason
+    1 suppressed
+    ");
+    insta::assert_snapshot!(there("# karpwarden: ignore instance-profile-is-arn"), @"
+    5 suppression-of-unknown-rule: this comment is no suppression; write `# karpwarden: ignore[rule] reason`
+    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    0 suppressed
+    ");
+    let above =
+        |comment: &str| checked("", &format!("  {comment}\n\n  # more\n  instanceProfile: {ARN}"));
+    assert_eq!(above("# karpwarden: ignore[nodeclass] known"), "1 suppressed");
+    let below = checked(
+        "",
+        &format!("  instanceProfile: {ARN}\n  # karpwarden: ignore[nodeclass] late\n  role: a"),
+    );
+    insta::assert_snapshot!(below, @"
+    6 suppression-unused: `nodeclass` finds nothing here that this would suppress
+    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    0 suppressed
+    ");
+}
+
+#[test]
+fn what_is_first_in_the_text_belongs_to_the_first_object() {
+    insta::assert_snapshot!(checked(",", "  role: a"), @"
+    1 suppression-of-unknown-rule: there is no rule or family `no-such-rule`
+    0 suppressed
+    ");
+}

@@ -1,0 +1,120 @@
+//! Findings that begin between two releases.
+
+use std::fmt::Write as _;
+
+use karpenter::release::Release;
+use karpenter::way::Way;
+use karpwarden::check;
+use lint::check::Cluster;
+use lint::settings::{Settings, Target};
+use manifest::File;
+use manifest::limits::Limits;
+
+/// The settings for an upgrade from one release to another.
+fn on_the_way(from: &str, to: &str) -> Settings {
+    let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+    Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
+}
+
+/// What all rules say begins on the way, but for what concerns every node class.
+fn begins(from: &str, to: &str, text: &str) -> String {
+    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let report = check(&[Cluster { name: String::new(), files }], &on_the_way(from, to));
+    let mut said = String::new();
+    let every = ["ca-bundle-drift", "open-reservations-unused"];
+    for finding in report.findings.iter().filter(|finding| !every.contains(&finding.rule)) {
+        let boundary = finding.boundary.unwrap();
+        let _ = writeln!(said, "{boundary}: {} {} {}", finding.severity, finding.rule, finding.path);
+    }
+    said
+}
+
+fn pool(spec: &str) -> String {
+    format!(
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n{spec}"
+    )
+}
+
+fn class(spec: &str) -> String {
+    format!(
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: a\n  amiSelectorTerms: [{{alias: al2023@v20250807}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n{spec}"
+    )
+}
+
+#[test]
+fn what_a_release_no_longer_serves_is_lost() {
+    let beta = "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
+    insta::assert_snapshot!(begins("1.0", "1.8", beta), @"from 1.1 on: error removed-api-version apiVersion");
+    assert_eq!(begins("1.1", "1.8", beta), "");
+}
+
+#[test]
+fn labels_and_operators_of_1_9_are_lost_on_the_way_down() {
+    let text = pool(
+        "      requirements:\n        - {key: node-role.kubernetes.io/web, operator: Exists}\n        - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}\n        - {key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [dedicated]}\n",
+    );
+    assert_eq!(begins("1.8", "1.14", &text), "");
+    assert_eq!(begins("1.14", "1.9.0", &text), "");
+    insta::assert_snapshot!(begins("1.9.0", "1.8", &text), @"
+    from 1.8 down: error restricted-label spec.template.spec.requirements[0].key
+    from 1.8 down: error api-enum spec.template.spec.requirements[1].operator
+    from 1.8 down: error restricted-label spec.template.spec.requirements[2].key
+    ");
+}
+
+#[test]
+fn balanced_is_lost_below_1_14() {
+    let text = pool(
+        "      requirements: []\n  disruption: {consolidationPolicy: Balanced, consolidateAfter: 1m}\n",
+    );
+    assert_eq!(begins("1.8", "1.14", &text), "");
+    insta::assert_snapshot!(begins("1.14", "1.13", &text), @"from 1.13 down: error api-enum spec.disruption.consolidationPolicy");
+}
+
+#[test]
+fn fields_are_lost_below_the_release_that_brought_them() {
+    let text = class(
+        "  ipPrefixCount: 1\n  placementGroupSelector: {name: a}\n  cpuOptions: {coreCount: 1}\n  capacityReservationSelectorTerms: [{id: cr-1}]\n",
+    );
+    insta::assert_snapshot!(begins("1.14", "1.0", &text), @"
+    from 1.7 down: error api-unknown-field spec.ipPrefixCount
+    from 1.10 down: error api-unknown-field spec.placementGroupSelector
+    from 1.12 down: error api-unknown-field spec.cpuOptions
+    from 1.2 down: error api-unknown-field spec.capacityReservationSelectorTerms
+    ");
+    assert_eq!(begins("1.13.0", "1.14", &text), "");
+}
+
+#[test]
+fn what_was_refused_is_not_lost_when_it_is_refused_for_another_reason() {
+    let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec: {weight: many}\n";
+    assert_eq!(begins("1.0", "1.14", overlay), "from 1.7 on: info feature-gate-needed kind\n");
+    let terms = class("  capacityReservationSelectorTerms: [{id: many}]\n");
+    assert_eq!(begins("1.0", "1.14", &terms), "");
+    let label = pool("      requirements: [{key: karpenter.k8s.aws/ec2nodeclass, operator: Exists}]\n");
+    assert_eq!(begins("1.0", "1.14", &label), "");
+}
+
+#[test]
+fn patterns_that_a_release_makes_stricter_refuse_what_was_accepted() {
+    let text = pool("      requirements: []\n      expireAfter: 30sfoo\n");
+    insta::assert_snapshot!(begins("1.3", "1.4.0", &text), @"from 1.4 on: error api-pattern spec.template.spec.expireAfter");
+    assert_eq!(begins("1.4.0", "1.14", &text), "");
+}
+
+#[test]
+fn what_other_rules_say_of_some_releases_begins_with_them() {
+    let immediate = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: Immediate\n";
+    insta::assert_snapshot!(begins("1.6", "1.7.0", immediate), @"from 1.7 on: warning storageclass-immediate volumeBindingMode");
+    assert_eq!(begins("1.7", "1.14", immediate), "");
+    let values = "settings: {clusterName: a}\nwebhook: {enabled: true}\n";
+    insta::assert_snapshot!(begins("1.0", "1.1.0", values), @"from 1.1 on: warning helm-values-removed-keys webhook");
+    assert_eq!(begins("1.1", "1.14", values), "");
+}
+
+#[test]
+fn a_better_verdict_is_no_finding() {
+    let role = class("").replace("role: a\n", "role: a/b\n");
+    assert_eq!(begins("1.1", "1.6", &role), "");
+    insta::assert_snapshot!(begins("1.6", "1.0", &role), @"from 1.1 down: error nodeclass-role-is-arn spec.role");
+}
