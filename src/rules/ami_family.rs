@@ -1,10 +1,10 @@
-//! The AMI family of an EC2NodeClass.
+//! AMI family of an EC2NodeClass.
 
 use objects::object::Object;
 use userdata::kind::Family;
 
-/// The family that Karpenter takes a node class for: its `amiFamily`, else the one of an alias, else `Custom`
-/// (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` where what is written cannot be read.
+/// Returns the AMI family that Karpenter derives from an EC2NodeClass: `amiFamily`, else the family of an alias, else
+/// `Custom` (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` for an unknown value.
 pub(super) fn of(class: Object<'_>) -> Option<Family> {
     if let Some(family) = class.at(&["spec", "amiFamily"]).filter(|family| !family.is_null()) {
         return named(family.as_str()?);
@@ -14,7 +14,7 @@ pub(super) fn of(class: Object<'_>) -> Option<Family> {
     of_alias(alias.as_str()?)
 }
 
-/// The family of an `amiFamily`.
+/// Parses a value of `amiFamily`.
 fn named(name: &str) -> Option<Family> {
     Some(match name {
         "AL2" => Family::Al2,
@@ -26,7 +26,7 @@ fn named(name: &str) -> Option<Family> {
     })
 }
 
-/// The family of an alias such as `al2023@latest`.
+/// Parses the family from an alias such as `al2023@latest`.
 fn of_alias(alias: &str) -> Option<Family> {
     Some(match alias.split('@').next()? {
         "al2" => Family::Al2,

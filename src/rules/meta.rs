@@ -1,4 +1,5 @@
-//! What holds for every rule: its documentation is complete, its examples do what they claim, its fix is what it declares.
+//! Tests for every rule: its documentation is complete, its examples do what they claim, and its fix has the declared
+//! kind.
 
 use super::testing::{fixed, report_of_clusters};
 use super::{REGISTRY, documentation};
@@ -8,7 +9,7 @@ use karpenter::way::Way;
 use lint::report::Report;
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
-/// The YAML blocks below a heading, with the words after ```` ```yaml ````.
+/// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
 fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     let section = markdown.split("\n## ").map(|part| part.trim_start_matches("## "));
     let Some(section) = section.into_iter().find(|part| part.starts_with(heading)) else { return Vec::new() };
@@ -21,7 +22,7 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
             }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (Some((_, text)), None) => {
-                // What is wrong because it is long is not printed whole.
+                // Documentation abbreviates examples that are wrong because they are too long.
                 let long = line.replace("... and 16 KiB more", &"x".repeat(16 << 10));
                 text.push_str(&long);
                 text.push('\n');
@@ -32,14 +33,14 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// The report of one rule on an example. With the word `clusters`, each document is of a cluster of its own.
+/// Checks an example with one rule. With the word `clusters`, each document belongs to a different cluster.
 fn report(rule: &'static Rule, example: &str, words: &str) -> Report {
     let several = words.split(',').any(|word| word == "clusters");
     let texts: Vec<_> = if several { example.split("---\n").collect() } else { vec![example] };
     report_of_clusters(rule, &texts, &settings(words))
 }
 
-/// Settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete,today=2027-04-01 ````.
+/// Parses settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete,today=2027-04-01 ````.
 fn settings(words: &str) -> Settings {
     let mut settings = Settings::default();
     for word in words.split(',').skip(1) {
@@ -79,20 +80,20 @@ fn for_each(check: impl Fn(&'static Rule, &str)) {
 }
 
 #[test]
-fn every_rule_is_documented_under_the_same_headings() {
+fn rules_are_documented_under_the_same_headings() {
     for_each(|rule, text| {
         for heading in ["What it does", "Why it is bad", "Example", "Use instead", "References"] {
             assert!(text.contains(&format!("## {heading}\n")), "{}: no heading `{heading}`", rule.name);
         }
         let safety = text.contains("## Fix safety\n");
-        assert_eq!(safety, rule.fix != Fixes::None, "{}: `Fix safety` goes with a fix", rule.name);
+        assert_eq!(safety, rule.fix != Fixes::None, "{}: document `Fix safety` with a fix", rule.name);
         let summary = rule.summary;
         assert!(!summary.ends_with('.') && !summary.is_empty(), "{}", rule.name);
     });
 }
 
 #[test]
-fn every_bad_example_is_found_and_every_good_one_is_not() {
+fn reports_bad_examples_and_no_good_ones() {
     for_each(|rule, text| {
         let bad = blocks(text, "Example");
         assert!(!bad.is_empty(), "{}: no example", rule.name);
@@ -107,7 +108,7 @@ fn every_bad_example_is_found_and_every_good_one_is_not() {
 }
 
 #[test]
-fn every_safe_fix_mends_the_example() {
+fn safe_fixes_remove_findings_from_the_example() {
     for_each(|rule, text| {
         for (words, example) in blocks(text, "Example") {
             let before = report(rule, &example, &words).findings;
@@ -119,9 +120,9 @@ fn every_safe_fix_mends_the_example() {
             let safe = before.iter().any(|finding| finding.fix.as_ref().is_some_and(|fix| fix.safe));
             assert!(rule.fix == Fixes::Safe || !safe, "{}: a safe fix that is not declared", rule.name);
             if safe {
-                let mended = fixed(rule, &example);
-                let after = report(rule, &mended, &words).findings;
-                assert!(after.len() < before.len(), "{}:\n{mended}", rule.name);
+                let fixed_text = fixed(rule, &example);
+                let after = report(rule, &fixed_text, &words).findings;
+                assert!(after.len() < before.len(), "{}:\n{fixed_text}", rule.name);
             }
         }
     });

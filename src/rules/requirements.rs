@@ -1,27 +1,27 @@
-//! The requirements of NodePools, NodeClaims and NodeOverlays, as far as they can be read.
+//! Requirements of NodePools, NodeClaims and NodeOverlays, as far as they can be parsed.
 
 use karpenter::labels;
 use manifest::tree::{Node, items_of};
 use karpenter::kind::Kind;
 use objects::object::Object;
 
-/// One requirement. What has another type than the API asks for is left out.
+/// One requirement. Fields with a type that the API does not accept are left out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requirement<'d> {
-    /// The item of the list.
+    /// Item of the list.
     pub(super) node: Node<'d>,
-    /// The label, as it is written.
+    /// Label key, as written.
     pub(super) key: &'d str,
-    /// `In`, `Exists` and so on, as it is written.
+    /// Operator such as `In` or `Exists`, as written.
     pub(super) operator: &'d str,
-    /// The values that are strings: see [`Requirement::values`].
+    /// List of values: see [`Requirement::values`].
     list: Option<Node<'d>>,
-    /// How many different values there have to be.
+    /// Minimum number of different values.
     pub(super) min_values: Option<i64>,
 }
 
 impl<'d> Requirement<'d> {
-    /// The values that are strings.
+    /// Returns the values that are strings.
     pub(super) fn values(self) -> Vec<(&'d str, Node<'d>)> {
         let mut values = Vec::new();
         for item in items_of(self.list) {
@@ -32,20 +32,20 @@ impl<'d> Requirement<'d> {
         values
     }
 
-    /// The label it is about once Karpenter has replaced the old names of labels.
+    /// Label key after Karpenter has replaced deprecated label names.
     pub(super) fn label(self) -> &'d str {
         labels::normalised(self.key)
     }
 }
 
-/// The requirements of an object.
+/// Returns the requirements of an object.
 pub(super) fn of(object: Object<'_>) -> impl Iterator<Item = Requirement<'_>> + Clone {
     let list = if object.is(Kind::NODE_POOL) {
         object.at(&["spec", "template", "spec", "requirements"])
     } else {
         object.at(&["spec", "requirements"])
     };
-    // A list, for a chain of iterators would be compiled anew in every rule that goes through it.
+    // A vector, because a lazy iterator chain would be compiled again in every rule that uses it.
     let mut requirements = Vec::new();
     for item in items_of(list) {
         if let Some(requirement) = read(item) {
@@ -65,7 +65,7 @@ fn read(node: Node<'_>) -> Option<Requirement<'_>> {
     })
 }
 
-/// The labels that a NodePool writes on its nodes.
+/// Returns the labels that a NodePool sets on its nodes.
 pub(super) fn template_labels(object: Object<'_>) -> impl Iterator<Item = (&str, Node<'_>)> + Clone {
     object.members_at(&["spec", "template", "metadata", "labels"])
 }

@@ -92,7 +92,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
         "all.txt",
     ]);
     insta::assert_snapshot!(run.stdout, @r#"
-    error[status-contradiction]: `ValidationSucceeded` has never been decided while all else is ready: the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles
+    error[status-contradiction]: `ValidationSucceeded` was never decided although all other conditions are true: Karpenter waits for an instance profile that EC2 does not find, unless the EC2NodeClass is only minutes old or EC2 throttles requests
        |
        = confidence: certain
        = evidence: all.txt:13: - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
@@ -109,7 +109,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
     10 | status:
     11 |   conditions:
     12 |   - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
-       |                                          ------ this is copied from the spec, not looked up
+       |                                          ------ Karpenter copies the profile from the spec and does not look it up
     13 |   - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
        |                                         ------- this is what it comes to
     14 |   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}

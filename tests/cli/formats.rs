@@ -83,7 +83,7 @@ fn github_gets_a_line_for_each_finding() {
     let run = folder.check(&["--format", "github", "."]);
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
-    ::error file=a%2Cb.yaml,line=6,endLine=6,col=20,endColumn=79,title=instance-profile-is-arn::`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready (EC2NodeClass/default)%0Awrite `Nodes-prod`%0Ahttps://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    ::error file=a%2Cb.yaml,line=6,endLine=6,col=20,endColumn=79,title=instance-profile-is-arn::`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready (EC2NodeClass/default)%0Awrite `Nodes-prod`%0Ahttps://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ::error file=broken.yaml,line=1,col=4::not valid YAML: this `[` is never closed
     ");
 }
@@ -97,7 +97,7 @@ fn junit_has_a_suite_for_each_file() {
     <testsuites name="karpwarden" tests="3" failures="1" errors="1">
       <testsuite name="bad.yaml" tests="1" failures="1" errors="0">
         <testcase name="instance-profile-is-arn on EC2NodeClass/default at spec.instanceProfile" classname="bad.yaml" file="bad.yaml" line="6">
-          <failure message="`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready" type="instance-profile-is-arn">bad.yaml:6: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready&#10;write `Nodes-prod`&#10;https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn</failure>
+          <failure message="`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready" type="instance-profile-is-arn">bad.yaml:6: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready&#10;write `Nodes-prod`&#10;https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn</failure>
         </testcase>
       </testsuite>
       <testsuite name="broken.yaml" tests="1" failures="0" errors="1">

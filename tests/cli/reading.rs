@@ -94,7 +94,7 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
     let run = folder.check(&["three.yaml"]);
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      --> three.yaml:6:20
       |
     5 | spec:

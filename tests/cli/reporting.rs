@@ -10,7 +10,7 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
     let run = folder.check(&["class.yaml"]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      --> class.yaml:6:20
       |
     5 | spec:
@@ -76,7 +76,7 @@ fn json_is_one_object_with_all_its_keys() {
           "help": "write `Nodes-prod`",
           "kind": "EC2NodeClass",
           "line": 6,
-          "message": "`spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready",
+          "message": "`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready",
           "name": "default",
           "namespace": "",
           "offset": 103,
@@ -126,7 +126,7 @@ fn carets_stand_below_the_right_letters() {
                 日本: 😀\r\n  instanceProfile:\t'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀\r\n";
     let folder = Folder::with(&[("crlf.yaml", text)]);
     assert_snapshot!(folder.check(&["crlf.yaml"]).stdout, @"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      --> crlf.yaml:6:20
       |
     5 |   日本: 😀
@@ -155,7 +155,7 @@ fn a_long_line_is_cut_around_the_place() {
     );
     let folder = Folder::with(&[("long.json", &text)]);
     assert_snapshot!(folder.check(&["long.json"]).stdout, @r#"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      --> long.json:1:5000145
       |
       |

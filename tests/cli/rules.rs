@@ -51,7 +51,7 @@ fn rules_are_listed_for_people_and_for_programs() {
       "name": "instance-profile-is-arn",
       "severity": "error",
       "since": "1.0",
-      "summary": "the instance profile is given as an ARN or with a path instead of by its name",
+      "summary": "`spec.instanceProfile` is an ARN or a path instead of the profile name",
       "until": "1.14",
       "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
     }

@@ -49,12 +49,12 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
     2 | kind: NodePool
       |
       = object: NodePool/old, apiVersion
-      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
       = caught by: the API server, which refuses it at apply
       = holds for: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
-    warning[node-limit-enforced]: from 1.11 on: the limit of 10 nodes holds before a node is made: where the pool has as many, pods wait that had a node before
+    warning[node-limit-enforced]: from 1.11 on: Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
      --> pool.yaml:5:19
       |
     4 | spec:
@@ -63,7 +63,7 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
     6 |   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
       |
       = object: NodePool/default, spec.limits.nodes
-      = help: compare it with the nodes that the pool has at its busiest, and raise it before the upgrade
+      = help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
       = caught by: nobody: it is accepted, and nothing says so
       = holds for: Karpenter 1.11-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
@@ -79,7 +79,7 @@ fn the_way_down_is_a_way() {
     let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_snapshot!(run.stdout, @"
-    info[node-limit-enforced]: from 1.10 down: the limit of 10 nodes is no longer counted before a node is made: the pool can go beyond it
+    info[node-limit-enforced]: from 1.10 down: Karpenter no longer checks the limit of 10 nodes before it creates a node: the NodePool can exceed the limit
      --> pool.yaml:5:19
       |
     4 | spec:
@@ -88,12 +88,12 @@ fn the_way_down_is_a_way() {
     6 |   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
       |
       = object: NodePool/default, spec.limits.nodes
-      = help: limit `cpu` or `memory` as well, which every release counts
+      = help: also limit `cpu` or `memory`, which every release enforces
       = caught by: nobody: it is accepted, and nothing says so
       = holds for: Karpenter 1.0-1.10
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
-    error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+    error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
       --> pool.yaml:11:59
        |
     10 |       requirements:
@@ -101,7 +101,7 @@ fn the_way_down_is_a_way() {
        |                                                           ^^^
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
-       = help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+       = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = caught by: the API server, which refuses it at apply
        = holds for: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
@@ -185,7 +185,7 @@ fn check_with_a_range_says_who_accepts_what() {
     let arguments =
         ["check", "--karpenter-version", "1.0..1.14", "--select", "api-server", "pool.yaml", "old.yaml"];
     assert_snapshot!(folder.run(&arguments).stdout, @"
-    error[api-enum]: `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
+    error[api-enum]: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
       --> pool.yaml:11:59
        |
     10 |       requirements:
@@ -193,7 +193,7 @@ fn check_with_a_range_says_who_accepts_what() {
        |                                                           ^^^
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
-       = help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+       = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = caught by: the API server, which refuses it at apply
        = holds for: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
@@ -206,7 +206,7 @@ fn check_with_a_range_says_who_accepts_what() {
     2 | kind: NodePool
       |
       = object: NodePool/old, apiVersion
-      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
       = caught by: the API server, which refuses it at apply
       = holds for: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version

@@ -52,7 +52,7 @@ fn related_places_are_shown_in_whatever_file_they_are() {
         related("cluster", 0, (0, 0)),
     ];
     assert_snapshot!(shown(&report, &clusters), @"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      --> a.yaml:7:20
       |
     3 | metadata:
@@ -73,7 +73,7 @@ fn related_places_are_shown_in_whatever_file_they_are() {
       = see: cluster: metadata.name: the same name
       |
       = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
-      = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+      = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
       = caught by: nobody: it is accepted, and nothing says so
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
@@ -87,10 +87,10 @@ fn a_finding_without_a_text_shows_its_path() {
     report.findings[0].file = String::new();
     report.findings[0].releases = "1.0-1.8".to_owned();
     assert_snapshot!(shown(&report, &clusters), @"
-    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role; Karpenter takes the name, and this node class never becomes Ready
+    error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      |
      = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
-     = help: write the name of the instance profile that holds the role; the role itself goes into `spec.role`
+     = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
      = caught by: nobody: it is accepted, and nothing says so
      = holds for: Karpenter 1.0-1.8
      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn

@@ -59,7 +59,7 @@ fn a_comment_is_about_its_line_or_the_next_one() {
     ");
     insta::assert_snapshot!(there("# karpwarden: ignore instance-profile-is-arn"), @"
     5 suppression-of-unknown-rule: this comment is no suppression; write `# karpwarden: ignore[rule] reason`
-    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
     0 suppressed
     ");
     let above =
@@ -71,7 +71,7 @@ fn a_comment_is_about_its_line_or_the_next_one() {
     );
     insta::assert_snapshot!(below, @"
     6 suppression-unused: `nodeclass` finds nothing here that this would suppress
-    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN; Karpenter takes the name, and this node class never becomes Ready
+    5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
     0 suppressed
     ");
 }

@@ -248,7 +248,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     9 | volumeBindingMode: Immediate
       |                    ^^^^^^^^^
 
-    warning[storageclass-immediate]: `volumeBindingMode` is `Immediate`: the EBS volume is made in any zone while Karpenter launches a node in another, and then a second node next to the volume
+    warning[storageclass-immediate]: `volumeBindingMode` is `Immediate`: the EBS volume can be created in a different zone than the node that Karpenter launches, and Karpenter then launches a second node in the volume's zone
       --> storage.yaml:9:20
        |
      8 | reclaimPolicy: Delete
@@ -259,11 +259,11 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
        |
     33 |       accessModes: [ReadWriteOnce]
     34 |       storageClassName: fast
-       |                         ---- the claim template of StatefulSet `opensearch` gets its volume so
+       |                         ---- the claim template of StatefulSet `opensearch` uses this class
     35 |       resources:
        |
        = object: StorageClass/fast, volumeBindingMode
-       = help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
+       = help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
        = caught by: nobody: it is accepted, and nothing says so
        = holds for: Karpenter 1.0-1.6
        = docs: https://karpwarden.github.io/karpwarden/rules/storageclass-immediate

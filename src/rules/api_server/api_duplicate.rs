@@ -8,12 +8,12 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks the lists whose items have to differ: from 1.13 on, the `reasons` of a disruption budget.
+    /// Checks the lists whose items must be unique: since 1.13, the `reasons` of a disruption budget.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
     ///
     /// ## Example
     ///
@@ -51,7 +51,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Not safe only in that another reason may have been meant; the list means the same without the second one.
+    /// Unsafe only because another reason may have been meant: without the second item, the list means the same.
     ///
     /// ## References
     ///
@@ -63,7 +63,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
-        summary: "a list has an item twice",
+        summary: "a list contains an item twice",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -74,11 +74,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// An item that stands in its list already.
+/// Reports an item that its list already contains.
 pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
     let node = place.node();
-    let message = format!("`{}` has {} twice", super::name_of(node), super::shown(node));
-    let help = "remove the second one";
+    let message = format!("`{}` contains {} twice", super::name_of(node), super::shown(node));
+    let help = "remove the second item";
     Draft::new(&RULE, place, message).help(help).propose(help, Change::Remove(node))
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::rules::testing::findings;
 
     #[test]
-    fn the_later_one_is_too_many() {
+    fn points_at_the_second_of_two_equal_items() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption:\n    consolidateAfter: 0s\n    \
                     budgets: [{nodes: '0', reasons: [Empty, Empty]}]\n  template:\n    spec:\n      nodeClassRef: {group: g, kind: k, name: a}\n      \
                     requirements: []\n";
@@ -95,9 +95,9 @@ mod tests {
           7 |     budgets: [{nodes: '0', reasons: [Empty, Empty]}]
             |                                             ^^^^^
         error NodePool/a spec.disruption.budgets[0].reasons[1] [1.13-1.14]
-          `reasons` has `Empty` twice; the API server refuses the NodePool under Karpenter 1.13-1.14
-          help: remove the second one
-          fix to look at: remove the second one: ""
+          `reasons` contains `Empty` twice; the API server refuses the NodePool under Karpenter 1.13-1.14
+          help: remove the second item
+          fix to look at: remove the second item: ""
         "#);
     }
 }

@@ -10,14 +10,16 @@ use values::spelling::{add_quoted, nearest};
 rule! {
     /// ## What it does
     ///
-    /// Checks the fields that take one of a few words, such as `consolidationPolicy`, `operator` and `amiFamily`, against the
-    /// words of each release.
+    /// Checks the fields that accept only certain values, such as `consolidationPolicy`, `operator` and `amiFamily`,
+    /// against the values that each release supports.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
-    /// `WhenUnderutilized` of v1beta1 is `WhenEmptyOrUnderutilized` in v1; `Gte` and `Lte` exist from 1.9 on, `Balanced` from 1.14.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
+    ///
+    /// `WhenUnderutilized` of v1beta1 is `WhenEmptyOrUnderutilized` in v1; `Gte` and `Lte` exist since 1.9, `Balanced`
+    /// since 1.14.
     ///
     /// ## Example
     ///
@@ -55,7 +57,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Not safe: the nearest word may not be the one that was meant.
+    /// Unsafe: the nearest value may not be the value that was meant.
     ///
     /// ## References
     ///
@@ -67,7 +69,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
-        summary: "a field has a word that it does not know",
+        summary: "unknown enum value",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -78,25 +80,26 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A word that is none of those that the releases know.
+/// Reports a value that the releases do not support.
 pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Releases) -> Draft<'d> {
     let node = place.node();
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);
     if let Some(word) = words.iter().find(|word| word.text == text) {
-        let message = format!("`{name}` is `{text}`, which only Karpenter {} knows", word.releases);
-        return Draft::new(&RULE, place, message).advise(format_args!("write another word: {}", known(words, releases)));
+        let message = format!("`{name}` is `{text}`, which only Karpenter {} supports", word.releases);
+        return Draft::new(&RULE, place, message)
+            .advise(format_args!("write another value; {}", supported(words, releases)));
     }
-    let draft = super::wrong(&RULE, place, "none of the words that it takes");
+    let draft = super::invalid_value(&RULE, place, "not a supported value");
     let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
     let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
-        return draft.help(known(words, releases));
+        return draft.help(supported(words, releases));
     };
-    let draft = draft.advise(format_args!("write `{near}`; {}", known(words, releases)));
+    let draft = draft.advise(format_args!("write `{near}`; {}", supported(words, releases)));
     draft.propose(&format!("write `{near}`"), Change::Set(node, near.to_owned()))
 }
 
-/// The words of older APIs and of habit.
+/// Current value for a value of an older API or a common mistake.
 fn instead(text: &str) -> Option<&'static str> {
     match text {
         "WhenUnderutilized" => Some("WhenEmptyOrUnderutilized"),
@@ -105,12 +108,12 @@ fn instead(text: &str) -> Option<&'static str> {
     }
 }
 
-fn known(words: &[Word], releases: Releases) -> String {
+fn supported(words: &[Word], releases: Releases) -> String {
     let mut names = String::new();
     for word in words.iter().filter(|word| word.releases.meets(releases)) {
         add_quoted(&mut names, word.text);
     }
-    format!("known are {names}")
+    format!("the supported values are {names}")
 }
 
 #[cfg(test)]
@@ -126,20 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn each_release_has_its_own_words() {
+    fn checks_values_against_each_release() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = pool("      - {key: a, operator: Gte, values: ['1']}\n      - {key: b, operator: in, values: ['1']}\n");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @r#"
           9 |       - {key: a, operator: Gte, values: ['1']}
             |                            ^^^
         error NodePool/a spec.template.spec.requirements[0].operator [1.0-1.8]
-          `operator` is `Gte`, which only Karpenter 1.9-1.14 knows; the API server refuses the NodePool under Karpenter 1.0-1.8
-          help: write another word: known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+          `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
+          help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
          10 |       - {key: b, operator: in, values: ['1']}
             |                            ^^
         error NodePool/a spec.template.spec.requirements[1].operator [1.0-1.14]
-          `operator` is `in`, which is none of the words that it takes; the API server refuses the NodePool
-          help: write `In`; known are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
+          `operator` is `in`, which is not a supported value; the API server refuses the NodePool
+          help: write `In`; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
           fix to look at: write `In`: "In"
         "#);
         silent(&super::RULE, &pool("      - {key: a, operator: Gte, values: ['1']}\n"));

@@ -7,13 +7,14 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks `timeAdded` of taints, which is a date with a time and a zone.
+    /// Checks that `timeAdded` of a taint is a date with a time and a time zone.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
-    /// Nobody has to write `timeAdded`: Kubernetes sets it.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
+    ///
+    /// You do not have to write `timeAdded`: Kubernetes sets it.
     ///
     /// ## Example
     ///
@@ -48,7 +49,7 @@ rule! {
     /// ## References
     ///
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
-    /// - kube-openapi pkg/validation/strfmt/time.go, which reads the date
+    /// - kube-openapi pkg/validation/strfmt/time.go, which parses the date
     RULE {
         name: "api-format",
         family: Family::ApiServer,
@@ -56,7 +57,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a string is not the date with a time that the API server asks for",
+        summary: "a string is not a date with a time, which the API server requires",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -67,10 +68,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A string that is no date with a time.
+/// Reports a string that is not a date with a time.
 pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
     let name = super::name_of(place.node());
-    super::wrong(&RULE, place, "no date with a time and a zone").advise(format_args!("remove `{name}`, or write one such as `2026-01-31T12:00:00Z`"))
+    super::invalid_value(&RULE, place, "not a date with a time and a time zone")
+        .advise(format_args!("remove `{name}`, or write a date such as `2026-01-31T12:00:00Z`"))
 }
 
 #[cfg(test)]
@@ -78,15 +80,15 @@ mod tests {
     use crate::rules::testing::findings;
 
     #[test]
-    fn the_place_is_the_date() {
+    fn points_at_the_date() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {group: g, kind: k, name: a}\n  \
                     requirements: []\n  taints: [{key: a, effect: NoExecute, timeAdded: now}]\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           7 |   taints: [{key: a, effect: NoExecute, timeAdded: now}]
             |                                                   ^^^
         error NodeClaim/a spec.taints[0].timeAdded [1.0-1.14]
-          `timeAdded` is `now`, which is no date with a time and a zone; the API server refuses the NodeClaim
-          help: remove `timeAdded`, or write one such as `2026-01-31T12:00:00Z`
+          `timeAdded` is `now`, which is not a date with a time and a time zone; the API server refuses the NodeClaim
+          help: remove `timeAdded`, or write a date such as `2026-01-31T12:00:00Z`
         ");
     }
 }

@@ -7,12 +7,13 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Compares an object with what the cluster holds, where an admission review brings both: the node class of a NodePool and
-    /// the `spec` of a NodeClaim never change, a NodePool stays static or dynamic, and up to 1.6 a node class keeps its `role`.
+    /// Compares an object with the stored object, where an admission review contains both: the node class of a NodePool
+    /// and the `spec` of a NodeClaim never change, a NodePool stays static or dynamic, and in 1.6 and earlier a node
+    /// class keeps its `role`.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the update. The object has to be deleted and made anew, or another one made beside it.
+    /// The API server refuses the update. You have to delete the object and create it again, or create another object.
     ///
     /// ## Example
     ///
@@ -63,7 +64,8 @@ rule! {
     ///
     /// ## References
     ///
-    /// - `x-kubernetes-validations` with `oldSelf` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
+    /// - `x-kubernetes-validations` with `oldSelf` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to
+    ///   v1.14.1
     RULE {
         name: "api-immutable",
         family: Family::ApiServer,
@@ -71,7 +73,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a change that the API server does not take",
+        summary: "a change that the API server does not allow",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_stays_static_or_dynamic() {
+    fn rejects_making_a_dynamic_pool_static() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         insta::assert_snapshot!(findings_with(&super::RULE, &review("weight: 1", "replicas: 3"), &range), @"
           6 |   object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {replicas: 3, template: {spec: {requirements: [], nodeClassRef: {group: g, kind: k, name: a}}}}}
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_as_it_is_is_kept_even_where_it_is_wrong() {
+    fn accepts_an_invalid_value_that_does_not_change() {
         silent(&crate::rules::api_server::api_range::RULE, &review("weight: 500", "weight: 500, limits: {cpu: 1}"));
     }
 }

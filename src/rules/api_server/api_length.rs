@@ -8,12 +8,12 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks how many letters, items and members the API server takes.
+    /// Checks the number of characters of strings, items of lists and keys of objects against the API server's limits.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
     ///
     /// ## Example
     ///
@@ -55,7 +55,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a string, a list or an object is longer or shorter than the API server takes",
+        summary: "a string, a list or an object is longer or shorter than the API server allows",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -66,18 +66,19 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A value of another size than a limit allows.
+/// Reports a value whose size is outside a limit.
 pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
-    let (things, least_or_most, bound) = match limit {
-        Limit::LeastLetters(bound) => ("letters", "at least", bound),
-        Limit::MostLetters(bound) => ("letters", "at most", bound),
+    let (unit, least_or_most, bound) = match limit {
+        Limit::LeastLetters(bound) => ("characters", "at least", bound),
+        Limit::MostLetters(bound) => ("characters", "at most", bound),
         Limit::LeastItems(bound) => ("items", "at least", bound),
-        Limit::MostMembers(bound) => ("members", "at most", bound),
+        Limit::MostMembers(bound) => ("keys", "at most", bound),
         Limit::MostItems(bound) => ("items", "at most", bound),
-        _ => ("parts", "at most", 0),
+        _ => ("elements", "at most", 0),
     };
     let name = super::name_of(place.node());
-    Draft::new(&RULE, place, format!("`{name}` has {size} {things}")).advise(format_args!("write {least_or_most} {bound} {things}"))
+    Draft::new(&RULE, place, format!("`{name}` has {size} {unit}"))
+        .advise(format_args!("write {least_or_most} {bound} {unit}"))
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use crate::rules::testing::findings;
 
     #[test]
-    fn letters_are_counted_not_bytes() {
+    fn counts_characters_not_bytes() {
         let pool = |label: &str| {
             format!(
                 "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{team: {label}}}}}\n    \
@@ -97,8 +98,8 @@ mod tests {
           6 |     metadata: {labels: {team: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}}
             |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels.team [1.0-1.14]
-          `team` has 64 letters; the API server refuses the NodePool
-          help: write at most 63 letters
+          `team` has 64 characters; the API server refuses the NodePool
+          help: write at most 63 characters
         ");
     }
 }

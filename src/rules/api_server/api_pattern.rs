@@ -8,14 +8,17 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks strings against the form that the API server asks of them: durations, amounts, prices, ids, keys, schedules and sizes.
+    /// Checks strings against the format that the API server requires: durations, amounts, prices, IDs, keys, schedules
+    /// and sizes.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
-    /// Durations know hours, minutes and seconds: there is no `d` for days. Up to 1.3, half of the form of `expireAfter` and
-    /// `consolidateAfter` is not anchored, so that `1hr` is accepted there and stops the controller.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
+    ///
+    /// Durations consist of hours, minutes and seconds: there is no unit `d` for days. In 1.3 and earlier, half of the
+    /// pattern of `expireAfter` and `consolidateAfter` is not anchored, so the API server accepts `1hr`, which stops
+    /// the controller.
     ///
     /// ## Example
     ///
@@ -58,7 +61,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a string does not have the form that the API server asks for",
+        summary: "a string is not in the format that the API server requires",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -69,14 +72,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A string that is not of a form.
+/// Reports a string that does not match a pattern.
 pub(super) fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
     let node = place.node();
     let help = node.as_str().and_then(|text| help(text, pattern)).unwrap_or_else(|| format!("write {}", pattern.wanted));
-    super::wrong(&RULE, place, "not of the form that it takes").help(help)
+    super::invalid_value(&RULE, place, "not in the required format").help(help)
 }
 
-/// What to write for the mistakes that are made most.
+/// Help for the most common mistakes.
 fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
     if text.eq_ignore_ascii_case("never") && (pattern.fits)("Never") {
         return Some("write `Never`".to_owned());
@@ -98,7 +101,7 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn the_form_is_said_in_words() {
+    fn describes_the_required_format() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  limits: {cpu: 10 cores}\n  template:\n    spec:\n      \
                     nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}\n      requirements: []\n      expireAfter: 1hr\n      \
@@ -107,28 +110,28 @@ mod tests {
           5 |   limits: {cpu: 10 cores}
             |                 ^^^^^^^^
         error NodePool/a spec.limits.cpu [1.0-1.14]
-          `cpu` is `10 cores`, which is not of the form that it takes; the API server refuses the NodePool
+          `cpu` is `10 cores`, which is not in the required format; the API server refuses the NodePool
           help: write an amount such as `500m`, `4` or `16Gi`
           8 |       nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}
             |                             ^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
-          `group` is `karpenter.k8s.aws/v1`, which is not of the form that it takes; the API server refuses the NodePool
+          `group` is `karpenter.k8s.aws/v1`, which is not in the required format; the API server refuses the NodePool
           help: write `karpenter.k8s.aws`, without a version
          10 |       expireAfter: 1hr
             |                    ^^^
         error NodePool/a spec.template.spec.expireAfter [1.4-1.14]
-          `expireAfter` is `1hr`, which is not of the form that it takes; the API server refuses the NodePool under Karpenter 1.4-1.14
+          `expireAfter` is `1hr`, which is not in the required format; the API server refuses the NodePool under Karpenter 1.4-1.14
           help: write a duration in hours, minutes and seconds such as `720h` or `1h30m`, or `Never`
          11 |       terminationGracePeriod: 2d
             |                               ^^
         error NodePool/a spec.template.spec.terminationGracePeriod [1.0-1.14]
-          `terminationGracePeriod` is `2d`, which is not of the form that it takes; the API server refuses the NodePool
+          `terminationGracePeriod` is `2d`, which is not in the required format; the API server refuses the NodePool
           help: write `48h`: there is no unit for days
         ");
     }
 
     #[test]
-    fn what_is_filled_in_later_is_no_error() {
+    fn reports_placeholders_as_info() {
         let pool = |value: &str| {
             let text = format!(
                 "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \

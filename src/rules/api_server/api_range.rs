@@ -8,12 +8,12 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks numbers against the bounds that the API server sets.
+    /// Checks numbers against the API server's limits.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
     ///
     /// ## Example
     ///
@@ -55,7 +55,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a number is beyond what the API server takes",
+        summary: "a number is outside the range that the API server accepts",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -66,19 +66,21 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A number beyond a bound.
+/// Reports a number outside a limit.
 pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
-    let (what, bound, side) = match limit {
+    let (relation, bound, side) = match limit {
         Limit::Most(bound) => ("above", bound, "at most"),
         Limit::Least(bound) => ("below", bound, "at least"),
-        _ => ("beyond", 0, "within"),
+        _ => ("outside", 0, "within"),
     };
-    super::wrong(&RULE, place, &format!("{what} {bound}")).advise(format_args!("write a number of {side} {bound}"))
+    super::invalid_value(&RULE, place, &format!("{relation} {bound}"))
+        .advise(format_args!("write a number of {side} {bound}"))
 }
 
-/// `spec.replicas` as the scale of a NodePool.
+/// Reports `spec.replicas` outside the range of the scale subresource.
 pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
-    let message = format!("`replicas` is {}, which is no number of replicas", super::shown(place.node()));
+    let message =
+        format!("`replicas` is {}, which is not a valid number of replicas", super::shown(place.node()));
     Draft::new(&RULE, place, message).help("write a number from 0 to 2147483647")
 }
 
@@ -87,7 +89,7 @@ mod tests {
     use crate::rules::testing::findings;
 
     #[test]
-    fn replicas_are_judged_as_a_field_and_as_a_scale() {
+    fn checks_replicas_as_a_field_and_as_a_scale() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: -1\n  template:\n    spec:\n      \
                     nodeClassRef: {group: g, kind: k, name: a}\n      requirements: [{key: a, operator: In, values: [b], minValues: 51}]\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
@@ -99,7 +101,7 @@ mod tests {
           5 |   replicas: -1
             |             ^^
         error NodePool/a .spec.replicas [1.8-1.14]
-          `replicas` is the number -1, which is no number of replicas; the API server refuses the NodePool under Karpenter 1.8-1.14
+          `replicas` is the number -1, which is not a valid number of replicas; the API server refuses the NodePool under Karpenter 1.8-1.14
           help: write a number from 0 to 2147483647
           9 |       requirements: [{key: a, operator: In, values: [b], minValues: 51}]
             |                                                                     ^^

@@ -8,13 +8,14 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks that a Karpenter object has the fields that it cannot do without.
+    /// Checks that a Karpenter object has all required fields.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
-    /// Manifests half moved from v1beta1 lack `nodeClassRef.group`, which took the place of `apiVersion`.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
+    ///
+    /// Manifests that are only half migrated from v1beta1 lack `nodeClassRef.group`, which replaces `apiVersion`.
     ///
     /// ## Example
     ///
@@ -65,22 +66,22 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A field that is not there, or null.
+/// Reports a required field that is absent or null.
 pub(super) fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Draft<'d> {
     let path = place.path(object.root());
     Draft::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
 }
 
-/// What to write for fields whose type alone does not tell, by the end of their path.
+/// Help for fields that need more than the name of their type, by the end of their path.
 const HELP: [(&str, &str); 5] = [
     (
         "nodeClassRef.group",
-        "write `group: karpenter.k8s.aws`, without a version, in place of v1beta1's `apiVersion`",
+        "write `group: karpenter.k8s.aws`, without a version, instead of v1beta1's `apiVersion`",
     ),
     ("nodeClassRef.kind", "write `kind: EC2NodeClass`"),
-    ("amiSelectorTerms", "write `amiSelectorTerms: [{alias: al2023@latest}]`, better with a version of the AMI"),
-    ("consolidateAfter", "write `consolidateAfter`, such as `1m`, or leave out `disruption` as a whole"),
-    ("requirements", "write `requirements`; `[]` asks for nothing in particular"),
+    ("amiSelectorTerms", "write `amiSelectorTerms: [{alias: al2023@latest}]`, or better, pin an AMI version"),
+    ("consolidateAfter", "write `consolidateAfter`, such as `1m`, or remove `disruption` completely"),
+    ("requirements", "write `requirements`; `[]` is enough"),
 ];
 
 fn help(path: &str, field: &Field) -> String {
@@ -95,7 +96,7 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     #[test]
-    fn absent_and_null_are_missing() {
+    fn reports_absent_and_null_fields() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: {consolidationPolicy: WhenEmpty}\n  \
                     template:\n    spec:\n      nodeClassRef: {kind: EC2NodeClass, name: a}\n      requirements: null\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
@@ -103,22 +104,22 @@ mod tests {
             |   ^^^^^^^^^^
         error NodePool/a spec.disruption.consolidateAfter [1.0-1.14]
           `spec.disruption.consolidateAfter` is missing; the API server refuses the NodePool
-          help: write `consolidateAfter`, such as `1m`, or leave out `disruption` as a whole
+          help: write `consolidateAfter`, such as `1m`, or remove `disruption` completely
           8 |       nodeClassRef: {kind: EC2NodeClass, name: a}
             |       ^^^^^^^^^^^^
         error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
           `spec.template.spec.nodeClassRef.group` is missing; the API server refuses the NodePool
-          help: write `group: karpenter.k8s.aws`, without a version, in place of v1beta1's `apiVersion`
+          help: write `group: karpenter.k8s.aws`, without a version, instead of v1beta1's `apiVersion`
           9 |       requirements: null
             |       ^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements [1.0-1.14]
           `spec.template.spec.requirements` is missing; the API server refuses the NodePool
-          help: write `requirements`; `[]` asks for nothing in particular
+          help: write `requirements`; `[]` is enough
         ");
     }
 
     #[test]
-    fn what_has_a_default_is_not_missing() {
+    fn accepts_missing_fields_that_are_optional_or_have_a_default() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: null\n  template:\n    spec:\n      \
                     nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n      expireAfter: null\n";
         silent(&super::RULE, text);

@@ -7,13 +7,13 @@ use lint::rule::Fixes;
 rule! {
     /// ## What it does
     ///
-    /// Checks what the API server asks of several fields together: that a key may be used, that a schedule comes with a duration, that
-    /// an alias fits its family, that selector terms choose something, and so on.
+    /// Checks what the API server requires of several fields together: for example, that a key is allowed, that a
+    /// schedule has a duration, that an alias matches its AMI family, and that selector terms select something.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
     ///
     /// ## Example
     ///
@@ -52,7 +52,7 @@ rule! {
     /// ## References
     ///
     /// - `x-kubernetes-validations` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
-    /// - hack/validation of both repositories, which add the rules for keys
+    /// - hack/validation of both repositories, which adds the rules for keys
     RULE {
         name: "api-rule",
         family: Family::ApiServer,
@@ -60,7 +60,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "fields that do not go together",
+        summary: "a combination of fields that the API server does not allow",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -77,7 +77,7 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn the_path_names_the_whole_and_the_place_is_the_very_key() {
+    fn reports_the_api_servers_path_and_points_at_the_key() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n      labels:\n        \
                     karpenter.sh/nodepool: a\n        team.k8s.io/x: y\n    spec:\n      nodeClassRef: {group: g, kind: k, name: ''}\n      \
                     requirements:\n      - {key: kubernetes.io/hostname, operator: In}\n      - {key: a, operator: Gt, values: [many]}\n";
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_class_is_told_all_at_once() {
+    fn reports_all_problems_of_a_node_class_at_once() {
         let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiFamily: AL2\n  amiSelectorTerms:\n  \
                     - {alias: al2023@latest, owner: self}\n  subnetSelectorTerms: []\n  securityGroupSelectorTerms: [{id: sg-1, name: a}]\n  \
                     blockDeviceMappings: [{ebs: {volumeType: gp3}}]\n  kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}\n  \

@@ -11,14 +11,15 @@ use values::spelling::add_quoted;
 rule! {
     /// ## What it does
     ///
-    /// Checks that every field of a Karpenter object has a value of the type that the API server knows: a string, a whole number,
-    /// `true` or `false`, a list or an object.
+    /// Checks that every field of a Karpenter object has a value of the type that the API server expects: a string, a
+    /// whole number, `true` or `false`, a list or an object.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses the whole object, and `kubectl apply` leaves the cluster as it is. An Argo CD or Flux
-    /// application with it stays out of sync.
-    /// Most often a tag or an amount is written without quotes and becomes a number or a truth value in YAML.
+    /// The API server refuses the whole object, so `kubectl apply` changes nothing in the cluster. An Argo CD or Flux
+    /// application that contains the object stays out of sync.
+    ///
+    /// The most common cause is a tag or an amount without quotes, which YAML turns into a number or a boolean.
     ///
     /// ## Example
     ///
@@ -54,13 +55,13 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where any string will do, as in tags: the value is put in quotes as it is written. Where the string has to be one of
-    /// a few words or of a certain form, the quotes are offered only.
+    /// Safe where the field accepts any string, as in tags: the value is put in quotes as it is written. Where the
+    /// string must be one of a few values or have a certain format, the quotes are unsafe.
     ///
     /// ## References
     ///
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
-    /// - The server's order of checks: k8s.io/apiextensions-apiserver pkg/registry/customresource/strategy.go
+    /// - Order of the server's checks: k8s.io/apiextensions-apiserver pkg/registry/customresource/strategy.go
     RULE {
         name: "api-type",
         family: Family::ApiServer,
@@ -68,7 +69,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a field has a value of another type",
+        summary: "a field has a value of the wrong type",
         on: super::KARPENTER,
         inventory: &[],
         check: check,
@@ -79,34 +80,35 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A value that is none of a shape.
+/// Reports a value of the wrong type.
 pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
     let node = place.node();
     let found = match node.value() {
         Value::String(_) => format!("the string {}", super::shown(node)),
-        Value::Bool(_) => format!("the truth value {}", super::shown(node)),
+        Value::Bool(_) => format!("the boolean {}", super::shown(node)),
         _ => super::shown(node),
     };
     let name = super::name_of(node);
     let part = if node.parent().is_some_and(Node::is_sequence) { "an item of " } else { "" };
-    let message = format!("{part}`{name}` is {found} and must be {}", wanted.name());
+    let message = format!("{part}`{name}` is {found} but must be {}", wanted.name());
     let draft = Draft::new(&RULE, place, message);
     match (wanted, node.value()) {
         (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
             let spelling = node.spelling().to_owned();
-            let draft = draft.advise(format_args!("write it in quotes: `\"{spelling}\"`"));
+            let draft = draft.advise(format_args!("put the value in quotes: `\"{spelling}\"`"));
             if node.style() == Style::Alias || spelling.is_empty() {
                 return draft;
             }
-            // In a map of strings any string will do.
-            let free = node.parent().is_some_and(|parent| matches!(parent.key(), "tags" | "labels" | "annotations"));
-            let (title, change) = ("write it in quotes", Change::Set(node, spelling));
-            if free { draft.mend(title, change) } else { draft.propose(title, change) }
+            // These maps accept any string.
+            let accepts_any =
+                node.parent().is_some_and(|parent| matches!(parent.key(), "tags" | "labels" | "annotations"));
+            let (title, change) = ("put the value in quotes", Change::Set(node, spelling));
+            if accepts_any { draft.mend(title, change) } else { draft.propose(title, change) }
         }
         (Shape::Integer | Shape::Boolean, Value::String(text)) => {
             draft.advise(format_args!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
         }
-        (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits 64 bits"),
+        (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits in 64 bits"),
         (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
         (Shape::Object(fields), _) => {
             let mut names = String::new();
@@ -115,7 +117,7 @@ pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
             }
             draft.advise(format_args!("write an object with the fields {names}"))
         }
-        (Shape::Map(_), _) => draft.help("write an object of keys and values"),
+        (Shape::Map(_), _) => draft.help("write an object with keys and values"),
         _ => draft.advise(format_args!("write {}", wanted.name())),
     }
 }
@@ -132,14 +134,16 @@ fn example(wanted: Shape, text: &str) -> &str {
     }
 }
 
-/// `spec.replicas` as the scale of a NodePool.
+/// Reports a `spec.replicas` that the server cannot read for the scale subresource.
 pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
     let name = place.node().key();
     if name != "replicas" {
-        let message = format!("`{name}` is {}, where `replicas` cannot be read", super::shown(place.node()));
+        let message =
+            format!("`{name}` is {}, so the scale cannot be read from `replicas`", super::shown(place.node()));
         return Draft::new(&RULE, place, message).advise(format_args!("write an object for `{name}`"));
     }
-    super::wrong(&RULE, place, "no number of replicas").help("write a whole number without quotes and without a fraction, such as `3`")
+    super::invalid_value(&RULE, place, "not a valid number of replicas")
+        .help("write a whole number without quotes and without a fraction, such as `3`")
 }
 
 #[cfg(test)]
@@ -151,53 +155,53 @@ mod tests {
                          securityGroupSelectorTerms: [{id: sg-1}]\n";
 
     #[test]
-    fn tags_are_put_in_quotes_as_they_are_written() {
+    fn quotes_tags_as_they_are_written() {
         let text = format!("{CLASS}  tags: {{a: 0123, b: yes, c: 1.10, d: 'e'}}\n");
         assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}  tags: {{a: \"0123\", b: \"yes\", c: \"1.10\", d: 'e'}}\n"));
     }
 
     #[test]
-    fn the_message_names_the_field_and_what_it_takes() {
+    fn names_the_field_and_the_expected_type() {
         let text = format!("{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   detailedMonitoring: 'true'
             |                       ^^^^^^
         error EC2NodeClass/a spec.detailedMonitoring [1.0-1.14]
-          `detailedMonitoring` is the string `true` and must be `true` or `false`; the API server refuses the EC2NodeClass
+          `detailedMonitoring` is the string `true` but must be `true` or `false`; the API server refuses the EC2NodeClass
           help: write `true` or `false` without quotes, such as `true`
          10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
             |                      ^^^^^
         error EC2NodeClass/a spec.kubelet.maxPods [1.0-1.14]
-          `maxPods` is the string `110` and must be a whole number; the API server refuses the EC2NodeClass
+          `maxPods` is the string `110` but must be a whole number; the API server refuses the EC2NodeClass
           help: write a whole number without quotes, such as `110`
          10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
             |                                         ^^^^^^^^^
         error EC2NodeClass/a spec.kubelet.clusterDNS [1.0-1.14]
-          `clusterDNS` is the string `10.0.0.10` and must be a list; the API server refuses the EC2NodeClass
+          `clusterDNS` is the string `10.0.0.10` but must be a list; the API server refuses the EC2NodeClass
           help: write a list: put `- ` before each item
          11 |   cpuOptions: []
             |   ^^^^^^^^^^
         error EC2NodeClass/a spec.cpuOptions [1.13-1.14]
-          `cpuOptions` is a list and must be an object; the API server refuses the EC2NodeClass under Karpenter 1.13-1.14
+          `cpuOptions` is a list but must be an object; the API server refuses the EC2NodeClass under Karpenter 1.13-1.14
           help: write an object with the fields `nestedVirtualization`
         ");
     }
 
     #[test]
-    fn metadata_is_decoded_as_a_whole() {
+    fn reports_metadata_without_a_path() {
         let text = CLASS.replace("{name: a}", "{name: a, labels: {team: 7}, annotations: {note: null}}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           3 | metadata: {name: a, labels: {team: 7}, annotations: {note: null}}
             |                                    ^
         error EC2NodeClass/a  [1.0-1.14]
-          `team` is the number 7 and must be a string; the API server refuses the EC2NodeClass
-          help: write it in quotes: `"7"`
-          fix: write it in quotes: "\"7\""
+          `team` is the number 7 but must be a string; the API server refuses the EC2NodeClass
+          help: put the value in quotes: `"7"`
+          fix: put the value in quotes: "\"7\""
         "#);
     }
 
     #[test]
-    fn numbers_with_a_fraction_of_nothing_are_whole() {
+    fn accepts_whole_numbers_with_a_zero_fraction() {
         silent(&super::RULE, &format!("{CLASS}  kubelet: {{maxPods: 110.0}}\n  userData: null\n"));
     }
 }

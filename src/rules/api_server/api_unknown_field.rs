@@ -10,14 +10,14 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks that every field of a Karpenter object is one that the release knows. A field that is known elsewhere, or in another
-    /// release, is said to be.
+    /// Checks that the release knows every field of a Karpenter object. If the field exists at another path or in
+    /// another release, the finding says so.
     ///
     /// ## Why it is bad
     ///
-    /// `kubectl apply` refuses the object with `unknown field`. Applied without strict validation, as some tools do, the API server
-    /// drops the field in silence: what it was to say does not happen. In admission the field is gone already, so this rule is
-    /// silent there.
+    /// `kubectl apply` refuses the object with `unknown field`. If a tool applies the object without strict validation,
+    /// the API server drops the field silently, and the field has no effect. In an admission request the field is
+    /// already gone, so this rule reports nothing there.
     ///
     /// ## Example
     ///
@@ -55,7 +55,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Not safe: the field whose name is nearest may not be the one that was meant.
+    /// Unsafe: the field with the nearest name may not be the field that was meant.
     ///
     /// ## References
     ///
@@ -79,7 +79,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A field that is none of those of its object.
+/// Reports a field that its object does not have.
 pub(super) fn explain<'d>(
     place: Place<'d>,
     fields: &'static [Field],
@@ -91,8 +91,9 @@ pub(super) fn explain<'d>(
     let known = fields.iter().filter(|field| field.name == name);
     let known = known.fold(Releases::NONE, |all, field| all.or(field.releases));
     if !known.is_empty() {
-        let message = format!("`{name}` is a field of Karpenter {known} only");
-        return Draft::new(&RULE, place, message).advise(format_args!("remove `{name}`, or use a release that knows it"));
+        let message = format!("`{name}` exists only in Karpenter {known}");
+        return Draft::new(&RULE, place, message)
+            .advise(format_args!("remove `{name}`, or use a release that has it"));
     }
     let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
     let of_item = node.parent().and_then(Node::parent).is_some_and(Node::is_sequence);
@@ -110,7 +111,7 @@ pub(super) fn explain<'d>(
     draft.help(help.unwrap_or_else(|| format!("remove `{name}`")))
 }
 
-/// Where the fields of v1beta1 and of v1alpha5 went, as far as their names changed.
+/// Help for fields of v1beta1 and v1alpha5 that have new names.
 fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
     Some(match (holder, name) {
         (Some("nodeClassRef"), "apiVersion") => "write `group: karpenter.k8s.aws`, without a version",
@@ -122,47 +123,55 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
         (_, "kubeletConfiguration") => "write `spec.kubelet` of the EC2NodeClass",
         (_, "provider") => "write an EC2NodeClass, and refer to it with `nodeClassRef`",
         (_, "subnetSelector") => "write `subnetSelectorTerms`, a list with `tags` or `id` in each item",
-        (_, "securityGroupSelector") => "write `securityGroupSelectorTerms`, a list with `tags`, `id` or `name` in each item",
-        (_, "amiSelector") => "write `amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name` in each item",
-        (Some("limits"), "resources") | (Some("resources"), _) => "write the amounts below `spec.limits` itself",
-        (Some("taints" | "startupTaints"), "operator") => "remove `operator`: a taint has a key, a value and an effect; tolerations have operators",
-        (Some("budgets"), "crontab") => "write `schedule`, with `duration` beside it",
+        (_, "securityGroupSelector") => {
+            "write `securityGroupSelectorTerms`, a list with `tags`, `id` or `name` in each item"
+        }
+        (_, "amiSelector") => {
+            "write `amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name` in each item"
+        }
+        (Some("limits"), "resources") | (Some("resources"), _) => {
+            "write the amounts directly below `spec.limits`"
+        }
+        (Some("taints" | "startupTaints"), "operator") => {
+            "remove `operator`: a taint has a key, a value and an effect; only a toleration has an operator"
+        }
+        (Some("budgets"), "crontab") => "write `schedule` together with `duration`",
         _ => return None,
     })
 }
 
-/// The one place where a field of this name is known: of the same kind, or else of another.
+/// Help with the only path that has a field of this name: in the same kind, or else in another kind.
 fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<String> {
     let own = root?;
     let mut found = Vec::new();
     let mut kind = String::new();
-    places(&own.spec.schema, name, "spec", &mut found);
+    collect_paths(&own.spec.schema, name, "spec", &mut found);
     for other in ROOTS {
         let of_users = !matches!(other.kind.name, "NodeOverlay" | "NodeClaim");
         if found.is_empty() && of_users && !core::ptr::eq(other, own) {
-            places(&other.spec.schema, name, "spec", &mut found);
+            collect_paths(&other.spec.schema, name, "spec", &mut found);
             kind = format!(" of the {}", other.kind.name);
         }
     }
     match found.as_slice() {
-        [path] if node.parent().is_some() => Some(format!("it belongs to `{path}`{kind}")),
+        [path] if node.parent().is_some() => Some(format!("move it to `{path}`{kind}")),
         _ => None,
     }
 }
 
-/// The paths of the fields of a name.
-fn places(schema: &Schema, name: &str, path: &str, found: &mut Vec<String>) {
+/// Collects the paths of all fields with a name.
+fn collect_paths(schema: &Schema, name: &str, path: &str, found: &mut Vec<String>) {
     match schema.shape {
         Shape::Object(fields) => {
             for field in fields {
                 let path = format!("{path}.{}", field.name);
-                places(&field.schema, name, &path, found);
+                collect_paths(&field.schema, name, &path, found);
                 if field.name == name {
                     found.push(path);
                 }
             }
         }
-        Shape::List(items) => places(items, name, &format!("{path}[]"), found),
+        Shape::List(items) => collect_paths(items, name, &format!("{path}[]"), found),
         _ => {}
     }
 }
@@ -173,7 +182,7 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn the_right_place_is_named() {
+    fn names_the_right_field_or_path() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a, lables: {}}\nspec:\n  disruption: {consolidateAfter: 0s, expireAfter: 1h}\n  \
                     ttlSecondsUntilExpired: 10\n  template:\n    spec:\n      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}\n      \
                     kubelet: {maxPods: 10}\n      requirements: [{key: a, operator: In, value: [b]}]\n";
@@ -188,7 +197,7 @@ mod tests {
             |                                      ^^^^^^^^^^^
         error NodePool/a spec.disruption.expireAfter [1.0-1.14]
           `disruption` has no field `expireAfter`; `kubectl apply` refuses the NodePool
-          help: it belongs to `spec.template.spec.expireAfter`
+          help: move it to `spec.template.spec.expireAfter`
           6 |   ttlSecondsUntilExpired: 10
             |   ^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.ttlSecondsUntilExpired [1.0-1.14]
@@ -203,7 +212,7 @@ mod tests {
             |       ^^^^^^^
         error NodePool/a spec.template.spec.kubelet [1.0-1.14]
           `spec` has no field `kubelet`; `kubectl apply` refuses the NodePool
-          help: it belongs to `spec.kubelet` of the EC2NodeClass
+          help: move it to `spec.kubelet` of the EC2NodeClass
          11 |       requirements: [{key: a, operator: In, value: [b]}]
             |                                             ^^^^^
         error NodePool/a spec.template.spec.requirements[0].value [1.0-1.14]
@@ -214,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_another_release_is_said_to_be() {
+    fn names_the_releases_that_have_the_field() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template:\n    spec:\n      \
                     nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n";
@@ -222,8 +231,8 @@ mod tests {
           5 |   replicas: 1
             |   ^^^^^^^^
         error NodePool/a spec.replicas [1.0-1.7]
-          `replicas` is a field of Karpenter 1.8-1.14 only; `kubectl apply` refuses the NodePool under Karpenter 1.0-1.7
-          help: remove `replicas`, or use a release that knows it
+          `replicas` exists only in Karpenter 1.8-1.14; `kubectl apply` refuses the NodePool under Karpenter 1.0-1.7
+          help: remove `replicas`, or use a release that has it
         ");
     }
 }

@@ -1,7 +1,7 @@
-//! What the API server refuses.
+//! Rules for objects that the API server refuses.
 //!
-//! The rules of this family share one walk over an object ([`walk`]), which finds every refusal under every release at once;
-//! each rule's file has the wording of its own. The first of them that is asked walks for all.
+//! The rules of this family share one walk over an object ([`walk`]), which finds every refusal in every release at
+//! once. Each rule's file has the wording of its findings. The first enabled rule runs the walk for all of them.
 
 family! {
     api_duplicate,
@@ -33,10 +33,10 @@ use objects::object::{Object, Operation};
 use lint::rule::{On, Rule};
 use values::placeholder;
 
-/// The objects that the family reads: all of Karpenter's groups, so that a version or kind that is gone is read too.
+/// Objects that the family reads: everything in Karpenter's groups, including versions and kinds that were removed.
 const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.aws")];
 
-/// Something that the API server refuses.
+/// Part of an object that the API server refuses.
 #[derive(Debug)]
 struct Refusal<'d> {
     place: Place<'d>,
@@ -44,34 +44,34 @@ struct Refusal<'d> {
     what: What,
 }
 
-/// What is refused.
+/// Reason for a refusal.
 #[derive(Debug)]
 enum What {
-    /// A value of another type.
+    /// A value of the wrong type; the expected type.
     Type(Shape),
-    /// `spec.replicas` has no whole number for the scale of the object.
+    /// `spec.replicas` is not a whole number, which the scale subresource requires.
     ScaleType,
-    /// `spec.replicas` is beyond what the scale of the object can be.
+    /// `spec.replicas` is outside the range of the scale subresource.
     Scale,
-    /// A missing field.
+    /// A missing required field.
     Required(&'static Field),
-    /// A word that is none of these.
+    /// A value outside this enum.
     OneOf(&'static [Word]),
-    /// A string of another form.
+    /// A string that does not match the pattern.
     Form(&'static Pattern),
-    /// A string that is no date.
+    /// A string that is not a date with a time.
     DateTime,
-    /// A number beyond a bound.
+    /// A number outside a limit.
     Range(Limit),
-    /// A string, list or object of another size; how large it is.
+    /// A string, list or object whose size is outside a limit; its size.
     Length(Limit, usize),
-    /// An item that the list has already.
+    /// An item that its list already contains.
     Duplicate,
-    /// A field that nobody knows there; the fields that are known, and the kind.
+    /// A field that its object does not have; the known fields, and the kind.
     Unknown(&'static [Field], Option<&'static Root>),
-    /// A relation between fields.
+    /// A combination of fields that is not allowed.
     Relation { message: String, help: String },
-    /// A relation with what the cluster holds.
+    /// A change of the stored object that is not allowed.
     Change { message: String, help: String },
     /// A kind in a version that is not served.
     NotServed,
@@ -96,7 +96,7 @@ impl What {
     }
 }
 
-/// Walks an object for all rules of the family that are asked, when the first of them is.
+/// Walks an object once for all enabled rules of the family, when the first of them runs.
 fn check<'d>(
     rule: &'static Rule,
     object: Object<'d>,
@@ -110,10 +110,12 @@ fn check<'d>(
     let target = context.settings.karpenter.releases();
     for refusal in refusals(object, context.is_text) {
         if refusal.releases.meets(target) && context.asks(refusal.what.rule(), object) {
-            let later = object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node());
+            let is_placeholder =
+                object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node());
             let draft = explain(refusal, object, target);
-            drafts.push(if later {
-                let help = "the text is refused as it stands; fill in what is between `${` and `}` before it is applied";
+            drafts.push(if is_placeholder {
+                let help =
+                    "the API server refuses the text as it is; replace the placeholder `${…}` before you apply the object";
                 draft.severity(Severity::Info).help(help)
             } else {
                 draft
@@ -122,10 +124,10 @@ fn check<'d>(
     }
 }
 
-/// Whether a text, or an item of a list of them, is replaced before anything is sent.
+/// Whether a string, or a string in a list, has a placeholder that is replaced before the object is applied.
 fn is_filled_in_later(node: Node<'_>) -> bool {
-    let marked = |node: Node<'_>| node.as_str().is_some_and(placeholder::is_filled_in_later);
-    marked(node) || node.items().any(marked)
+    let has_placeholder = |node: Node<'_>| node.as_str().is_some_and(placeholder::is_filled_in_later);
+    has_placeholder(node) || node.items().any(has_placeholder)
 }
 
 fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
@@ -137,7 +139,7 @@ fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     }
     if let Some(root) = object.table() {
         walk::walk(root, object, &mut refusals);
-        // What comes from an API server has been pruned already.
+        // The API server has already removed unknown fields from an object that it sends.
         if is_text {
             unknown::find(root, object, &mut refusals);
         }
@@ -176,30 +178,30 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
     draft.releases(releases)
 }
 
-/// A finding about a value: what it is instead of what the field takes.
+/// Finding about an invalid value; `problem` completes "which is …".
 #[inline(never)]
-fn wrong<'d>(rule: &'static Rule, place: Place<'d>, what: &str) -> Draft<'d> {
-    let message = format!("`{}` is {}, which is {what}", name_of(place.node()), shown(place.node()));
+fn invalid_value<'d>(rule: &'static Rule, place: Place<'d>, problem: &str) -> Draft<'d> {
+    let message = format!("`{}` is {}, which is {problem}", name_of(place.node()), shown(place.node()));
     Draft::new(rule, place, message)
 }
 
-/// The name of what a node stands under: its key, or that of its list.
+/// Key of a node, or of the list that contains the node.
 fn name_of(node: Node<'_>) -> &str {
     let named = core::iter::successors(Some(node), |node| node.parent()).find(|node| !node.key().is_empty());
     named.map(Node::key).unwrap_or_default()
 }
 
-/// A value in a few words, for a message.
+/// Short description of a value for a message.
 fn shown(node: Node<'_>) -> String {
-    /// The letters of a string that are shown at most.
-    const LONG: usize = 60;
+    /// Maximum number of characters of a string that are shown.
+    const MAX_SHOWN: usize = 60;
     match node.value() {
-        Value::Null => "nothing".to_owned(),
+        Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("`{value}`"),
         Value::Int(value) => format!("the number {value}"),
         Value::Float(value) => format!("the number {}", value.to_string()),
-        Value::String(text) if text.chars().count() > LONG => {
-            format!("`{}…`", text.chars().take(LONG).collect::<String>())
+        Value::String(text) if text.chars().count() > MAX_SHOWN => {
+            format!("`{}…`", text.chars().take(MAX_SHOWN).collect::<String>())
         }
         Value::String(text) => format!("`{text}`"),
         Value::Sequence => "a list".to_owned(),

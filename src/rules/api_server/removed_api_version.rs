@@ -9,12 +9,12 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 is gone from 1.1 on, `Provisioner`, `Machine` and
-    /// `AWSNodeTemplate` before 1.0, and NodeOverlay comes with 1.7.
+    /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 was removed in 1.1, `Provisioner`,
+    /// `Machine` and `AWSNodeTemplate` were removed before 1.0, and NodeOverlay was added in 1.7.
     ///
     /// ## Why it is bad
     ///
-    /// `kubectl apply` says `no matches for kind`, and whatever the object was to do does not happen.
+    /// `kubectl apply` fails with `no matches for kind`, and the object has no effect.
     ///
     /// ## Example
     ///
@@ -64,7 +64,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     super::check(&RULE, object, context, drafts);
 }
 
-/// A kind and version that some releases do not serve.
+/// Reports a kind and version that some releases do not serve.
 pub(super) fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releases) -> Draft<'d> {
     let (api_version, kind) = (object.api_version(), object.kind());
     let message = format!("Karpenter {releases} does not serve `{kind}` of `{api_version}`");
@@ -75,13 +75,22 @@ fn help(object: Object<'_>, kind: &str) -> String {
     if let Some(served) = object.served() {
         return match served.instead {
             Some((api_version, now)) if now == kind => {
-                format!("write `apiVersion: {api_version}`; some fields have moved, which a check of the result will tell")
+                format!(
+                    "write `apiVersion: {api_version}`; some fields have moved, so check the result again"
+                )
             }
             Some((api_version, now)) => {
                 let article = if now.starts_with('E') { "an" } else { "a" };
-                format!("write {article} {now} of `{api_version}`: the migration guide of v1 tells what became of each field")
+                format!(
+                    "write {article} {now} of `{api_version}`; the v1 migration guide lists the replacement of each field"
+                )
             }
-            None => format!("only Karpenter {} serves it: use such a release, or remove the object", served.releases),
+            None => {
+                format!(
+                    "only Karpenter {} serves it: use one of these releases, or remove the object",
+                    served.releases
+                )
+            }
         };
     }
     let current = || SERVED.iter().filter(|served| served.instead.is_none());
@@ -89,7 +98,10 @@ fn help(object: Object<'_>, kind: &str) -> String {
         return format!("write `apiVersion: {}/{}`", served.group, served.version);
     }
     let near = nearest(kind, current().map(|served| served.kind));
-    near.map_or_else(|| "there is no such kind; remove the object".to_owned(), |near| format!("write `kind: {near}`"))
+    near.map_or_else(
+        || "Karpenter has no such kind; remove the object".to_owned(),
+        |near| format!("write `kind: {near}`"),
+    )
 }
 
 #[cfg(test)]
@@ -98,7 +110,7 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn each_says_what_took_its_place() {
+    fn names_the_replacement() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let kinds = [
             ("karpenter.sh/v1beta1", "NodePool"),
@@ -113,12 +125,12 @@ mod tests {
             |             ^^^^^^^^^^^^^^^^^^^^
         error NodePool/a apiVersion [1.1-1.14]
           Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
-          help: write `apiVersion: karpenter.sh/v1`; some fields have moved, which a check of the result will tell
+          help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
           5 | apiVersion: karpenter.k8s.aws/v1alpha1
             |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
         error AWSNodeTemplate/a apiVersion [1.0-1.14]
           Karpenter 1.0-1.14 does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
-          help: write an EC2NodeClass of `karpenter.k8s.aws/v1`: the migration guide of v1 tells what became of each field
+          help: write an EC2NodeClass of `karpenter.k8s.aws/v1`; the v1 migration guide lists the replacement of each field
           9 | apiVersion: karpenter.sh/v1
             |             ^^^^^^^^^^^^^^^
         error EC2NodeClass/a apiVersion [1.0-1.14]
@@ -133,7 +145,7 @@ mod tests {
             |             ^^^^^^^^^^^^^^^^^^^^^
         error NodeOverlay/a apiVersion [1.0-1.6]
           Karpenter 1.0-1.6 does not serve `NodeOverlay` of `karpenter.sh/v1alpha1`
-          help: only Karpenter 1.7-1.14 serves it: use such a release, or remove the object
+          help: only Karpenter 1.7-1.14 serves it: use one of these releases, or remove the object
         ");
         silent(&super::RULE, "apiVersion: v1\nkind: Provisioner\n");
     }

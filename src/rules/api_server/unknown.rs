@@ -1,7 +1,7 @@
-//! The fields of an object that a release does not know. The server drops them, and refuses the object where it is asked to
-//! be strict, as `kubectl apply` does.
+//! Search for the fields of an object that a release does not know. The server drops these fields, or refuses the
+//! object if the request asks for strict validation, as `kubectl apply` does.
 //!
-//! It looks at names alone: below a value of another type, every field is unknown. Source: k8s.io/apiextensions-apiserver
+//! Only names count: below a value of the wrong type, every field is unknown. Source: k8s.io/apiextensions-apiserver
 //! v0.35, pkg/apiserver/schema/pruning/algorithm.go.
 
 use super::{Refusal, What};
@@ -11,7 +11,7 @@ use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::Object;
 
-/// Adds the fields that are unknown in an object of a kind in the table.
+/// Adds a refusal for every unknown field of an object whose kind is in the table.
 pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
     let mut search = Search { root, refusals };
     for (key, value) in object.root().members() {

@@ -1,8 +1,8 @@
-//! One walk over an object, side by side with the table of its kind, that finds what each release refuses.
+//! Walk over an object and the table of its kind that finds every refusal of every release.
 //!
-//! It does what the API server does, in the same order of thought: nulls are dropped and defaults filled in, types and bounds
-//! are judged, then relations between fields. The server stops before the relations where a type is wrong; this walk does
-//! not, so that all problems come at once. Source: k8s.io/apiextensions-apiserver v0.35,
+//! The walk follows the order of the API server: it drops nulls and fills in defaults, checks types and limits, and
+//! then checks relations between fields. The server does not check relations if a type is wrong; this walk does, so
+//! that it reports all problems at once. Source: k8s.io/apiextensions-apiserver v0.35,
 //! pkg/registry/customresource/strategy.go and validator.go.
 
 use super::{Refusal, What};
@@ -15,7 +15,7 @@ use karpenter::release::Releases;
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
 
-/// Adds what is refused of an object of a kind in the table.
+/// Adds every refusal for an object whose kind is in the table.
 pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
     let mut walk = Walk { refusals: Vec::new() };
     let node = object.root();
@@ -40,17 +40,17 @@ struct Walk<'d> {
     refusals: Vec<Refusal<'d>>,
 }
 
-/// Where a value is judged.
+/// Releases in which a value is checked.
 #[derive(Clone, Copy)]
 struct Scope {
-    /// The releases that know all fields on the way to it.
+    /// Releases that know all fields on the path to the value.
     live: Releases,
-    /// The releases that keep it as it is, because it or what holds it is what is stored already.
+    /// Releases that do not check the value, because the value, or an object around it, equals the stored one.
     kept: Releases,
 }
 
 impl Scope {
-    fn judged(self) -> Releases {
+    fn checked(self) -> Releases {
         self.live.without(self.kept)
     }
 
@@ -66,7 +66,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// A field of an object, there or not.
+    /// Checks a field of an object, whether it is present or absent.
     fn field(&mut self, field: &'static Field, holder: Node<'d>, old: Option<Stored<'d>>, scope: Scope) {
         let scope = Scope { live: scope.live.and(field.releases), ..scope };
         if scope.live.is_empty() {
@@ -78,7 +78,7 @@ impl<'d> Walk<'d> {
                     Some(null) => Place::key(null),
                     None => Place::missing(holder, field.name),
                 };
-                self.refuse(place, scope.judged(), What::Required(field));
+                self.refuse(place, scope.checked(), What::Required(field));
             }
             return;
         };
@@ -88,11 +88,11 @@ impl<'d> Walk<'d> {
     }
 
     fn value(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: Scope) {
-        if scope.judged().is_empty() {
+        if scope.checked().is_empty() {
             return;
         }
         if !is_of_type(node, schema) {
-            return self.refuse(Place::value(node), scope.judged(), What::Type(schema.shape));
+            return self.refuse(Place::value(node), scope.checked(), What::Type(schema.shape));
         }
         for fact in schema.facts {
             self.fact(node, fact, scope);
@@ -106,7 +106,7 @@ impl<'d> Walk<'d> {
                     self.value(value, old, values, scope.keeping(same));
                 }
             }
-            // The items of a list are not told apart: they are kept with the whole list or not at all.
+            // The server does not match list items with stored items: it compares the list as a whole.
             Shape::List(items) => node.items().for_each(|item| self.value(item, None, items, scope)),
             _ => {}
         }
@@ -115,7 +115,7 @@ impl<'d> Walk<'d> {
 
     fn relations(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: Scope) {
         for relation in schema.relations {
-            let releases = scope.judged().and(relation.releases);
+            let releases = scope.checked().and(relation.releases);
             if releases.is_empty() || (relation.compares && old.is_none()) {
                 continue;
             }
@@ -135,7 +135,7 @@ impl<'d> Walk<'d> {
     }
 
     fn fact(&mut self, node: Node<'d>, fact: &'static Fact, scope: Scope) {
-        let releases = scope.judged().and(fact.releases);
+        let releases = scope.checked().and(fact.releases);
         if releases.is_empty() {
             return;
         }
@@ -154,7 +154,7 @@ impl<'d> Walk<'d> {
             Limit::Least(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
             Limit::Most(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
             Limit::Distinct => return self.distinct(node, scope.live.and(fact.releases)),
-            limit => match wrong_size(node, limit) {
+            limit => match size_outside_limit(node, limit) {
                 Some(size) => (releases, What::Length(limit, size)),
                 None => return,
             },
@@ -170,7 +170,7 @@ impl<'d> Walk<'d> {
             }
         }
         items.sort_by_key(|(text, item)| (*text, item.index()));
-        // The server names the second of those that are the same, not the third.
+        // The server reports the second of several equal items, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((_, second)) = same.get(1) {
                 self.refuse(Place::value(*second), releases, What::Duplicate);
@@ -178,7 +178,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// An update may have what is twice in a list where the stored object has such a thing anywhere.
+    /// Drops the refusals of duplicates if the stored object has a duplicate anywhere: the server then accepts them.
     fn keep_duplicates(&mut self, root: &'static Root, old: Node<'d>) {
         let mut stored = Walk { refusals: Vec::new() };
         stored.field(&root.spec, old, None, Scope { live: root.releases, kept: Releases::NONE });
@@ -192,11 +192,12 @@ impl<'d> Walk<'d> {
         self.refusals.retain(|refusal| !refusal.releases.is_empty());
     }
 
-    /// The scale of an object is read from `spec.replicas` on its own, as 32 bits, and never kept.
+    /// Checks `spec.replicas` as the scale subresource. The server reads it separately, as a 32-bit number, and checks
+    /// it even if it equals the stored value.
     fn scale(&mut self, spec: Node<'d>, releases: Releases) {
-        /// How the server spells the path.
+        /// Path in the spelling of the server.
         const PATH: &str = ".spec.replicas";
-        // A `spec` that is no object has no `replicas` to read, which is an error of its own.
+        // A `spec` that is not an object has no `replicas`, which the server reports as a separate error.
         let read = if spec.is_mapping() { present(spec, "replicas") } else { Some(spec) };
         let Some(replicas) = read.filter(|_| !releases.is_empty()) else { return };
         let place = Place::value(replicas).spelled(PATH);
@@ -207,7 +208,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// `metadata` is decoded as a whole; the server names no path where that fails.
+    /// Checks `metadata`. The server decodes it as a whole, and names no path if that fails.
     fn metadata(&mut self, node: Node<'d>, root: Node<'d>, releases: Releases) {
         let mut inner = Walk { refusals: Vec::new() };
         if node.is_mapping() {
@@ -235,7 +236,7 @@ fn is_of_type(node: Node<'_>, schema: &Schema) -> bool {
         | (Shape::Integer | Shape::IntOrText, Value::Int(_))
         | (Shape::Boolean, Value::Bool(_)) => true,
         (Shape::Integer | Shape::IntOrText, Value::Float(number)) => is_whole(number),
-        // A string with a format is not asked for its type where a list stands in its place. Source: kube-openapi
+        // The server does not check the type of a string with a format if the value is a list. Source: kube-openapi
         // pkg/validation/validate/type.go, `typeValidator`.
         (Shape::Text, Value::Sequence) => {
             schema.facts.iter().any(|fact| matches!(fact.limit, Limit::DateTime))
@@ -244,7 +245,7 @@ fn is_of_type(node: Node<'_>, schema: &Schema) -> bool {
     }
 }
 
-/// Whether the server takes a number with a fraction for a whole one. Source: go-openapi/swag convert.go,
+/// Whether the server accepts a floating-point number as a whole number. Source: go-openapi/swag convert.go,
 /// `IsFloat64AJSONInteger`.
 fn is_whole(number: f64) -> bool {
     const EXACT: f64 = 9_007_199_254_740_991.0;
@@ -270,10 +271,10 @@ fn is_above(node: Node<'_>, bound: i32) -> bool {
     }
 }
 
-/// The size of a string, list or object that is beyond a limit of it.
-fn wrong_size(node: Node<'_>, limit: Limit) -> Option<usize> {
+/// Size of a string, list or object, if the size is outside the limit.
+fn size_outside_limit(node: Node<'_>, limit: Limit) -> Option<usize> {
     let size = match limit {
-        Limit::LeastLetters(_) | Limit::MostLetters(_) => letters(node),
+        Limit::LeastLetters(_) | Limit::MostLetters(_) => characters(node),
         Limit::MostMembers(_) => members(node).count(),
         _ => node.len(),
     };
@@ -287,6 +288,6 @@ fn wrong_size(node: Node<'_>, limit: Limit) -> Option<usize> {
     wrong.then_some(size)
 }
 
-fn letters(node: Node<'_>) -> usize {
+fn characters(node: Node<'_>) -> usize {
     node.as_str().map_or(0, |text| text.chars().count())
 }

@@ -14,12 +14,13 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// `Custom` means that Karpenter hands over the user data as it is and adds nothing: no cluster name, no endpoint, no
-    /// taints. A node that is not told which cluster to join never does; its NodeClaim waits with `Node not registered
-    /// with cluster` and is deleted after 15 minutes, and the next one is started.
+    /// With `Custom`, Karpenter passes the user data to the instance unchanged and adds nothing: no cluster name, no
+    /// endpoint, no taints. A node without this information never joins the cluster. Its NodeClaim reports
+    /// `Node not registered with cluster`; after 15 minutes Karpenter deletes it and launches the next one.
     ///
-    /// An image of your own may join by itself, which is why this is a warning. Where an alias selects one of AWS's
-    /// images it is an error: those do not. Where there is user data that does other things, it is an info.
+    /// A custom image may join the cluster by itself, so missing user data is a warning. It is an error if an alias
+    /// selects an AWS image, because AWS images do not join by themselves. It is an info if there is user data that
+    /// does other things.
     ///
     /// ## Example
     ///
@@ -51,8 +52,9 @@ rule! {
     ///       --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute'
     /// ```
     ///
-    /// An image that is built on Amazon Linux 2023, Bottlerocket or Windows needs no `Custom`: with `amiFamily: AL2023`
-    /// and `amiSelectorTerms` of your own Karpenter writes everything.
+    /// An image built on Amazon Linux 2023, Bottlerocket or Windows does not need `Custom`: with `amiFamily: AL2023`,
+    /// for example, and `amiSelectorTerms` that select your image, Karpenter writes the user data that joins the
+    /// cluster.
     ///
     /// ## References
     ///
@@ -64,7 +66,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a Custom node class has no user data that joins a cluster",
+        summary: "an EC2NodeClass with `amiFamily: Custom` has no user data that joins a cluster",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -76,15 +78,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let Some(node) = object.at(&["spec", "amiFamily"]) else { return };
-    let help = "write user data that joins the cluster and registers the taint, or the family that the image is built on instead of `Custom`";
+    let help = "write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on";
     let Some(data) = UserData::of(object).filter(|data| Format::of(data.text) != Format::Comments) else {
         let terms = object.at(&["spec", "amiSelectorTerms"]);
         let alias = terms.and_then(|terms| terms.items().find_map(|term| term.str_at(&["alias"])));
         let (joins, severity) = match alias {
-            Some(alias) => (format!("the image `{alias}` does not join a cluster by itself"), Severity::Error),
-            None => ("nodes join only if the image does so by itself".to_owned(), Severity::Warning),
+            Some(alias) => {
+                (format!("the image `{alias}` does not join a cluster by itself"), Severity::Error)
+            }
+            None => {
+                ("nodes join a cluster only if the image does so by itself".to_owned(), Severity::Warning)
+            }
         };
-        let message = format!("`amiFamily: Custom` without user data: {joins}");
+        let message = format!("the EC2NodeClass has `amiFamily: Custom` but no user data: {joins}");
         let draft = Draft::new(&RULE, Place::value(node), message).severity(severity);
         return drafts.push(draft.help(help));
     };
@@ -104,38 +110,38 @@ mod tests {
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiFamily: Custom\n";
 
     #[test]
-    fn no_user_data_is_a_warning_and_an_error_for_the_images_of_aws() {
+    fn missing_user_data_is_a_warning_and_an_error_for_aws_images() {
         insta::assert_snapshot!(findings(&super::RULE, CLASS), @"
           5 |   amiFamily: Custom
             |              ^^^^^^
         warning EC2NodeClass/a spec.amiFamily [1.0-1.14]
-          `amiFamily: Custom` without user data: nodes join only if the image does so by itself
-          help: write user data that joins the cluster and registers the taint, or the family that the image is built on instead of `Custom`
+          the EC2NodeClass has `amiFamily: Custom` but no user data: nodes join a cluster only if the image does so by itself
+          help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");
         insta::assert_snapshot!(findings(&super::RULE, &format!("{CLASS}  amiSelectorTerms: [{{alias: al2023@latest}}]\n")), @"
           5 |   amiFamily: Custom
             |              ^^^^^^
         error EC2NodeClass/a spec.amiFamily [1.0-1.14]
-          `amiFamily: Custom` without user data: the image `al2023@latest` does not join a cluster by itself
-          help: write user data that joins the cluster and registers the taint, or the family that the image is built on instead of `Custom`
+          the EC2NodeClass has `amiFamily: Custom` but no user data: the image `al2023@latest` does not join a cluster by itself
+          help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");
         assert!(!findings(&super::RULE, &format!("{CLASS}  userData: ''\n")).is_empty());
         assert!(!findings(&super::RULE, &custom("# later\n")).is_empty());
     }
 
     #[test]
-    fn user_data_that_joins_nothing_is_an_info() {
+    fn reports_user_data_that_joins_nothing_as_an_info() {
         insta::assert_snapshot!(findings(&super::RULE, &script("yum install -y jq")), @"
           6 |   userData: |
             |   ^^^^^^^^
         info EC2NodeClass/a spec.userData [1.0-1.14]
           nothing in this user data joins a cluster; nodes join only if the image does so by itself
-          help: write user data that joins the cluster and registers the taint, or the family that the image is built on instead of `Custom`
+          help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");
     }
 
     #[test]
-    fn what_joins_or_may_join_is_left_alone() {
+    fn accepts_user_data_that_joins_or_may_join() {
         silent(&super::RULE, &script("/etc/eks/bootstrap.sh demo"));
         silent(&super::RULE, &script("/opt/join.sh"));
         silent(&super::RULE, &script("source /etc/join"));

@@ -16,25 +16,26 @@ use userdata::word::Word;
 rule! {
     /// ## What it does
     ///
-    /// Checks that `/etc/eks/bootstrap.sh` in the user data makes something of every argument it gets.
+    /// Finds arguments of `/etc/eks/bootstrap.sh` in the user data that the script ignores.
     ///
     /// ## Why it is bad
     ///
-    /// The script compares each word with the names of its options and takes the *next* word as the value.
-    /// `--kubelet-extra-args='…'` is no option to it: it is put aside with all other words that it does not know, and
-    /// nothing is said. Labels, taints and limits in it never reach the kubelet. The first such word becomes the name of
-    /// the cluster, so that `bootstrap.sh --kubelet-extra-args='…' meadow` joins a cluster called
+    /// The script compares each word with the names of its options and takes the *next* word as the value. It does
+    /// not recognise `--kubelet-extra-args='…'` as an option: it sets the word aside with all other unknown words and
+    /// prints no error. The labels, taints and limits in it never reach the kubelet. The first unknown word becomes
+    /// the cluster name, so `bootstrap.sh --kubelet-extra-args='…' meadow` tries to join a cluster called
     /// `--kubelet-extra-args=…`.
     ///
-    /// The same happens to arguments without quotes: of `--kubelet-extra-args --node-labels=a=b --max-pods=20` the kubelet
-    /// gets the first word alone. Of an option given twice only the last counts, and blanks after the backslash at the end
-    /// of a line end the command there.
+    /// The same happens to arguments without quotes: with `--kubelet-extra-args --node-labels=a=b --max-pods=20` the
+    /// kubelet gets only the first word. If an option is given twice, only the last one counts. Spaces after the
+    /// backslash at the end of a line end the command there.
     ///
-    /// The call is found in a script, also by a variable that holds its path, and among the commands of a cloud-config.
+    /// The rule finds calls in scripts, also through a variable that contains the path, and in the commands of a
+    /// cloud-config.
     ///
-    /// It is the equals sign, not the quotes: double quotes inside the value are harmless, and *inside* it
-    /// `--register-with-taints=…` and `--register-with-taints …` are the same. Karpenter's own example of a custom AMI
-    /// has this mistake.
+    /// The equals sign is the problem, not the quotes. Double quotes inside the value are harmless, and *inside* the
+    /// value `--register-with-taints=…` and `--register-with-taints …` mean the same. Karpenter's own example of a
+    /// custom AMI has this mistake.
     ///
     /// ## Example
     ///
@@ -66,9 +67,9 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: a blank takes the place of the equals sign, quotes go around the words that belong together, blanks after a
-    /// backslash go. Where the option stands a second time in the call, or the value comes from a variable without quotes, the
-    /// edit is only offered.
+    /// Safe: the fix replaces the equals sign with a space, puts quotes around the words that belong together, and
+    /// removes spaces after a backslash. If the option occurs a second time in the call, or the value comes from a
+    /// variable without quotes, the fix is unsafe and only offered.
     ///
     /// ## References
     ///
@@ -82,7 +83,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "bootstrap.sh drops an argument without a word, such as `--kubelet-extra-args=…`",
+        summary: "bootstrap.sh silently ignores an argument, such as `--kubelet-extra-args=…`",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -91,7 +92,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.text.contains("bootstrap.sh")) else { return };
-    // Other families have no such script: see `userdata-family-mismatch`.
+    // Other families have no bootstrap.sh; `userdata-family-mismatch` reports such calls.
     if !matches!(data.family, Image::Custom | Image::Al2) {
         return;
     }
@@ -106,15 +107,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                     && (command.span.start..=command.span.end).contains(&problem.span.start)
             };
             let broken = shell.problems.iter().find(within);
-            Call { data, read: &call, is_list, broken }.check(drafts);
+            Call { data, parsed: &call, is_list, broken }.check(drafts);
         }
     }
 }
 
 struct Call<'c, 'd> {
     data: UserData<'d>,
-    read: &'c Bootstrap,
-    /// The words are items of a YAML list.
+    parsed: &'c Bootstrap,
+    /// Whether the words are items of a YAML list.
     is_list: bool,
     broken: Option<&'c Problem>,
 }
@@ -122,27 +123,27 @@ struct Call<'c, 'd> {
 impl<'d> Call<'_, 'd> {
     fn check(&self, drafts: &mut Vec<Draft<'d>>) {
         let mut end_of_last: Option<usize> = None;
-        for ignored in self.words() {
+        for ignored in self.words_to_report() {
             let word = &ignored.word;
-            // What follows an ignored word belongs to it: one finding for `-kubelet-extra-args '…'` and for a run.
+            // Words after an ignored word belong to it: one finding for `-kubelet-extra-args '…'` or a run of words.
             let follows = end_of_last.is_some_and(|end| self.is_between(end, word.span.start));
-            let own = ignored.resembles.is_some();
-            if !follows || own {
+            let misspelt = ignored.resembles.is_some();
+            if !follows || misspelt {
                 drafts.push(self.ignored(&ignored));
             }
             end_of_last = Some(word.span.end);
         }
-        for option in &self.read.options {
+        for option in &self.parsed.options {
             if is_option(&option.value) {
                 drafts.push(self.swallowed(option));
             }
         }
-        for (option, last) in self.read.replaced() {
+        for (option, last) in self.parsed.replaced() {
             if option.value.value != last.value.value {
                 drafts.push(self.replaced(option, last));
             }
         }
-        if let Some(option) = &self.read.without_value {
+        if let Some(option) = &self.parsed.without_value {
             drafts.push(self.without_value(option));
         }
         if let Some(problem) = self.broken {
@@ -150,40 +151,41 @@ impl<'d> Call<'_, 'd> {
         }
     }
 
-    /// The words to speak of: not those that may be anything, nor a blank that a broken line leaves behind.
-    fn words(&self) -> Vec<IgnoredWord> {
-        let call = self.read;
+    /// Ignored words to report, without words that may expand to anything and without the space that a broken line
+    /// continuation leaves behind.
+    fn words_to_report(&self) -> Vec<IgnoredWord> {
+        let call = self.parsed;
         let mut words = Vec::new();
-        // Not an option that resembles one, and yet the name of the cluster: `--max-pods=20 meadow`.
+        // A flag that resembles no option can become the cluster name: `--max-pods=20 meadow`.
         if let Some(name) = call.cluster_name.as_ref().filter(|name| name.value.starts_with('-')) {
             let listed = call.ignored.iter().any(|ignored| ignored.word.span == name.span);
             if !listed {
                 words.push(IgnoredWord { word: name.clone(), resembles: None, as_cluster_name: true });
             }
         }
-        let mut took_the_name = call.cluster_name.as_ref().is_some_and(|name| name.value.starts_with('-'));
+        let mut flag_is_name = call.cluster_name.as_ref().is_some_and(|name| name.value.starts_with('-'));
         for ignored in &call.ignored {
             let word = &ignored.word;
             if word.value.trim().is_empty() || (ignored.resembles.is_none() && (call.dynamic || word.is_dynamic())) {
                 continue;
             }
-            // Behind an option that another one took for its value, this is the value.
+            // After an option that another option takes as its value, this word is the intended value.
             let swallowed = |option: &BootstrapOption| {
                 is_option(&option.value) && self.is_between(option.value.span.end, word.span.start)
             };
             if !word.value.starts_with('-') && call.options.iter().any(swallowed) {
                 continue;
             }
-            // Behind a flag that became the cluster's name, this is the name.
-            let name = !word.value.starts_with('-') && core::mem::take(&mut took_the_name);
-            if !name {
+            // After a flag that became the cluster name, the first plain word is the intended name.
+            let is_name = !word.value.starts_with('-') && core::mem::take(&mut flag_is_name);
+            if !is_name {
                 words.push(ignored.clone());
             }
         }
         words
     }
 
-    /// Whether nothing but blanks and joined lines stands between two places, or what parts the items of a list.
+    /// Whether only whitespace and line continuations, or in a list only item separators, are between two offsets.
     fn is_between(&self, start: usize, end: usize) -> bool {
         let text = Span::new(start, end).text(self.data.text);
         let joins: &[char] = if self.is_list { &[',', '-'] } else { &['\\'] };
@@ -194,48 +196,53 @@ impl<'d> Call<'_, 'd> {
         let word = &ignored.word;
         let shown = shown(word);
         let fate = match (ignored.as_cluster_name, ignored.resembles) {
-            (true, _) => "takes it for the cluster's name",
-            (false, Some("--kubelet-extra-args")) => "ignores it; the kubelet never gets these arguments",
+            (true, _) => "uses it as the cluster name",
+            (false, Some("--kubelet-extra-args")) => "ignores it, so the kubelet never gets these arguments",
             (false, _) => "ignores it",
         };
         let draft = |message: String| self.data.draft(&RULE, word.span, message);
         if let Some(option) = ignored.resembles {
             let draft = if word.value.contains('=') {
-                let reason = "takes an option's value from the next word only";
-                let how = if self.is_list { "as two items of the list" } else { "with a blank between them" };
-                draft(format!("bootstrap.sh {reason}: it knows no `{shown}` and {fate}"))
+                let reason = "reads the value of an option only from the next word";
+                let how = if self.is_list { "as two items of the list" } else { "separated by a space" };
+                draft(format!("bootstrap.sh {reason}; it does not recognise `{shown}` and {fate}"))
                     .help(format!("write `{option}` and its value {how} instead of `=`"))
             } else {
-                draft(format!("bootstrap.sh knows no `{shown}` and {fate}")).help(format!("write `{option}`"))
+                draft(format!("bootstrap.sh does not recognise `{shown}` and {fate}"))
+                    .help(format!("write `{option}`"))
             };
             return match self.respelled(ignored, option) {
                 Some(fix) => draft.fix(fix),
                 None => draft,
             };
         }
-        if let Some(args) = self.before(word) {
+        if let Some(args) = self.unquoted_args_before(word) {
             let message = format!(
-                "only `{}` is the value of `--kubelet-extra-args`; bootstrap.sh {fate}: `{shown}`",
+                "the value of `--kubelet-extra-args` is only `{}`; the next word is `{shown}`, and bootstrap.sh {fate}",
                 args.value.value
             );
             let fix = self.quoted(args);
-            let draft = draft(message).help("put all the kubelet's arguments between quotes").severity(Severity::Warning);
+            let draft =
+                draft(message).help("put quotes around all kubelet arguments").severity(Severity::Warning);
             return if let Some(fix) = fix { draft.fix(fix) } else { draft };
         }
         let message = if word.value.starts_with('-') {
-            format!("bootstrap.sh knows no option `{shown}` and {fate}")
+            format!("bootstrap.sh has no option `{shown}` and {fate}")
         } else {
-            format!("bootstrap.sh ignores `{shown}`: it takes one word, the cluster's name, and options")
+            format!(
+                "bootstrap.sh ignores `{shown}`: it accepts only options and one other word, the cluster name"
+            )
         };
         let where_to = if self.is_list { "the item" } else { "the quotes" };
         draft(message)
             .help(format!(
-                "an argument of the kubelet goes into {where_to} after `--kubelet-extra-args`; take anything else out"
+                "write kubelet arguments in {where_to} after `--kubelet-extra-args`, and remove anything else"
             ))
             .severity(if ignored.as_cluster_name { Severity::Error } else { Severity::Warning })
     }
 
-    /// The option with a blank for the equals sign and its name as the script knows it. A blank makes no two items.
+    /// Fix that replaces the equals sign with a space and corrects the option's name.
+    /// `None` in a list, because a space does not make two items there.
     fn respelled(&self, ignored: &IgnoredWord, option: &str) -> Option<Fix<'d>> {
         if self.is_list {
             return None;
@@ -251,65 +258,68 @@ impl<'d> Call<'_, 'd> {
             return None;
         }
         let text = if equals.is_some() { format!("{option} {quote}") } else { format!("{quote}{option}") };
-        let twice = self.read.option(option).is_some()
-            || self.read.ignored.iter().filter(|other| other.resembles == Some(option)).count() > 1;
+        let twice = self.parsed.option(option).is_some()
+            || self.parsed.ignored.iter().filter(|other| other.resembles == Some(option)).count() > 1;
         let splits = equals.is_some() && word.is_dynamic() && !word.quoted;
         let changes = vec![self.data.replace(raw, text)];
-        let title = "write the option as bootstrap.sh reads it";
+        let title = "write the option as bootstrap.sh expects it";
         Some(if twice || splits { Fix::to_look_at(title, changes) } else { Fix::safe(title, changes) })
     }
 
-    /// `--kubelet-extra-args` whose value, written without quotes, ends right before this word.
-    fn before(&self, word: &Word) -> Option<&BootstrapOption> {
-        let args = self.read.option("--kubelet-extra-args")?;
+    /// `--kubelet-extra-args`, if it has an unquoted value that ends right before this word.
+    fn unquoted_args_before(&self, word: &Word) -> Option<&BootstrapOption> {
+        let args = self.parsed.option("--kubelet-extra-args")?;
         let follows = self.is_between(args.value.span.end, word.span.start);
         (follows && !args.value.quoted && args.value.value.starts_with('-') && word.value.starts_with('-'))
             .then_some(args)
     }
 
-    /// Quotes around the option's value and the flags that follow it.
+    /// Fix that puts quotes around the option's value and the flags that follow it.
     fn quoted(&self, args: &BootstrapOption) -> Option<Fix<'d>> {
         let mut last = &args.value;
-        for ignored in &self.read.ignored {
+        for ignored in &self.parsed.ignored {
             let word = &ignored.word;
             if self.is_between(last.span.end, word.span.start) && ignored.resembles.is_none() {
                 last = word;
             }
         }
         let run = args.value.span.to(last.span).text(self.data.text);
-        // What a shell would still change between single quotes is for the author to quote.
+        // Single quotes would change the meaning of these characters, so the author has to quote them.
         if run.contains(['\'', '"', '$', '`', '\\', '\n']) || last.span == args.value.span {
             return None;
         }
         let edge = |word: &Word, text: String| -> Change<'d> { self.data.replace(word.span, text) };
         let changes =
             vec![edge(&args.value, format!("'{}", args.value.value)), edge(last, format!("{}'", last.value))];
-        Some(Fix::safe("put the kubelet's arguments between quotes", changes))
+        Some(Fix::safe("put quotes around the kubelet arguments", changes))
     }
 
     fn swallowed(&self, option: &BootstrapOption) -> Draft<'d> {
         let (name, value) = (option.name, &option.value.value);
-        let message = format!("bootstrap.sh takes `{value}` for the value of `{name}`, not for an option");
+        let message = format!("bootstrap.sh takes `{value}` as the value of `{name}`, not as an option");
         self.data.draft(&RULE, option.value.span, message)
-            .help(format!("write the value of `{name}` after it, or take `{name}` out"))
+            .help(format!("write the value directly after `{name}`, or remove `{name}`"))
     }
 
     fn replaced(&self, option: &BootstrapOption, last: &BootstrapOption) -> Draft<'d> {
-        let message = format!("bootstrap.sh takes the last `{}` alone; this one is ignored", option.name);
+        let message = format!("bootstrap.sh uses only the last `{}` and ignores this one", option.name);
         self.data.draft(&RULE, option.span, message)
-            .help("write one, with everything in its value")
-            .related(self.data.place(last.span), "this one counts")
+            .help("write the option once, with everything in its value")
+            .related(self.data.place(last.span), "bootstrap.sh uses this one")
             .severity(Severity::Warning)
     }
 
     fn without_value(&self, option: &Word) -> Draft<'d> {
-        let message = format!("`{}` is the last word, and bootstrap.sh stops where its value should be", option.value);
-        self.data.draft(&RULE, option.span, message).help("write the value after it, or take the option out")
+        let message = format!(
+            "`{}` is the last word and has no value, so bootstrap.sh stops with an error",
+            option.value
+        );
+        self.data.draft(&RULE, option.span, message).help("write the value after it, or remove the option")
     }
 
     fn broken(&self, problem: &Problem) -> Draft<'d> {
-        let message = "blanks after the backslash end the command here; the next line runs as a command of its own";
-        let fix = Fix::safe_one("take the blanks out", self.data.replace(problem.span, "\\"));
+        let message = "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command";
+        let fix = Fix::safe_one("remove the whitespace", self.data.replace(problem.span, "\\"));
         self.data.draft(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
     }
 }
@@ -318,7 +328,7 @@ fn is_option(word: &Word) -> bool {
     OPTIONS.contains(&word.value.as_str())
 }
 
-/// The word, or where it is long the option at its start.
+/// The word, or only the option at its start if the word is long.
 fn shown(word: &Word) -> &str {
     if word.value.len() <= 60 {
         return &word.value;
@@ -333,7 +343,7 @@ mod tests {
     use lint::settings::Settings;
 
     #[test]
-    fn the_call_is_found_in_a_cloud_config_and_behind_a_variable() {
+    fn finds_calls_in_cloud_config_and_through_a_variable() {
         let class = |text: &str| {
             format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: Custom\n  userData: |\n    {}\n", text.replace('\n', "\n    "))
         };
@@ -342,9 +352,9 @@ mod tests {
          11 |       - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'
             |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
-          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
-          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+          bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
+          fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
         "#);
         assert!(fixed(&super::RULE, &cloud).contains("meadow --kubelet-extra-args '--max-pods=20'\n"));
         let listed = class("#cloud-config\nruncmd:\n  - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]\n  - - /etc/eks/bootstrap.sh\n    - --kubelet-extra-args\n    - \"--v=2\"\n    - --max-pods=20\n    - meadow\n    - --ip-family\n  - \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\"");
@@ -352,29 +362,29 @@ mod tests {
           9 |       - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]
             |                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
+          bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value as two items of the list instead of `=`
          13 |         - --max-pods=20
             |           ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh knows no option `--max-pods=20` and takes it for the cluster's name
-          help: an argument of the kubelet goes into the item after `--kubelet-extra-args`; take anything else out
+          bootstrap.sh has no option `--max-pods=20` and uses it as the cluster name
+          help: write kubelet arguments in the item after `--kubelet-extra-args`, and remove anything else
          15 |         - --ip-family
             |           ^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          `--ip-family` is the last word, and bootstrap.sh stops where its value should be
-          help: write the value after it, or take the option out
+          `--ip-family` is the last word and has no value, so bootstrap.sh stops with an error
+          help: write the value after it, or remove the option
          16 |       - "/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'"
             |                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=20` and ignores it; the kubelet never gets these arguments
-          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
-          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+          bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
+          fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
         "#);
-        // An edit there would make no two items of one.
+        // The fix cannot split a list item in two.
         assert!(fixed(&super::RULE, &listed).contains("meadow, --kubelet-extra-args=--max-pods=20]"));
         assert!(fixed(&super::RULE, &listed).contains("- \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args '--max-pods=20'\"\n"));
-        for sound in [
+        for valid in [
             "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, '--v=2 --max-pods=20']",
             "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, --v=2 --max-pods=20]",
             "[sh, -c, /etc/eks/bootstrap.sh meadow --kubelet-extra-args=--v=2]",
@@ -383,7 +393,7 @@ mod tests {
             "[]",
             "{a: b}",
         ] {
-            silent(&super::RULE, &class(&format!("#cloud-config\nruncmd:\n  - {sound}")));
+            silent(&super::RULE, &class(&format!("#cloud-config\nruncmd:\n  - {valid}")));
         }
         let variable = class("#!/bin/bash\nB=/etc/eks/bootstrap.sh\n\"$B\" meadow --kubelet-extra-args='--max-pods=20'");
         assert!(findings(&super::RULE, &variable).contains("--kubelet-extra-args"));
@@ -397,92 +407,92 @@ mod tests {
     }
 
     #[test]
-    fn an_equals_sign_hides_the_value() {
+    fn reports_option_joined_to_its_value_with_an_equals_sign() {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args='--max-pods=58'")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args='--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=58` and ignores it; the kubelet never gets these arguments
-          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
-          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+          bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=58` and ignores it, so the kubelet never gets these arguments
+          help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
+          fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
         "#);
     }
 
     #[test]
-    fn before_the_name_it_becomes_the_name() {
+    fn reports_option_that_becomes_the_cluster_name() {
         insta::assert_snapshot!(findings(&super::RULE, &call("--kubelet-extra-args='--max-pods=58' demo")), @r#"
           8 |     /etc/eks/bootstrap.sh --kubelet-extra-args='--max-pods=58' demo
             |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes an option's value from the next word only: it knows no `--kubelet-extra-args=--max-pods=58` and takes it for the cluster's name
-          help: write `--kubelet-extra-args` and its value with a blank between them instead of `=`
-          fix: write the option as bootstrap.sh reads it: "--kubelet-extra-args "
+          bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=58` and uses it as the cluster name
+          help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
+          fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
         "#);
         insta::assert_snapshot!(findings(&super::RULE, &call("--max-pods=58 demo")), @"
           8 |     /etc/eks/bootstrap.sh --max-pods=58 demo
             |                           ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh knows no option `--max-pods=58` and takes it for the cluster's name
-          help: an argument of the kubelet goes into the quotes after `--kubelet-extra-args`; take anything else out
+          bootstrap.sh has no option `--max-pods=58` and uses it as the cluster name
+          help: write kubelet arguments in the quotes after `--kubelet-extra-args`, and remove anything else
         ");
     }
 
     #[test]
-    fn without_quotes_the_kubelet_gets_the_first_word() {
+    fn reports_kubelet_arguments_without_quotes() {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args --node-labels=a=b --max-pods=20 --v=2")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --node-labels=a=b --max-pods=20 --v=2
             |                                                                       ^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          only `--node-labels=a=b` is the value of `--kubelet-extra-args`; bootstrap.sh ignores it: `--max-pods=20`
-          help: put all the kubelet's arguments between quotes
-          fix: put the kubelet's arguments between quotes: "'--node-labels=a=b", "--v=2'"
+          the value of `--kubelet-extra-args` is only `--node-labels=a=b`; the next word is `--max-pods=20`, and bootstrap.sh ignores it
+          help: put quotes around all kubelet arguments
+          fix: put quotes around the kubelet arguments: "'--node-labels=a=b", "--v=2'"
         "#);
     }
 
     #[test]
-    fn an_option_takes_another_for_its_value_or_has_none() {
+    fn reports_option_without_a_value() {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args --use-max-pods false --ip-family")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --use-max-pods false --ip-family
             |                                                     ^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes `--use-max-pods` for the value of `--kubelet-extra-args`, not for an option
-          help: write the value of `--kubelet-extra-args` after it, or take `--kubelet-extra-args` out
+          bootstrap.sh takes `--use-max-pods` as the value of `--kubelet-extra-args`, not as an option
+          help: write the value directly after `--kubelet-extra-args`, or remove `--kubelet-extra-args`
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --use-max-pods false --ip-family
             |                                                                          ^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          `--ip-family` is the last word, and bootstrap.sh stops where its value should be
-          help: write the value after it, or take the option out
+          `--ip-family` is the last word and has no value, so bootstrap.sh stops with an error
+          help: write the value after it, or remove the option
         ");
     }
 
     #[test]
-    fn of_two_the_last_counts() {
+    fn reports_option_that_a_later_one_replaces() {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args '--v=2' --kubelet-extra-args '--v=4'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--v=2' --kubelet-extra-args '--v=4'
             |                                ^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh takes the last `--kubelet-extra-args` alone; this one is ignored
-          help: write one, with everything in its value
-          see line 8 spec.userData: this one counts
+          bootstrap.sh uses only the last `--kubelet-extra-args` and ignores this one
+          help: write the option once, with everything in its value
+          see line 8 spec.userData: bootstrap.sh uses this one
         ");
     }
 
     #[test]
-    fn blanks_after_a_backslash_end_the_command() {
+    fn reports_whitespace_after_a_backslash() {
         let text = call("demo \\ \n  --kubelet-extra-args '--v=2'");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     /etc/eks/bootstrap.sh demo \ 
             |                                ^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          blanks after the backslash end the command here; the next line runs as a command of its own
+          whitespace after the backslash ends the command here, and the shell runs the next line as a separate command
           help: end the line with the backslash
-          fix: take the blanks out: "\\"
+          fix: remove the whitespace: "\\"
         "#);
         assert_eq!(fixed(&super::RULE, &text), text.replace("\\ \n", "\\\n"));
     }
 
     #[test]
-    fn the_fix_keeps_quotes_names_and_lines() {
+    fn fix_keeps_quotes_names_and_lines() {
         for (wrong, right) in [
             ("demo --kubelet-extra-args='--v=2'", "demo --kubelet-extra-args '--v=2'"),
             ("demo \"--kubelet-extra-args=--v=2 --x\"", "demo --kubelet-extra-args \"--v=2 --x\""),
@@ -499,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_could_change_more_is_only_offered() {
+    fn does_not_apply_an_ambiguous_fix() {
         for arguments in [
             "demo --kubelet-extra-args='--v=2' --kubelet-extra-args '--v=4'",
             "demo --kubelet-extra-args=$ARGS",
@@ -511,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_right_in_every_spelling_of_yaml() {
+    fn fix_edits_the_right_bytes_in_quoted_yaml_scalars() {
         for text in [
             "  userData: \"#!/bin/bash\\n/etc/eks/bootstrap.sh demo --kubelet-extra-args=\\\"--v=2\\\"\\n\"\n",
             "  userData: '#!/bin/bash\n\n    /etc/eks/bootstrap.sh demo --kubelet-extra-args=\"--v=2\"'\n",
@@ -522,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_expand_to_options_is_left_alone() {
+    fn accepts_valid_calls_and_words_that_may_expand_to_options() {
         for arguments in [
             "demo $ARGS",
             "$CLUSTER $ARGS --use-max-pods false",
@@ -541,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn families_without_the_script_are_told_so_elsewhere() {
+    fn checks_al2_but_not_al2023() {
         silent(&super::RULE, &class("AL2023", "#!/bin/bash\n/etc/eks/bootstrap.sh demo --ip-family=ipv6\n"));
         let al2 = class("AL2", "#!/bin/bash\n/etc/eks/bootstrap.sh demo --ip-family=ipv6\n");
         assert!(findings(&super::RULE, &al2).contains("--ip-family"));

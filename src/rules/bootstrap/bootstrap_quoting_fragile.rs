@@ -12,20 +12,20 @@ use userdata::shell::{ProblemKind, Script};
 rule! {
     /// ## What it does
     ///
-    /// Looks for quotes around the kubelet's arguments that do not hold together what they seem to: single quotes within
-    /// single quotes, single quotes that reach the systemd unit, words that belong to no flag, and quotes that are never
-    /// closed.
+    /// Finds quotes around the kubelet's arguments that do not group the words as they seem to: single quotes inside
+    /// single quotes, single quotes that reach the systemd unit, words that belong to no flag, and quotes that are
+    /// never closed. It also reports whitespace after a backslash at the end of a line, which ends the command there.
     ///
     /// ## Why it is bad
     ///
-    /// In `'--node-labels='a=b' --v=2'` the inner quotes end and reopen the outer ones. It works as long as nothing
-    /// between them has a blank or a dollar sign; the next label with a blank breaks the line into two words, and
-    /// bootstrap.sh drops the second.
+    /// In `'--node-labels='a=b' --v=2'` the inner quotes end and reopen the outer quotes. This works only while the
+    /// text between them contains no space and no dollar sign. The next label with a space splits the argument into
+    /// two words, and bootstrap.sh ignores the second.
     ///
-    /// bootstrap.sh writes the value to `Environment='KUBELET_EXTRA_ARGS=…'` of a systemd unit; a single quote in the
-    /// value ends that one early.
+    /// bootstrap.sh writes the value to `Environment='KUBELET_EXTRA_ARGS=…'` of a systemd unit. A single quote in the
+    /// value ends that string early.
     ///
-    /// *Double* quotes inside single ones are harmless. Karpenter's own user data has them.
+    /// *Double* quotes inside single quotes are harmless. Karpenter's own user data contains them.
     ///
     /// ## Example
     ///
@@ -65,7 +65,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "quotes around the kubelet's arguments do not hold together what they seem to",
+        summary: "quotes around the kubelet's arguments do not group the words as they seem to",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -86,44 +86,44 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
     let mut draft = |span: Span, message: String, help: &str| {
         drafts.push(data.draft(&RULE, span, message).help(help));
     };
-    let mut joins = Vec::new();
+    let mut call_spans = Vec::new();
     for (command, call) in calls(shell) {
-        joins.push(command.span);
+        call_spans.push(command.span);
         let Some(args) = call.kubelet_extra_args().filter(|_| data.is_eks(&call)) else { continue };
         if let Some(span) = nested(args.span, data.text) {
             draft(
                 span,
-                "these single quotes stand within single quotes: they end and reopen the outer ones, and this is not quoted".to_owned(),
-                "write double quotes inside the single ones",
+                "single quotes inside single quotes end and reopen the outer quotes, so this text is not quoted".to_owned(),
+                "use double quotes inside the single quotes",
             );
         } else if let Some(span) = call.breaks_drop_in() {
             draft(
                 span,
-                "bootstrap.sh writes the kubelet's arguments between single quotes into a systemd unit; this one ends them".to_owned(),
-                "write double quotes inside the value",
+                "bootstrap.sh writes the kubelet's arguments in single quotes to a systemd unit; this single quote ends them early".to_owned(),
+                "use double quotes inside the value",
             );
         }
         let flags = call.kubelet_flags();
         if let Some(word) = flags.stray.iter().find(|word| !word.is_dynamic()).filter(|_| !flags.dynamic) {
             draft(
                 word.span,
-                format!("`{}` belongs to no flag, and the kubelet refuses to start with it", word.value),
-                "write flags as `--name=value`, a value with blanks between double quotes",
+                format!("`{}` belongs to no flag, so the kubelet does not start", word.value),
+                "write flags as `--name=value`, with double quotes around a value that contains spaces",
             );
         }
     }
     for problem in &shell.problems {
-        let in_call = joins.iter().any(|span| (span.start..=span.end).contains(&problem.span.start));
+        let in_call = call_spans.iter().any(|span| (span.start..=span.end).contains(&problem.span.start));
         match problem.kind {
             ProblemKind::UnterminatedQuote => draft(
                 problem.span,
-                "this quote is never closed: the script stops here".to_owned(),
+                "this quote is never closed, so the script stops here with a syntax error".to_owned(),
                 "close the quote",
             ),
-            // Within a call of bootstrap.sh this is `bootstrap-argument-ignored`.
+            // In a call of bootstrap.sh, `bootstrap-argument-ignored` reports this.
             ProblemKind::BrokenContinuation if !in_call => draft(
                 problem.span,
-                "blanks after the backslash end the command here; the next line runs as a command of its own".to_owned(),
+                "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command".to_owned(),
                 "end the line with the backslash",
             ),
             _ => {}
@@ -131,9 +131,9 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-/// What stands bare between two single-quoted stretches of one word: `'…'here'…'`.
+/// Span of the unquoted text between two single-quoted parts of one word: `'…'here'…'`.
 ///
-/// `'\''` and `'"$X"'` are the usual ways to write a quote and a variable, and are meant.
+/// `'\''` and `'"$X"'` are common ways to insert a quote and a variable, so they are not reported.
 fn nested(word: Span, text: &str) -> Option<Span> {
     let mut quote: Option<char> = None;
     let mut bare: Option<usize> = None;
@@ -149,7 +149,7 @@ fn nested(word: Span, text: &str) -> Option<Span> {
                 bare = Some(at + 1);
             }
             ('\'', None) => {
-                if let Some(start) = bare.filter(|start| *start < at && plain(content.get(*start..at))) {
+                if let Some(start) = bare.filter(|start| *start < at && is_plain(content.get(*start..at))) {
                     return Some(Span::new(word.start + start, word.start + at));
                 }
                 quote = Some('\'');
@@ -166,7 +166,7 @@ fn nested(word: Span, text: &str) -> Option<Span> {
     None
 }
 
-fn plain(bare: Option<&str>) -> bool {
+fn is_plain(bare: Option<&str>) -> bool {
     bare.is_some_and(|bare| !bare.contains(['\\', '"', '$', '`']))
 }
 
@@ -180,63 +180,63 @@ mod tests {
     }
 
     #[test]
-    fn single_quotes_within_single_quotes_cancel() {
+    fn reports_single_quotes_inside_single_quotes() {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--register-with-taints='karpenter.sh/unregistered:NoExecute' --v=2'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints='karpenter.sh/unregistered:NoExecute' --v=2'
             |                                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          these single quotes stand within single quotes: they end and reopen the outer ones, and this is not quoted
-          help: write double quotes inside the single ones
+          single quotes inside single quotes end and reopen the outer quotes, so this text is not quoted
+          help: use double quotes inside the single quotes
         ");
     }
 
     #[test]
-    fn a_single_quote_in_the_value_ends_the_units() {
+    fn reports_single_quote_that_ends_the_systemd_value() {
         insta::assert_snapshot!(findings(&super::RULE, &call("\"--node-labels='a=b' --v=2\"")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args "--node-labels='a=b' --v=2"
             |                                                                    ^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          bootstrap.sh writes the kubelet's arguments between single quotes into a systemd unit; this one ends them
-          help: write double quotes inside the value
+          bootstrap.sh writes the kubelet's arguments in single quotes to a systemd unit; this single quote ends them early
+          help: use double quotes inside the value
         "#);
     }
 
     #[test]
-    fn a_word_without_a_flag_stops_the_kubelet() {
+    fn reports_word_that_belongs_to_no_flag() {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--node-labels=a=b c=d'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--node-labels=a=b c=d'
             |                                                                        ^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          `c=d` belongs to no flag, and the kubelet refuses to start with it
-          help: write flags as `--name=value`, a value with blanks between double quotes
+          `c=d` belongs to no flag, so the kubelet does not start
+          help: write flags as `--name=value`, with double quotes around a value that contains spaces
         ");
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_is_found_at_its_start() {
+    fn reports_unclosed_quote_at_its_start() {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--v=2")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--v=2
             |                                                     ^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          this quote is never closed: the script stops here
+          this quote is never closed, so the script stops here with a syntax error
           help: close the quote
         ");
     }
 
     #[test]
-    fn blanks_after_a_backslash_are_found_in_other_commands_too() {
+    fn reports_whitespace_after_a_backslash_in_other_commands() {
         insta::assert_snapshot!(findings(&super::RULE, &script("yum install -y \\ \n  jq")), @r"
           8 |     yum install -y \ 
             |                    ^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          blanks after the backslash end the command here; the next line runs as a command of its own
+          whitespace after the backslash ends the command here, and the shell runs the next line as a separate command
           help: end the line with the backslash
         ");
         silent(&super::RULE, &script("/etc/eks/bootstrap.sh demo \\ \n  --use-max-pods false"));
     }
 
     #[test]
-    fn usual_quoting_is_left_alone() {
+    fn accepts_common_quoting() {
         for args in [
             "'--register-with-taints=\"karpenter.sh/unregistered:NoExecute\" --v=2'",
             "\"--node-labels=a=$B --v=2\"",

@@ -1,6 +1,6 @@
-//! Node classes for the tests of this family.
+//! EC2NodeClass manifests for the tests of this family.
 
-/// A node class of a family with the user data as a block scalar.
+/// EC2NodeClass with this AMI family and the user data as a block scalar.
 pub(super) fn class(family: &str, user_data: &str) -> String {
     let mut text = format!(
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: {family}\n  userData: |\n"
@@ -15,12 +15,12 @@ pub(super) fn class(family: &str, user_data: &str) -> String {
     text
 }
 
-/// The same for `Custom`.
+/// EC2NodeClass with `amiFamily: Custom` and the user data as a block scalar.
 pub(super) fn custom(user_data: &str) -> String {
     class("Custom", user_data)
 }
 
-/// `Custom` with these lines under `#!/bin/bash`.
+/// EC2NodeClass with `amiFamily: Custom` and a bash script of these lines.
 pub(super) fn script(lines: &str) -> String {
     custom(&format!("#!/bin/bash\n{lines}\n"))
 }

@@ -1,9 +1,9 @@
-//! Thirty user data texts from the field, good and bad, each with all that this family says of it.
+//! Thirty real-world user data texts, valid and invalid, each with every finding of this family.
 //!
-//! Two of them are judged otherwise than they commonly are. E28: nodeadm on an AL2023 image decodes Base64
-//! (nodeadm/internal/configprovider/encoding.go), so that for `Custom` it is no certain mistake. E29: Karpenter takes
-//! carriage returns away for AL2 and AL2023, and cloud-init does it for scripts whose first line has one
-//! (`cloudinit/handlers/shell_script.py`), so that for `Custom` they are an info and otherwise nothing.
+//! Two results differ from common advice. E28: nodeadm on an AL2023 image decodes Base64
+//! (nodeadm/internal/configprovider/encoding.go), so encoded user data for `Custom` is only a warning. E29: Karpenter
+//! removes carriage returns for AL2 and AL2023, and cloud-init removes them from scripts whose first line has one
+//! (`cloudinit/handlers/shell_script.py`), so they are an info for `Custom` and no finding otherwise.
 
 use super::examples::{class, custom, script};
 use crate::check;
@@ -13,7 +13,7 @@ use manifest::File;
 use manifest::limits::Limits;
 use lint::settings::{Selector, Settings};
 
-/// Severity and rule of every finding of the family, in the order of the text.
+/// Severity and rule of each finding of this family, in document order.
 fn verdict(text: &str) -> Vec<String> {
     let file = File::read("-", text, &Limits::DEFAULT);
     let settings = Settings { select: vec![Selector::Family(Family::Bootstrap)], ..Settings::default() };
@@ -22,6 +22,7 @@ fn verdict(text: &str) -> Vec<String> {
     report.findings.iter().map(|finding| format!("{} {}", finding.severity, finding.rule)).collect()
 }
 
+/// Findings for a script that calls bootstrap.sh with these arguments.
 fn calls(arguments: &str) -> Vec<String> {
     verdict(&script(&format!("set -euo pipefail\n/etc/eks/bootstrap.sh {arguments}")))
 }
@@ -30,7 +31,7 @@ const GOOD: [&str; 0] = [];
 const TAINT: &str = "--register-with-taints=karpenter.sh/unregistered:NoExecute";
 
 #[test]
-fn e1_to_e3_register_the_taint_in_any_quoting() {
+fn e1_to_e3_accept_the_registration_taint_in_any_quoting() {
     assert_eq!(
         calls(&format!(
             "demo --apiserver-endpoint https://E --b64-cluster-ca Q0E= --kubelet-extra-args '{TAINT}'"
@@ -52,14 +53,14 @@ fn e1_to_e3_register_the_taint_in_any_quoting() {
 }
 
 #[test]
-fn e4_and_e5_an_equals_sign_hides_the_taint() {
+fn e4_and_e5_report_equals_sign_that_hides_the_taint() {
     let both = ["warning registration-taint-missing", "error bootstrap-argument-ignored"];
     assert_eq!(calls(&format!("demo --kubelet-extra-args='{TAINT}'")), both);
     assert_eq!(calls(&format!("--kubelet-extra-args='{TAINT}' demo")), both);
 }
 
 #[test]
-fn e6_to_e8_another_key_another_effect_or_no_taint() {
+fn e6_to_e8_report_wrong_key_wrong_effect_and_missing_taint() {
     let with = |taint: &str| calls(&format!("demo --kubelet-extra-args '--register-with-taints={taint}'"));
     assert_eq!(with("karpenter.sh/uninitialized:NoExecute"), ["warning registration-taint-wrong"]);
     assert_eq!(with("karpenter.sh/unregistered:NoSchedule"), ["warning registration-taint-wrong"]);
@@ -67,7 +68,7 @@ fn e6_to_e8_another_key_another_effect_or_no_taint() {
 }
 
 #[test]
-fn e9_to_e11_quoting_that_happens_to_work() {
+fn e9_to_e11_report_missing_quotes_nested_quotes_and_template_residue() {
     assert_eq!(
         calls(&format!("demo --kubelet-extra-args {TAINT} --max-pods=20")),
         ["warning bootstrap-argument-ignored"]
@@ -85,7 +86,7 @@ fn e9_to_e11_quoting_that_happens_to_work() {
 }
 
 #[test]
-fn e12_to_e14_a_node_config() {
+fn e12_to_e14_check_taint_and_cluster_of_a_node_config() {
     let config = |cidr: &str, kubelet: &str| {
         verdict(&custom(&format!(
             "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster: {{name: demo, apiServerEndpoint: https://E, certificateAuthority: Q0E={cidr}}}\n{kubelet}"
@@ -103,14 +104,14 @@ fn e12_to_e14_a_node_config() {
 }
 
 #[test]
-fn e15_bottlerocket_on_custom() {
+fn e15_accepts_bottlerocket_settings_on_custom() {
     let settings = "[settings.kubernetes]\ncluster-name = \"demo\"\napi-server = \"https://E\"\ncluster-certificate = \"Q0E=\"\n\
         [settings.kubernetes.node-taints]\n\"karpenter.sh/unregistered\" = [\":NoExecute\"]\n";
     assert_eq!(verdict(&custom(settings)), GOOD);
 }
 
 #[test]
-fn e16_to_e19_al2023() {
+fn e16_to_e19_check_formats_on_al2023() {
     assert_eq!(verdict(&class("AL2023", "#!/bin/bash\necho hello\n")), GOOD);
     assert_eq!(
         verdict(&class("AL2023", "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n")),
@@ -125,7 +126,7 @@ fn e16_to_e19_al2023() {
 }
 
 #[test]
-fn e20_a_second_bootstrap() {
+fn e20_reports_second_bootstrap_call_on_al2() {
     assert_eq!(
         verdict(&class(
             "AL2",
@@ -136,7 +137,7 @@ fn e20_a_second_bootstrap() {
 }
 
 #[test]
-fn e21_and_e22_mime_closed_and_not() {
+fn e21_and_e22_report_malformed_mime_archives_only() {
     let head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n";
     let part = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho hi\n";
     assert_eq!(verdict(&class("AL2", &format!("{head}\n{part}{part}--B--\n"))), GOOD);
@@ -148,21 +149,21 @@ fn e21_and_e22_mime_closed_and_not() {
 }
 
 #[test]
-fn e23_to_e25_bottlerocket() {
-    let says = |text: &str| verdict(&class("Bottlerocket", text));
-    assert_eq!(says("#!/bin/bash\necho hi\n"), ["error userdata-family-mismatch"]);
+fn e23_to_e25_report_scripts_and_overridden_settings_on_bottlerocket() {
+    let bottlerocket = |text: &str| verdict(&class("Bottlerocket", text));
+    assert_eq!(bottlerocket("#!/bin/bash\necho hi\n"), ["error userdata-family-mismatch"]);
     assert_eq!(
-        says("[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]\n"),
+        bottlerocket("[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]\n"),
         ["warning userdata-overridden"]
     );
     assert_eq!(
-        says("[settings.kubernetes]\ncluster-name = \"other\"\n[setting.kubernetes]\n"),
+        bottlerocket("[settings.kubernetes]\ncluster-name = \"other\"\n[setting.kubernetes]\n"),
         ["warning userdata-overridden", "warning userdata-overridden"]
     );
 }
 
 #[test]
-fn e26_and_e27_windows() {
+fn e26_and_e27_report_powershell_tags_on_windows() {
     assert_eq!(
         verdict(&class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n")),
         ["error userdata-family-mismatch"]
@@ -171,7 +172,7 @@ fn e26_and_e27_windows() {
 }
 
 #[test]
-fn e28_encoded_twice() {
+fn e28_reports_base64_on_every_family() {
     for (family, severity) in [
         ("AL2", "error"),
         ("AL2023", "error"),
@@ -185,7 +186,7 @@ fn e28_encoded_twice() {
 }
 
 #[test]
-fn e29_windows_line_endings() {
+fn e29_reports_windows_line_endings_on_custom_only() {
     let text = |family: &str| {
         format!(
             "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"#!/bin/bash\\r\\n/opt/join.sh\\r\\n\"\n"
@@ -197,7 +198,7 @@ fn e29_windows_line_endings() {
 }
 
 #[test]
-fn e30_a_folded_script_is_one_comment() {
+fn e30_reports_script_folded_into_one_comment() {
     assert_eq!(
         verdict(&custom(
             "#!/bin/bash set -e /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'\n"
@@ -207,7 +208,7 @@ fn e30_a_folded_script_is_one_comment() {
 }
 
 #[test]
-fn the_shape_of_the_published_example_has_three_mistakes() {
+fn reports_three_mistakes_in_the_published_custom_ami_example() {
     assert_eq!(
         verdict(include_str!("../../../examples/custom-ami.yaml")),
         [

@@ -1,4 +1,4 @@
-//! Nodes that never register.
+//! Family `bootstrap`: user data and taints that keep nodes from joining, registering or becoming initialized.
 
 #[cfg(test)]
 mod examples;

@@ -18,21 +18,22 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter waits for a new node, copies labels, taints and startup taints onto it and then takes this one taint
-    /// away. Until then the taint keeps pods off. For every other family Karpenter writes it into the user data; for
-    /// `Custom` nobody does but you.
+    /// Karpenter waits for a new node, copies the NodePool's labels, taints and startup taints onto it, and then
+    /// removes this taint. Until then the taint keeps pods off the node. For every other AMI family Karpenter writes
+    /// the taint into the user data. For `Custom` you have to write it yourself.
     ///
-    /// Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 refuse a node without it: `Registered=False`, reason
-    /// `UnregisteredTaintNotFound`, and after 15 minutes the node is deleted and replaced by the next one. Every later
-    /// release registers the node, logs `node claim registration error`, publishes the event
-    /// `UnregisteredTaintMissing`, and pods may start before the NodePool's taints are there.
+    /// Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 do not register a node without the taint: the NodeClaim has
+    /// `Registered=False` with reason `UnregisteredTaintNotFound`, and after 15 minutes Karpenter deletes the node
+    /// and launches the next one. Every later release registers the node, logs `node claim registration error` and
+    /// publishes the event `UnregisteredTaintMissing`. Pods may then start before the node has the NodePool's taints.
     ///
-    /// The key is `karpenter.sh/unregistered`. There is no `karpenter.sh/uninitialized` in any release, whatever is
-    /// written about it; `node.cloudprovider.kubernetes.io/uninitialized` is the cloud controller's and another matter.
-    /// The taint in the NodePool's `taints` or `startupTaints` is of no use: those are copied too late.
+    /// The key is `karpenter.sh/unregistered`. No release of Karpenter uses `karpenter.sh/uninitialized`, although
+    /// some articles mention it. `node.cloudprovider.kubernetes.io/uninitialized` belongs to the cloud controller
+    /// manager and is unrelated. Adding the taint to `taints` or `startupTaints` of the NodePool does not help,
+    /// because Karpenter copies those too late.
     ///
-    /// Nothing is reported where the text leaves it open: arguments from a variable, a file that is sourced, a script
-    /// that is downloaded or comes with the image.
+    /// The rule reports nothing if the user data leaves the question open: arguments from a variable, a file that is
+    /// sourced, or a script that is downloaded or part of the image.
     ///
     /// ## Example
     ///
@@ -63,7 +64,7 @@ rule! {
     ///       --kubelet-extra-args '--node-labels=team=billing --register-with-taints="karpenter.sh/unregistered:NoExecute"'
     /// ```
     ///
-    /// Double quotes inside the single ones are harmless; Karpenter's own user data has them.
+    /// Double quotes inside the single quotes are harmless; Karpenter's own user data contains them.
     ///
     /// ## References
     ///
@@ -77,7 +78,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the user data of a Custom node class does not register the taint that Karpenter waits for",
+        summary: "user data for `amiFamily: Custom` does not register the taint that Karpenter expects",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -88,33 +89,35 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
     let found = data.registration();
     let Some(join) = found.joins.first() else { return };
-    // A program of the image may register the taint by itself.
+    // A program on the image may register the taint by itself.
     if found.bootstraps().any(|call| !data.is_eks(call)) {
         return;
     }
-    let said = |key: &str| found.taints.iter().any(|taint| taint.taint.matches(key, TAINT_EFFECT));
-    let other = found.taints.iter().any(|found| is_wrong(&found.taint));
-    if said(TAINT_KEY) || other || found.is_dynamic() {
+    let registers = |key: &str| found.taints.iter().any(|taint| taint.taint.matches(key, TAINT_EFFECT));
+    let wrong = found.taints.iter().any(|found| is_wrong(&found.taint));
+    if registers(TAINT_KEY) || wrong || found.is_dynamic() {
         return;
     }
-    let draft = |severity, what: &str, releases| {
-        let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {what}");
+    let draft = |severity, effect: &str, releases| {
+        let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {effect}");
         let mut draft = data.draft(&RULE, place(join, data.text), message)
             .help(help(join))
             .severity(severity)
             .releases(releases);
         if let Some(word) = hidden(&found) {
-            draft = draft.related(data.place(word), "the taint stands here, where bootstrap.sh does not look");
+            draft =
+                draft.related(data.place(word), "the taint is in this argument, which bootstrap.sh ignores");
         }
         draft
     };
-    let required = "and Karpenter never registers them: it deletes each after 15 minutes and starts the next";
-    let expected = "which keeps pods off until Karpenter has set the NodePool's taints and labels";
+    let required =
+        "so Karpenter never registers them: it deletes each one after 15 minutes and launches the next";
+    let expected = "so pods may start before Karpenter has applied the NodePool's taints and labels";
     drafts.push(draft(Severity::Error, required, TAINT_REQUIRED));
     drafts.push(draft(Severity::Warning, expected, Releases::ALL.without(TAINT_REQUIRED)));
 }
 
-/// Where the taint would be written.
+/// Span of the argument or section to which the taint has to be added.
 fn place(join: &Join, text: &str) -> Span {
     match join {
         Join::Bootstrap(call) => call.options.iter().find(|option| option.name == "--kubelet-extra-args").map_or(
@@ -149,7 +152,7 @@ fn help(join: &Join) -> String {
     format!("add `{what}{TAINT_KEY}{between}{TAINT_EFFECT}{to}")
 }
 
-/// The argument that bootstrap.sh drops with the taint in it.
+/// Argument that contains the taint but that bootstrap.sh ignores.
 fn hidden(found: &Registration) -> Option<Span> {
     let ignored = found.bootstraps().flat_map(|call| &call.ignored).map(|ignored| &ignored.word);
     ignored.into_iter().find(|word| word.value.contains(TAINT_KEY)).map(|word| word.span)
@@ -168,18 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_where_the_taint_would_be_written() {
+    fn reports_missing_taint_at_the_kubelet_arguments() {
         insta::assert_snapshot!(findings(&super::RULE, &custom(CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
-          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, which keeps pods off until Karpenter has set the NodePool's taints and labels
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so pods may start before Karpenter has applied the NodePool's taints and labels
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
         ");
     }
 
     #[test]
-    fn the_releases_that_refuse_the_node_make_it_an_error() {
+    fn is_an_error_on_releases_that_require_the_taint() {
         for (release, severity) in [
             ("1.0.0", "error"),
             ("1.0.8", "error"),
@@ -199,18 +202,18 @@ mod tests {
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
-          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, and Karpenter never registers them: it deletes each after 15 minutes and starts the next
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so Karpenter never registers them: it deletes each one after 15 minutes and launches the next
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
-          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, which keeps pods off until Karpenter has set the NodePool's taints and labels
+          nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so pods may start before Karpenter has applied the NodePool's taints and labels
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
         ");
     }
 
     #[test]
-    fn the_help_speaks_the_language_of_the_text() {
+    fn help_matches_the_format_of_the_user_data() {
         for (text, word) in [
             ("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n", "registerWithTaints:"),
             ("[settings.kubernetes]\ncluster-name = 'a'\n", "node-taints"),
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_text_leaves_open_is_not_called_missing() {
+    fn accepts_user_data_that_may_register_the_taint_elsewhere() {
         for script in [
             "source /opt/env.sh\n/etc/eks/bootstrap.sh demo",
             "curl -s https://example.com/join | bash\n/etc/eks/bootstrap.sh demo",
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_joins_by_itself_may_register_it_by_itself() {
+    fn accepts_images_that_join_by_themselves() {
         silent(&super::RULE, &custom("#!/bin/bash\nyum install -y jq\n"));
         silent(&super::RULE, &custom("#!/bin/bash\n/opt/bootstrap.sh demo\n"));
         silent(&super::RULE, &custom("#cloud-config\npackages: [jq]\n"));
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn other_families_get_the_taint_from_karpenter() {
+    fn accepts_families_whose_taint_karpenter_writes() {
         for family in ["AL2", "AL2023", "Bottlerocket", "Windows2022"] {
             silent(&super::RULE, &custom(CALL).replace("Custom", family));
         }

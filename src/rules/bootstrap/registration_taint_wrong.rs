@@ -15,19 +15,20 @@ use userdata::taint_list::Taint;
 rule! {
     /// ## What it does
     ///
-    /// Checks that the user data of an EC2NodeClass with `amiFamily: Custom` registers no other taint of Karpenter's
-    /// than `karpenter.sh/unregistered:NoExecute`: no `karpenter.sh/uninitialized`, no effect `NoSchedule`.
+    /// Checks that the user data of an EC2NodeClass with `amiFamily: Custom` registers no Karpenter taint other than
+    /// `karpenter.sh/unregistered:NoExecute`. The rule reports the key `karpenter.sh/uninitialized` and the effect
+    /// `NoSchedule`, for example.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter compares key and effect. A taint that differs in either is not the one it waits for, and it is not the
-    /// one it takes away: it stays on the node for good, and pods that do not tolerate it never run there.
+    /// Karpenter compares the key and the effect. If one of them differs, Karpenter does not recognise the taint and
+    /// does not remove it. The taint stays on the node permanently, and pods that do not tolerate it never run there.
     ///
-    /// `karpenter.sh/uninitialized` is in many write-ups and in no release of Karpenter. The value does not matter:
-    /// `karpenter.sh/unregistered=true:NoExecute` is right.
+    /// `karpenter.sh/uninitialized` is in many articles but in no release of Karpenter. The value does not matter:
+    /// `karpenter.sh/unregistered=true:NoExecute` is correct.
     ///
-    /// Where the right taint is missing too, Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 never register the node
-    /// (see `registration-taint-missing`, which says nothing here).
+    /// If the correct taint is missing as well, Karpenter 1.0.0-1.0.8, 1.1.0-1.1.3 and 1.2.0-1.2.1 never register the
+    /// node. The rule `registration-taint-missing` has the details; it does not report such user data a second time.
     ///
     /// ## Example
     ///
@@ -59,8 +60,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where this is the only taint of Karpenter's in the text: key and effect are replaced by those that Karpenter
-    /// knows. Where the right taint is there as well, the other one has to be taken out by hand.
+    /// Safe if this is the only Karpenter taint in the user data: the fix replaces the key and the effect with the
+    /// ones that Karpenter expects. If the correct taint is also there, remove the wrong taint by hand.
     ///
     /// ## References
     ///
@@ -73,14 +74,14 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the user data of a Custom node class registers a taint of Karpenter's with a key or effect that it does not know",
+        summary: "user data for `amiFamily: Custom` registers a Karpenter taint with the wrong key or effect",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// Whether a taint was meant for Karpenter and is none that Karpenter looks for.
+/// Whether a taint is meant for Karpenter but is not the taint that Karpenter expects.
 pub(super) fn is_wrong(taint: &Taint) -> bool {
     let (domain, name) = taint.key.value.split_once('/').unwrap_or(("", &taint.key.value));
     let karpenters = domain == "karpenter.sh" || domain.ends_with(".karpenter.sh");
@@ -94,21 +95,21 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let wrong: Vec<&FoundTaint> = found.taints.iter().filter(|found| is_wrong(&found.taint)).collect();
     let right = found.taints.iter().any(|found| found.taint.matches(TAINT_KEY, TAINT_EFFECT));
     for one in &wrong {
-        let mends = !right && wrong.len() == 1;
+        let fixable = !right && wrong.len() == 1;
         let draft = |severity, more: &str, releases| {
             let message = format!("{}{more}", message(&one.taint));
             let draft = data.draft(&RULE, one.taint.span, message)
                 .help(help(right))
                 .severity(severity)
                 .releases(releases);
-            match mends.then(|| changes(data, &one.taint)).flatten() {
-                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter knows", changes)),
+            match fixable.then(|| changes(data, &one.taint)).flatten() {
+                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter expects", changes)),
                 None => draft,
             }
         };
-        let more = "; nobody takes this one away, and pods that do not tolerate it never run there";
+        let more = "; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node";
         if refused(one, right, &found) {
-            let refused = "; nodes are never registered, each is deleted after 15 minutes";
+            let refused = "; Karpenter never registers the nodes and deletes each one after 15 minutes";
             drafts.push(draft(Severity::Error, refused, TAINT_REQUIRED));
             drafts.push(draft(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));
         } else {
@@ -117,7 +118,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// Whether the node certainly registers with this taint and without the right one.
+/// Whether the node certainly registers with this taint and without the correct one.
 fn refused(one: &FoundTaint, right: bool, found: &Registration) -> bool {
     !right && one.place != Place::Mention && !found.is_dynamic()
 }
@@ -125,21 +126,27 @@ fn refused(one: &FoundTaint, right: bool, found: &Registration) -> bool {
 fn message(taint: &Taint) -> String {
     let (key, effect) = (&taint.key.value, &taint.effect.value);
     match (key == TAINT_KEY, effect.as_str()) {
-        (true, "") => format!("the taint `{key}` has no effect; Karpenter looks for `{TAINT_KEY}:{TAINT_EFFECT}`"),
-        (true, _) => format!("the taint `{key}` has the effect `{effect}`; Karpenter looks for `{TAINT_EFFECT}`"),
-        (false, _) => format!("Karpenter knows no taint `{key}`; it looks for `{TAINT_KEY}:{TAINT_EFFECT}`"),
+        (true, "") => {
+            format!("the taint `{key}` lacks an effect, but Karpenter expects `{TAINT_KEY}:{TAINT_EFFECT}`")
+        }
+        (true, _) => {
+            format!("the taint `{key}` has the effect `{effect}`, but Karpenter expects `{TAINT_EFFECT}`")
+        }
+        (false, _) => {
+            format!("the taint `{key}` is unknown to Karpenter, which expects `{TAINT_KEY}:{TAINT_EFFECT}`")
+        }
     }
 }
 
 fn help(right: bool) -> String {
     if right {
-        "take it out; the taint that Karpenter looks for is there as well".to_owned()
+        "remove it; the taint that Karpenter expects is already there".to_owned()
     } else {
         format!("write `{TAINT_KEY}:{TAINT_EFFECT}`")
     }
 }
 
-/// Key and effect replaced where they are wrong; nothing where they do not stand in the text letter by letter.
+/// Edits that replace a wrong key and a wrong effect; `None` if they do not appear verbatim in the user data.
 fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
     let replaced = |part: &Placed, by: &str| {
         let quoted = part.span.text(data.text);
@@ -172,41 +179,41 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_found_at_the_taint() {
+    fn reports_wrong_key_at_the_taint() {
         insta::assert_snapshot!(findings(&super::RULE, &with("\"karpenter.sh/uninitialized:NoExecute\"")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints="karpenter.sh/uninitialized:NoExecute"'
             |                                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
-          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
+          the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
           help: write `karpenter.sh/unregistered:NoExecute`
-          fix: write the taint that Karpenter knows: "karpenter.sh/unregistered"
+          fix: write the taint that Karpenter expects: "karpenter.sh/unregistered"
         "#);
     }
 
     #[test]
-    fn another_effect_is_found_at_the_taint() {
+    fn reports_wrong_effect_at_the_taint() {
         insta::assert_snapshot!(findings(&super::RULE, &with("a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule'
             |                                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
-          the taint `karpenter.sh/unregistered` has the effect `NoSchedule`; Karpenter looks for `NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
+          the taint `karpenter.sh/unregistered` has the effect `NoSchedule`, but Karpenter expects `NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
           help: write `karpenter.sh/unregistered:NoExecute`
-          fix: write the taint that Karpenter knows: "NoExecute"
+          fix: write the taint that Karpenter expects: "NoExecute"
         "#);
     }
 
     #[test]
-    fn the_releases_that_refuse_the_node_make_it_an_error() {
+    fn is_an_error_on_releases_that_require_the_taint() {
         let settings = Settings { karpenter: Target::parse("1.1.3").unwrap(), ..Settings::default() };
         insta::assert_snapshot!(findings_with(&super::RULE, &with("karpenter.sh/uninitialized:NoExecute"), &settings), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/uninitialized:NoExecute'
             |                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
-          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nodes are never registered, each is deleted after 15 minutes
+          the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; Karpenter never registers the nodes and deletes each one after 15 minutes
           help: write `karpenter.sh/unregistered:NoExecute`
-          fix: write the taint that Karpenter knows: "karpenter.sh/unregistered"
+          fix: write the taint that Karpenter expects: "karpenter.sh/unregistered"
         "#);
-        // Where a variable may bring the right one, nobody knows.
+        // The variable may contain the correct taint.
         let open = script("/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--register-with-taints=karpenter.sh/uninitialized:NoExecute $MORE\"");
         let severities: Vec<_> =
             report(&super::RULE, &open, &settings).findings.iter().map(|finding| finding.severity.name()).collect();
@@ -214,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn key_and_effect_are_replaced_on_every_way() {
+    fn fixes_key_and_effect_in_every_format() {
         let right = "karpenter.sh/unregistered:NoExecute";
         for wrong in [
             "karpenter.sh/uninitialized:NoExecute",
@@ -236,18 +243,18 @@ mod tests {
     }
 
     #[test]
-    fn beside_the_right_one_it_is_for_the_author_to_take_out() {
+    fn offers_no_fix_if_the_correct_taint_is_also_there() {
         insta::assert_snapshot!(findings(&super::RULE, &with("karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute'
             |                                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter knows no taint `karpenter.sh/uninitialized`; it looks for `karpenter.sh/unregistered:NoExecute`; nobody takes this one away, and pods that do not tolerate it never run there
-          help: take it out; the taint that Karpenter looks for is there as well
+          the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
+          help: remove it; the taint that Karpenter expects is already there
         ");
     }
 
     #[test]
-    fn taints_of_others_are_left_alone() {
+    fn accepts_the_correct_taint_and_unrelated_taints() {
         for taints in [
             "karpenter.sh/unregistered:NoExecute",
             "karpenter.sh/unregistered=true:NoExecute,team/x=y:NoSchedule",

@@ -11,17 +11,17 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds startup taints of a NodePool that nothing is known to take off: no agent, controller or driver that this tool
-    /// knows does, and no workload of the input tolerates the taint by its name.
+    /// Finds startup taints of a NodePool that no known component removes: neither an agent, controller or driver
+    /// that the rule knows, nor a workload in the input that tolerates the taint by its key.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter puts startup taints on its nodes and waits for them to go; it never takes one off. Until then the node is
-    /// not initialized: pods that do not tolerate the taint stay pending beside it (`StartupTaint "…" still exists`), and
-    /// the node is not consolidated.
+    /// Karpenter puts startup taints on its nodes and waits until another component removes them. Karpenter itself
+    /// never removes one. Until then the node is not initialized: pods that do not tolerate the taint stay Pending
+    /// (`StartupTaint "…" still exists`), and Karpenter does not consolidate the node.
     ///
-    /// A controller of your own that removes the taint is none this tool can know. Where it is not in the input, or a taint's
-    /// name says that it passes, the finding is no more than a note.
+    /// The rule cannot know your own controllers. If one of them removes the taint, add its workload to the input or
+    /// suppress the finding. If the key suggests that the taint is temporary, the finding is only an info.
     ///
     /// ## Example
     ///
@@ -39,7 +39,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// If it is to keep other pods away for good, it is no startup taint:
+    /// A taint that keeps other pods off permanently belongs under `taints`:
     ///
     /// ```yaml
     /// apiVersion: karpenter.sh/v1
@@ -64,7 +64,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "nothing is known to take a startup taint off, and nodes with it never become initialized",
+        summary: "no known component removes a startup taint, so nodes with it never become initialized",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -80,22 +80,22 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             continue;
         }
         let message = format!(
-            "nothing is known to take the startup taint `{key}` off, and Karpenter does not: nodes with it never become \
-             initialized, and are not consolidated"
+            "no known component removes the startup taint `{key}`, and Karpenter does not either: nodes with it never \
+             become initialized, and Karpenter does not consolidate them"
         );
-        let help = "run what removes it on every node, tolerating it; if it is to stay on the node, write it under `taints`";
+        let help = "run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`";
         let draft = Draft::new(&RULE, taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent), message).help(help);
         drafts.push(if startup_taints::sounds_passing(key) { draft.severity(Severity::Info) } else { draft });
     }
 }
 
-/// How many workloads are looked through for one that tolerates a taint; a cluster has its agents in far fewer.
-const LOOKED_THROUGH: usize = 2_000;
+/// Maximum number of workloads to search for a toleration. A cluster has far fewer agents.
+const MAX_WORKLOADS: usize = 2_000;
 
-/// Whether a workload of the same cluster tolerates the taint by its name: what removes a taint has to.
+/// Whether a workload of the same cluster tolerates the taint by its key. A component that removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
     let pods = context.inventory.objects().iter().filter_map(|object| object.pod());
-    for pod in pods.take(LOOKED_THROUGH) {
+    for pod in pods.take(MAX_WORKLOADS) {
         if items_of(pod.at_path(&["spec", "tolerations"])).any(|toleration| toleration.str_at(&["key"]) == Some(key)) {
             return true;
         }
@@ -115,23 +115,23 @@ mod tests {
     }
 
     #[test]
-    fn a_taint_of_ones_own_stays() {
+    fn reports_taint_without_a_known_remover() {
         insta::assert_snapshot!(findings(&RULE, &pool("NodeReadiness")), @"
           8 |       - {key: NodeReadiness, effect: NoSchedule}
             |               ^^^^^^^^^^^^^
         warning NodePool/a spec.template.spec.startupTaints[0] [1.0-1.14]
-          nothing is known to take the startup taint `NodeReadiness` off, and Karpenter does not: nodes with it never become initialized, and are not consolidated
-          help: run what removes it on every node, tolerating it; if it is to stay on the node, write it under `taints`
+          no known component removes the startup taint `NodeReadiness`, and Karpenter does not either: nodes with it never become initialized, and Karpenter does not consolidate them
+          help: run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`
         ");
     }
 
     #[test]
-    fn a_name_that_says_that_it_passes_is_a_note() {
+    fn is_an_info_if_the_key_suggests_a_temporary_taint() {
         assert!(findings(&RULE, &pool("node.spack.io/certificate-pending")).contains("info NodePool/a"));
     }
 
     #[test]
-    fn known_removers_are_left_to_their_work() {
+    fn accepts_taints_with_a_known_remover() {
         for key in [
             "node.cilium.io/agent-not-ready",
             "ebs.csi.aws.com/agent-not-ready",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_tolerates_a_taint_by_name_may_be_its_remover() {
+    fn accepts_taint_that_a_workload_tolerates_by_key() {
         let agent = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: untaint}\nspec:\n  template:\n    spec:\n      containers: []\n      tolerations: [TOLERATION]\n";
         silent(&RULE, &(pool("app") + &agent.replace("TOLERATION", "{key: app, operator: Exists}")));
         let any = pool("app") + &agent.replace("TOLERATION", "{operator: Exists}");

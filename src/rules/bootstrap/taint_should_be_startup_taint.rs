@@ -12,15 +12,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds taints of a NodePool that an agent takes off once the node is ready, such as
-    /// `node.cilium.io/agent-not-ready`, under `taints` instead of `startupTaints`.
+    /// Finds taints under `taints` of a NodePool that an agent removes once the node is ready, such as
+    /// `node.cilium.io/agent-not-ready`. They belong under `startupTaints`.
     ///
     /// ## Why it is bad
     ///
-    /// A taint under `taints` is there for good: Karpenter launches nodes only for pods that tolerate it. Pods do not
-    /// tolerate a taint that is meant to be gone by the time they come, so nothing is launched (`did not tolerate …`). A
-    /// taint under `startupTaints` is put on the node all the same, and pods need not tolerate it; Karpenter waits until the
-    /// agent has taken it off.
+    /// Karpenter treats a taint under `taints` as permanent and launches nodes only for pods that tolerate it. Pods
+    /// do not tolerate a taint that is removed before they start, so Karpenter launches nothing
+    /// (`did not tolerate …`). Karpenter puts a taint under `startupTaints` on the node as well, but pods do not have
+    /// to tolerate it. Karpenter waits until the agent has removed it.
     ///
     /// ## Example
     ///
@@ -63,14 +63,14 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: the nodes get the same taints as before. All such taints of a NodePool are moved together.
+    /// Safe: the nodes get the same taints as before. One fix moves all such taints of a NodePool.
     ///
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#5293, #628
     /// - docs.cilium.io, "Considerations on Node Pool Taints and Unmanaged Pods"
-    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaim.go`, 1.0-1.14: pods are held against
-    ///   `taints` alone
+    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaim.go`, 1.0-1.14: Karpenter
+    ///   compares the tolerations of pods only with `taints`
     RULE {
         name: "taint-should-be-startup-taint",
         family: Family::Bootstrap,
@@ -78,7 +78,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a taint that an agent takes off stands under `taints`, so no ordinary pod gets a node",
+        summary: "a taint that an agent removes is under `taints`, so Karpenter launches no node for ordinary pods",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -88,28 +88,32 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(spec) = object.at(&["spec", "template", "spec"]) else { return };
     let Some(list) = spec.get("taints") else { return };
-    let passing: Vec<Node<'d>> = list.items().filter(|taint| is_passing(*taint)).collect();
-    let mut fix = moved(spec, list, &passing);
-    for taint in passing {
+    let temporary: Vec<Node<'d>> = list.items().filter(|taint| is_temporary(*taint)).collect();
+    let mut fix = moved(spec, list, &temporary);
+    for taint in temporary {
         let key = taint.str_at(&["key"]).unwrap_or_default();
         let remover = startup_taints::remover(key);
-        let whose = remover.map_or_else(
-            || "its name says that an agent takes it off once the node is ready".to_owned(),
-            |remover| format!("{remover} takes it off once the node is ready"),
+        let reason = remover.map_or_else(
+            || "its name suggests that an agent removes it once the node is ready".to_owned(),
+            |remover| format!("{remover} removes it once the node is ready"),
         );
-        // Only the scheduler minds this effect, and Karpenter passes over it where it has to.
+        // `PreferNoSchedule` is only a preference, which Karpenter ignores for a pod that would get no node otherwise.
         let soft = taint.str_at(&["effect"]) == Some("PreferNoSchedule");
         let effect = if soft {
-            "Karpenter takes it for one that stays"
+            "Karpenter treats it as permanent"
         } else {
-            "Karpenter takes it for one that stays and launches nodes only for pods that tolerate it"
+            "Karpenter treats it as permanent and launches nodes only for pods that tolerate it"
         };
-        let message = format!("the taint `{key}` stands under `taints`, and {effect}; {whose}");
+        let message = format!("the taint `{key}` is under `taints`, so {effect}; {reason}");
         let severity = if soft || remover.is_none() { Severity::Warning } else { Severity::Error };
-        let draft = Draft::new(&RULE, taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent), message)
-            .help("move it to `startupTaints`, which pods need not tolerate")
-            .severity(severity);
-        // The first carries the fix for all, so that no two edits meet.
+        let draft = Draft::new(
+            &RULE,
+            taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent),
+            message,
+        )
+        .help("move it to `startupTaints`, which pods do not have to tolerate")
+        .severity(severity);
+        // The first finding carries the fix for all taints, because separate edits would overlap.
         drafts.push(match fix.take() {
             Some(fix) => draft.fix(fix),
             None => draft,
@@ -117,15 +121,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn is_passing(taint: Node<'_>) -> bool {
+fn is_temporary(taint: Node<'_>) -> bool {
     let key = taint.str_at(&["key"]).unwrap_or_default();
     startup_taints::remover(key).is_some() || startup_taints::is_named_not_ready(key)
 }
 
-/// The taints moved to the other list; but those that stand there already are only removed here.
-fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix<'d>> {
+/// Fix that moves the taints to `startupTaints`. It only removes a taint that `startupTaints` already contains.
+fn moved<'d>(spec: Node<'d>, list: Node<'d>, temporary: &[Node<'d>]) -> Option<Fix<'d>> {
     const TO: &str = "startupTaints";
-    let whole = passing.len() == list.len();
+    let whole = temporary.len() == list.len();
     let title = "move it to `startupTaints`";
     let target = spec.get(TO);
     if target.is_none() && whole {
@@ -138,11 +142,11 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
         ["key", "effect"].iter().all(|field| one.str_at(&[field]) == other.str_at(&[field]))
     };
     let mut new: Vec<Node<'d>> = Vec::new();
-    for taint in passing {
-        // Where there is no other list, this one is taken as it is.
-        let stands = items_of(target).any(|other| same(*taint, other))
+    for taint in temporary {
+        // Without an existing `startupTaints` list, the taints move unchanged, duplicates included.
+        let present = items_of(target).any(|other| same(*taint, other))
             || (target.is_some() && new.iter().any(|other| same(*taint, *other)));
-        if !stands {
+        if !present {
             new.push(*taint);
         }
     }
@@ -153,7 +157,7 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, passing: &[Node<'d>]) -> Option<Fix
     if whole {
         changes.push(Change::Remove(list));
     } else {
-        for taint in passing.iter().rev() {
+        for taint in temporary.iter().rev() {
             changes.push(Change::Remove(*taint));
         }
     }
@@ -174,25 +178,25 @@ mod tests {
     const WEB: &str = "{key: web, effect: NoSchedule}";
 
     #[test]
-    fn the_message_names_the_agent() {
+    fn message_names_the_agent_that_removes_the_taint() {
         insta::assert_snapshot!(findings(&RULE, &pool(&format!("      taints: [{CILIUM}]\n"))), @r#"
           7 |       taints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]
             |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.taints[0] [1.0-1.14]
-          the taint `node.cilium.io/agent-not-ready` stands under `taints`, and Karpenter takes it for one that stays and launches nodes only for pods that tolerate it; the Cilium agent takes it off once the node is ready
-          help: move it to `startupTaints`, which pods need not tolerate
+          the taint `node.cilium.io/agent-not-ready` is under `taints`, so Karpenter treats it as permanent and launches nodes only for pods that tolerate it; the Cilium agent removes it once the node is ready
+          help: move it to `startupTaints`, which pods do not have to tolerate
           fix: move it to `startupTaints`: "startupTaints"
         "#);
     }
 
     #[test]
-    fn a_name_alone_and_a_soft_effect_are_warnings() {
+    fn is_a_warning_for_an_unknown_agent_and_for_a_soft_effect() {
         insta::assert_snapshot!(findings(&RULE, &pool("      taints:\n      - key: zalando.org/node-not-ready\n        effect: NoSchedule\n")), @r#"
           8 |       - key: zalando.org/node-not-ready
             |              ^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning NodePool/a spec.template.spec.taints[0] [1.0-1.14]
-          the taint `zalando.org/node-not-ready` stands under `taints`, and Karpenter takes it for one that stays and launches nodes only for pods that tolerate it; its name says that an agent takes it off once the node is ready
-          help: move it to `startupTaints`, which pods need not tolerate
+          the taint `zalando.org/node-not-ready` is under `taints`, so Karpenter treats it as permanent and launches nodes only for pods that tolerate it; its name suggests that an agent removes it once the node is ready
+          help: move it to `startupTaints`, which pods do not have to tolerate
           fix: move it to `startupTaints`: "startupTaints"
         "#);
         let soft = pool("      taints: [{key: node.cilium.io/agent-not-ready, effect: PreferNoSchedule}]\n");
@@ -200,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_move_and_there_is_no_list_the_key_is_renamed() {
+    fn fix_renames_the_key_if_all_taints_move() {
         assert_eq!(
             fixed(&RULE, &pool(&format!("      taints: # agents\n      - {CILIUM}\n      - {EBS}\n"))),
             pool(&format!("      startupTaints: # agents\n      - {CILIUM}\n      - {EBS}\n"))
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn where_some_stay_the_others_move() {
+    fn fix_leaves_permanent_taints_in_place() {
         assert_eq!(
             fixed(&RULE, &pool(&format!("      taints:\n      - {CILIUM}\n      - {WEB}\n      - {EBS}\n"))),
             pool(&format!("      startupTaints:\n      - {CILIUM}\n      - {EBS}\n      taints:\n      - {WEB}\n"))
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_other_list_is_not_written_twice() {
+    fn fix_does_not_duplicate_existing_startup_taints() {
         assert_eq!(
             fixed(&RULE, &pool(&format!("      taints:\n      - {WEB}\n      - {CILIUM}\n      startupTaints:\n      - {CILIUM}\n"))),
             pool(&format!("      taints:\n      - {WEB}\n      startupTaints:\n      - {CILIUM}\n"))
@@ -232,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn taints_that_stay_are_left_alone() {
+    fn accepts_permanent_taints() {
         for taint in [
             WEB,
             "{key: nvidia.com/gpu, effect: NoSchedule}",

@@ -1,4 +1,4 @@
-//! The user data of a node class, as the rules of this family look at it.
+//! View of the user data of an EC2NodeClass that the rules of this family share.
 
 use lint::finding::{Draft, Place};
 use manifest::edit::Change;
@@ -16,70 +16,70 @@ use userdata::registration::Registration;
 use userdata::shell::{Command, Script};
 use userdata::word::Word;
 
-/// Where the EKS images have the script.
+/// Path of bootstrap.sh on the EKS images.
 const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
 
-/// The taint that Karpenter looks for on a node that has just joined (kubernetes-sigs/karpenter pkg/apis/v1/taints.go
-/// `UnregisteredTaintKey`).
+/// Key of the taint that Karpenter expects on a node that has just joined (kubernetes-sigs/karpenter
+/// pkg/apis/v1/taints.go `UnregisteredTaintKey`).
 pub(super) const TAINT_KEY: &str = "karpenter.sh/unregistered";
 
-/// Its effect; the value is not compared.
+/// Effect of that taint. Karpenter does not compare the value.
 pub(super) const TAINT_EFFECT: &str = "NoExecute";
 
-/// The releases that never register a node without the taint: those on core 1.0.0-1.0.5, 1.1.0-1.1.1 and 1.2.0
-/// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go; go.mod of the provider's tags). Later
-/// ones log an error and register it.
+/// Releases that never register a node without the taint: those with core 1.0.0-1.0.5, 1.1.0-1.1.1 and 1.2.0
+/// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go; go.mod of the provider's tags).
+/// Later releases log an error and register the node.
 pub(super) const TAINT_REQUIRED: Releases =
     Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1));
 
-/// A text that somebody wrote for the nodes of a family.
+/// User data of an EC2NodeClass and the AMI family it is for.
 #[derive(Clone, Copy)]
 pub(super) struct UserData<'d> {
-    /// `spec.userData`.
+    /// Node at `spec.userData`.
     pub(super) node: Node<'d>,
-    /// Its value.
+    /// Value of `spec.userData`.
     pub(super) text: &'d str,
-    /// What the node boots from.
+    /// AMI family of the image.
     pub(super) family: Family,
 }
 
 impl<'d> UserData<'d> {
-    /// The user data of a node class, where it has some and its family is known.
+    /// Returns the user data of an EC2NodeClass, unless it is blank or the AMI family is unknown.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
         let node = object.at(&["spec", "userData"])?;
         let text = node.as_str().filter(|text| !text.trim().is_empty())?;
         Some(Self { node, text, family: family(object)? })
     }
 
-    /// A finding about a part of the text.
+    /// Creates a finding about a part of the user data.
     #[inline(never)]
     pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
         Draft::new(rule, self.place(span), message)
     }
 
-    /// A part of the text as a place.
+    /// Location of a part of the user data.
     pub(super) fn place(&self, span: Span) -> Place<'d> {
         Place::within(self.node, Bytes::new(span.start, span.end))
     }
 
-    /// The first line that is not blank, without the blanks around it.
+    /// Span of the first line that is not blank, without surrounding whitespace.
     pub(super) fn first_line(&self) -> Span {
         let line = Span::whole(self.text).first_line(self.text);
         Span::new(line.start, line.start + line.text(self.text).trim_end().len())
     }
 
-    /// The whole text as a place: its key.
+    /// Location for a finding about the whole user data: its key.
     pub(super) fn whole(&self) -> Place<'d> {
         Place::key(self.node)
     }
 
-    /// A part of the text replaced.
+    /// Edit that replaces a part of the user data.
     pub(super) fn replace(&self, span: Span, text: impl Into<String>) -> Change<'d> {
         Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
     }
 
-    /// A part of the text taken away. In a block scalar the indentation after its last line break stays, for it is that of
-    /// the line that moves up.
+    /// Edit that removes a part of the user data. In a block scalar the edit keeps the indentation after the last
+    /// removed line break, because the line that moves up needs it.
     pub(super) fn remove(&self, span: Span) -> Change<'d> {
         if !matches!(self.node.style(), Style::Literal | Style::Folded) {
             return self.replace(span, "");
@@ -94,12 +94,12 @@ impl<'d> UserData<'d> {
         self.replace(span, " ".repeat(kept))
     }
 
-    /// What the text says of registration.
+    /// Parses how the user data joins the cluster and which taints it registers.
     pub(super) fn registration(&self) -> Registration {
         Registration::read_with(self.text, &node_config::taints)
     }
 
-    /// Every part of the text that a shell runs.
+    /// Parses every part of the user data that a shell runs.
     pub(super) fn scripts(&self) -> Vec<Script> {
         let spans = match Kind::of(self.text) {
             Kind::Mime => self.bodies(&|part| self.is_shell(part)),
@@ -112,33 +112,33 @@ impl<'d> UserData<'d> {
         spans.into_iter().map(|span| Script::read(self.text, span)).collect()
     }
 
-    /// The bodies of the parts of an archive that are asked for.
-    fn bodies(&self, asked: &dyn Fn(&Part) -> bool) -> Vec<Span> {
+    /// Bodies of the MIME parts for which `wanted` returns true.
+    fn bodies(&self, wanted: &dyn Fn(&Part) -> bool) -> Vec<Span> {
         let mut bodies = Vec::new();
         for part in Archive::read(self.text).parts {
-            if asked(&part) {
+            if wanted(&part) {
                 bodies.push(part.body);
             }
         }
         bodies
     }
 
-    /// The bodies of the parts of a type whose encoding is not even spoken of.
+    /// Bodies of the MIME parts of a media type that have no `Content-Transfer-Encoding`.
     fn plain_bodies(&self, media_type: &str) -> Vec<Span> {
         self.bodies(&|part| {
             part.media_type() == media_type && part.header("Content-Transfer-Encoding").is_none()
         })
     }
 
-    /// Whether a call of bootstrap.sh is one of the script that the EKS images have; a program of that name elsewhere is
-    /// somebody's own.
+    /// Whether a call of bootstrap.sh runs the script of the EKS images. A program of the same name at another path
+    /// is the user's own.
     pub(super) fn is_eks(&self, call: &Bootstrap) -> bool {
         let program = call.program.text(self.text).trim_matches(['"', '\'']);
         program == BOOTSTRAP || (program.starts_with('$') && !program.contains('/'))
     }
 
-    /// The commands that cloud-init runs for a cloud-config, each a script: those of `bootcmd` and `runcmd` that stand
-    /// letter by letter in the text.
+    /// Commands that cloud-init runs for a cloud-config, each as a script: the items of `bootcmd` and `runcmd` that
+    /// appear verbatim in the user data.
     pub(super) fn cloud_commands(&self) -> Vec<CloudCommand> {
         let spans = match Kind::of(self.text) {
             Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
@@ -159,11 +159,11 @@ impl<'d> UserData<'d> {
         commands
     }
 
-    /// An item of `runcmd`: a string is a line of a script, a list is a command with each word in single quotes
-    /// (canonical/cloud-init cloudinit/util.py `shellify`).
+    /// Parses an item of `runcmd`: a string is a line of a script, a list is a command with each word in single
+    /// quotes (canonical/cloud-init cloudinit/util.py `shellify`).
     fn cloud_command(&self, item: Node<'_>, base: usize) -> Option<CloudCommand> {
         if !item.is_sequence() {
-            // What an edit puts between single quotes could end them.
+            // An edit could insert a single quote, which would end a single-quoted scalar.
             item.as_str().filter(|_| item.style() != Style::SingleQuoted)?;
             return Some(CloudCommand {
                 script: Script::read(self.text, verbatim(item, base)?),
@@ -181,7 +181,8 @@ impl<'d> UserData<'d> {
         Some(CloudCommand { script: Script { commands, ..Script::default() }, is_list: true })
     }
 
-    /// The `NodeConfigs` that nodeadm reads from the user data itself; not those that a script writes to a file.
+    /// Spans of every NodeConfig that nodeadm reads from the user data itself, but not of one that a script writes to
+    /// a file.
     pub(super) fn node_configs(&self) -> Vec<Span> {
         match Kind::of(self.text) {
             Kind::NodeConfig => vec![Span::whole(self.text)],
@@ -200,15 +201,15 @@ impl<'d> UserData<'d> {
     }
 }
 
-/// A command of a cloud-config.
+/// Command of a cloud-config.
 pub(super) struct CloudCommand {
-    /// What runs.
+    /// The command as a script.
     pub(super) script: Script,
-    /// It is given word by word, so that neither quotes nor blanks mean anything to a shell.
+    /// Whether the command is a list of words. No shell interprets quotes or spaces in a list.
     pub(super) is_list: bool,
 }
 
-/// Where a scalar of a cloud-config stands in the text, whose YAML begins at `base`, if letter by letter.
+/// Span of a cloud-config scalar in the user data, if it appears there verbatim. The YAML starts at `base`.
 fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
     let at = node.span();
     let quote = match node.style() {
@@ -224,7 +225,7 @@ fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
     Some(Span::new(base + at.start + quote, base + at.end.checked_sub(quote)?))
 }
 
-/// The calls of bootstrap.sh in a script: by its name, and by a variable that holds its path, as in `$B meadow`.
+/// Calls of bootstrap.sh in a script, by name or through a variable that contains the path, as in `$B meadow`.
 pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
     let mut calls = Vec::new();
     for command in &script.commands {
@@ -241,7 +242,7 @@ pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
     calls
 }
 
-/// Whether a variable is set, and to nothing but the path of bootstrap.sh.
+/// Whether a variable is set, and only ever to the path of bootstrap.sh.
 fn holds_bootstrap(script: &Script, name: &str) -> bool {
     let mut is_set = false;
     for command in &script.commands {
@@ -257,18 +258,18 @@ fn holds_bootstrap(script: &Script, name: &str) -> bool {
     is_set
 }
 
-/// What the nodes of a class boot from: `spec.amiFamily`, or the alias where it is left out (aws/karpenter-provider-aws
-/// pkg/apis/v1/ec2nodeclass.go `AMIFamily`).
+/// AMI family of an EC2NodeClass: `spec.amiFamily`, or the family of the alias if `amiFamily` is omitted
+/// (aws/karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go `AMIFamily`).
 pub(super) fn family(object: Object<'_>) -> Option<Family> {
     if let Some(name) = object.str_at(&["spec", "amiFamily"]) {
-        return named(name);
+        return family_by_name(name);
     }
     let terms = object.at(&["spec", "amiSelectorTerms"])?;
     let alias = terms.items().find_map(|term| term.str_at(&["alias"]))?;
-    named(alias.split('@').next()?).filter(|family| *family != Family::Custom)
+    family_by_name(alias.split('@').next()?).filter(|family| *family != Family::Custom)
 }
 
-fn named(name: &str) -> Option<Family> {
+fn family_by_name(name: &str) -> Option<Family> {
     const NAMES: [(&str, Family); 7] = [
         ("AL2", Family::Al2),
         ("AL2023", Family::Al2023),

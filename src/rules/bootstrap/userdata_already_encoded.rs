@@ -12,15 +12,15 @@ use userdata::kind::{Family as Image, Kind as Format, decode_base64};
 rule! {
     /// ## What it does
     ///
-    /// Checks that `spec.userData` is the text itself and not its Base64.
+    /// Checks that `spec.userData` is plain text and not Base64.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter encodes user data before it hands it to EC2. What is encoded already is encoded twice, and the node
-    /// gets Base64 where a script, an archive or settings should be: AL2 and AL2023 try to run it, Bottlerocket's user
-    /// data is refused before launch.
+    /// Karpenter encodes user data before it passes it to EC2. Text that is already Base64 is therefore encoded
+    /// twice, and the node gets Base64 instead of a script, an archive or settings. AL2 and AL2023 try to run it. For
+    /// Bottlerocket, Karpenter refuses the user data before launch.
     ///
-    /// With `amiFamily: Custom` it is a warning: nodeadm on AL2023 images decodes what it gets, cloud-init does not.
+    /// With `amiFamily: Custom` it is a warning: nodeadm on AL2023 images decodes the user data, cloud-init does not.
     ///
     /// ## Example
     ///
@@ -48,15 +48,16 @@ rule! {
     ///     echo hi
     /// ```
     ///
-    /// In Terraform, leave out `base64encode`; in Helm, `b64enc`.
+    /// In Terraform, omit `base64encode`. In Helm, omit `b64enc`.
     ///
     /// ## Fix safety
     ///
-    /// Offered, not made: the decoded text takes the place of the encoded one, in one quoted line.
+    /// Unsafe and only offered: the decoded text replaces the encoded text, as one quoted line.
     ///
     /// ## References
     ///
-    /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap at v1.14.1: every family's `Script` encodes
+    /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap at v1.14.1: `Script` of every family
+    ///   encodes the user data
     /// - awslabs/amazon-eks-ami nodeadm/internal/configprovider/encoding.go at v20260724
     RULE {
         name: "userdata-already-encoded",
@@ -65,7 +66,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
-        summary: "the user data is Base64 already, and Karpenter encodes it once more",
+        summary: "the user data is already Base64, and Karpenter encodes it again",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -80,15 +81,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         _ => return,
     };
     let custom = data.family == Image::Custom;
-    let what = if gzip { "the Base64 of a compressed text" } else { "Base64" };
-    let effect = if custom { "only nodeadm on the node would decode it" } else { "the node gets it encoded" };
-    let message = format!("the user data is {what}, and Karpenter encodes it once more; {effect}");
+    let what = if gzip { "compressed and in Base64" } else { "Base64" };
+    let effect = if custom {
+        "on the node only nodeadm decodes it"
+    } else {
+        "the node gets Base64 instead of the text"
+    };
+    let message = format!("the user data is already {what}, and Karpenter encodes it again; {effect}");
     let mut draft = Draft::new(&RULE, data.whole(), message)
-        .help("write the text itself")
+        .help("write the decoded text")
         .severity(if custom { Severity::Warning } else { Severity::Error })
         .caught_by(if data.family == Image::Bottlerocket { CaughtBy::Controller } else { CaughtBy::Nobody });
     if let (false, Some(text)) = (gzip, decode_base64(data.text).and_then(|bytes| String::from_utf8(bytes).ok())) {
-        draft = draft.fix(Fix::to_look_at("write the text itself", vec![Change::Set(data.node, text)]));
+        draft = draft.fix(Fix::to_look_at("write the decoded text", vec![Change::Set(data.node, text)]));
     }
     drafts.push(draft);
 }
@@ -101,26 +106,26 @@ mod tests {
     const ENCODED: &str = "IyEvYmluL2Jhc2gKZWNobyBoaQo=";
 
     #[test]
-    fn an_encoded_text_is_found() {
+    fn reports_base64() {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", ENCODED)), @r##"
           6 |   userData: |
             |   ^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the user data is Base64, and Karpenter encodes it once more; the node gets it encoded
-          help: write the text itself
-          fix to look at: write the text itself: "\"#!/bin/bash\\necho hi\\n\""
+          the user data is already Base64, and Karpenter encodes it again; the node gets Base64 instead of the text
+          help: write the decoded text
+          fix to look at: write the decoded text: "\"#!/bin/bash\\necho hi\\n\""
         "##);
         insta::assert_snapshot!(findings(&super::RULE, &class("Custom", "H4sIAAAAAAAAA0vOSAUAAAA=")), @"
           6 |   userData: |
             |   ^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          the user data is the Base64 of a compressed text, and Karpenter encodes it once more; only nodeadm on the node would decode it
-          help: write the text itself
+          the user data is already compressed and in Base64, and Karpenter encodes it again; on the node only nodeadm decodes it
+          help: write the decoded text
         ");
     }
 
     #[test]
-    fn other_texts_are_left_alone() {
+    fn accepts_plain_text() {
         for text in ["#!/bin/bash\necho hi\n", "Write-Host x", "ThisIsJustAWordOf32CharactersLong", "${USER_DATA}"] {
             silent(&super::RULE, &class("AL2023", text));
         }

@@ -18,21 +18,24 @@ use userdata::toml::Document;
 rule! {
     /// ## What it does
     ///
-    /// Checks that the user data is in a format that the AMI family takes, and calls what its images have.
+    /// Checks that the user data has a format that the AMI family accepts, and that it calls only programs that the
+    /// images of the family have.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter puts its own part next to yours, in the family's format, and what it takes yours for differs from family
-    /// to family:
+    /// Karpenter adds its own part to your user data in the format of the AMI family. Each family treats your part
+    /// differently:
     ///
-    /// - **AL2** takes a MIME archive or a shell script. Karpenter calls `/etc/eks/bootstrap.sh` itself; a call of
-    ///   yours runs before it, and what it set up is overwritten.
-    /// - **AL2023** takes a MIME archive, a NodeConfig or a shell script, and every YAML mapping for a NodeConfig:
-    ///   `#cloud-config` is handed to nodeadm, which stops, and the node never joins. `/etc/eks/bootstrap.sh` does
-    ///   nothing there but fail.
-    /// - **Bottlerocket** takes TOML; with anything else no node is launched.
-    /// - **Windows** takes PowerShell without tags; Karpenter adds them, and tags within tags do not run.
-    /// - **Custom** takes anything. Only a script that the image cannot have is reported, as a warning.
+    /// - **AL2** accepts a MIME archive or a shell script. Karpenter calls `/etc/eks/bootstrap.sh` itself. Your own
+    ///   call runs before it, and Karpenter's call overwrites its settings.
+    /// - **AL2023** accepts a MIME archive, a NodeConfig or a shell script. Karpenter treats every YAML mapping as a
+    ///   NodeConfig: it passes `#cloud-config` to nodeadm, which stops, and the node never joins.
+    ///   `/etc/eks/bootstrap.sh` always fails there.
+    /// - **Bottlerocket** accepts TOML. With any other format Karpenter launches no node.
+    /// - **Windows** accepts PowerShell without tags. Karpenter adds the tags, and a script inside nested tags does
+    ///   not run.
+    /// - **Custom** accepts every format. The rule only warns about a script or a NodeConfig that the selected image
+    ///   cannot run.
     ///
     /// ## Example
     ///
@@ -68,11 +71,11 @@ rule! {
     ///     --BOUNDARY--
     /// ```
     ///
-    /// Limits and labels of the kubelet belong into `spec.kubelet` and the NodePool, where the scheduler sees them too.
+    /// Kubelet limits belong in `spec.kubelet` and labels in the NodePool, where Karpenter's scheduler sees them too.
     ///
     /// ## Fix safety
     ///
-    /// Safe: the tags around a Windows script are taken away. Nothing else is mended by an edit.
+    /// Safe: the fix removes the tags around a Windows script. The other findings have no fix.
     ///
     /// ## References
     ///
@@ -85,7 +88,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the user data is in a format, or calls a program, that the AMI family does not have",
+        summary: "the user data has a format, or calls a program, that the AMI family does not support",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -104,13 +107,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// What the text is, and what comes of it.
+/// Message that names the format of the user data and its effect.
 fn this_is(format: Format, effect: &str) -> String {
     let name = match format {
         Format::Mime => "a MIME archive",
         Format::Script => "a shell script",
         Format::CloudConfig => "cloud-config",
-        Format::CloudInit => "a text for cloud-init",
+        Format::CloudInit => "cloud-init data",
         Format::Tagged => "a Windows script",
         Format::Toml => "TOML",
         Format::NodeConfig => "a NodeConfig",
@@ -127,27 +130,28 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
     const HELP: &str = "write a shell script that starts with `#!`, or a MIME archive";
     match format {
         Format::NodeConfig | Format::Toml | Format::Tagged => {
-            let message = this_is(format, ", and Karpenter has an AL2 node run it as a shell script");
+            let message = this_is(format, ", but AL2 nodes run it as a shell script");
             return drafts.push(draft(data, data.first_line(), message, HELP));
         }
         Format::CloudConfig | Format::CloudInit => {
-            let message = this_is(format, ", and Karpenter hands it to an AL2 node as a shell script");
-            let help = "put it into a MIME archive with its own `Content-Type`, such as `text/cloud-config`";
+            let message = this_is(format, ", but Karpenter passes it to AL2 nodes as a shell script");
+            let help = "put it into a MIME archive, as a part with its own `Content-Type`, such as `text/cloud-config`";
             return drafts.push(draft(data, data.first_line(), message, help).severity(Severity::Warning));
         }
         _ => {}
     }
     let found = data.registration();
     for span in eks_calls(data, &found) {
-        let message = "Karpenter calls bootstrap.sh on AL2 nodes itself, after this; what this call sets up is overwritten";
-        let help = "take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`; or write `amiFamily: Custom`";
+        let message =
+            "Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings";
+        let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`";
         drafts.push(draft(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
         for part in Archive::read(data.text).parts.iter().filter(|part| part.media_type() == "application/node.eks.aws") {
             let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
-            let message = "nothing on an AL2 node reads a NodeConfig";
-            let help = "take the part out and write its settings into `spec.kubelet`, or use AL2023";
+            let message = "no program on an AL2 node reads a NodeConfig";
+            let help = "remove the part and write its settings in `spec.kubelet`, or use AL2023";
             drafts.push(draft(data, span, message, help).severity(Severity::Warning));
         }
     }
@@ -157,45 +161,57 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
     let mapping = || Yaml::read(data.text).is_mapping();
     match format {
         Format::CloudConfig => {
-            let taken = if mapping() { "a NodeConfig, and nodeadm stops at it: the node never joins" } else { "a shell script" };
+            let treated_as = if mapping() {
+                "a NodeConfig that nodeadm cannot read, so the node never joins"
+            } else {
+                "a shell script"
+            };
             let help = "put it into a MIME archive, as a part of type `text/cloud-config`";
-            drafts.push(draft(data, data.first_line(), format!("Karpenter takes cloud-config on AL2023 for {taken}"), help));
+            drafts.push(draft(
+                data,
+                data.first_line(),
+                format!("Karpenter treats cloud-config on AL2023 as {treated_as}"),
+                help,
+            ));
         }
         Format::Toml | Format::Tagged => {
-            let message = this_is(format, ", and Karpenter has an AL2023 node run it as a shell script");
+            let message = this_is(format, ", but AL2023 nodes run it as a shell script");
             drafts.push(draft(data, data.first_line(), message, "write a shell script, a NodeConfig or a MIME archive"));
         }
         Format::Unmarked if mapping() => {
-            let message = "Karpenter takes this YAML on AL2023 for a NodeConfig, and nodeadm stops at it: the node never joins";
+            let message = "Karpenter treats this YAML on AL2023 as a NodeConfig that nodeadm cannot read, so the node never joins";
             let help = "start it with `apiVersion: node.eks.aws/v1alpha1` and `kind: NodeConfig`, or put it into a MIME archive";
             drafts.push(draft(data, data.first_line(), message, help));
         }
         Format::Script | Format::Comments if only_comments(data.text) && !is_one_long_line(data.text) => {
-            let message = "there is nothing but comments, which Karpenter takes on AL2023 for a NodeConfig without content";
-            drafts.push(draft(data, data.first_line(), message, "write a command, or leave `userData` out").severity(Severity::Warning));
+            let message = "the user data contains only comments, which Karpenter treats on AL2023 as a NodeConfig without content";
+            drafts.push(
+                draft(data, data.first_line(), message, "write a command, or omit `userData`")
+                    .severity(Severity::Warning),
+            );
         }
         _ => {}
     }
     let found = data.registration();
     for span in eks_calls(data, &found) {
-        let message = "AL2023 has no bootstrap.sh to call: the one at this path prints an error and fails";
-        let help = "take the call out, Karpenter joins the node by itself; labels and taints belong into the NodePool, limits into `spec.kubelet`";
+        let message = "AL2023 has no working bootstrap.sh: the script at this path prints an error and fails";
+        let help = "remove the call, because Karpenter joins the node itself; write labels and taints in the NodePool and limits in `spec.kubelet`";
         drafts.push(draft(data, span, message, help));
     }
 }
 
-/// A script whose line breaks are lost is another rule's.
+/// Whether a script has lost its line breaks, which `userdata-script-header` reports.
 fn is_one_long_line(text: &str) -> bool {
     text.trim().lines().count() == 1 && text.split_whitespace().count() > 2
 }
 
-/// The calls of the script that comes with the EKS images; not where the script asks whether it is there.
+/// Calls of the EKS images' bootstrap.sh; none if the user data tests whether that script exists.
 fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
-    let asks = |command: &Command| {
+    let is_test = |command: &Command| {
         command.words.first().is_some_and(|word| matches!(word.value.as_str(), "[" | "[[" | "test"))
             && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
     };
-    if data.scripts().iter().any(|shell| shell.commands.iter().any(asks)) {
+    if data.scripts().iter().any(|shell| shell.commands.iter().any(is_test)) {
         return Vec::new();
     }
     found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program).collect()
@@ -209,7 +225,7 @@ fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
     if !other || Document::read(data.text).is_ok() {
         return None;
     }
-    let message = this_is(format, "; Bottlerocket takes TOML, and Karpenter launches no node with anything else");
+    let message = this_is(format, ", but Bottlerocket accepts only TOML, so Karpenter launches no node");
     let help = "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
     Some(draft(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
 }
@@ -218,30 +234,31 @@ fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) 
     let line = data.first_line();
     match format {
         Format::Tagged => {
-            let message = "Karpenter puts `<powershell>` tags around the user data of Windows nodes; within them these do not run";
+            let message = "Karpenter puts `<powershell>` tags around the user data of Windows nodes, and a script inside nested tags does not run";
             let draft = draft(data, tag(data.text).unwrap_or(line), message, "write the script without tags");
             drafts.push(match without_tags(data) {
                 Some(fix) => draft.fix(fix),
                 None => draft,
             });
         }
-        // `#!` is a comment to PowerShell, and so are cloud-init's marks.
+        // PowerShell reads `#!` and the markers of cloud-init as comments.
         Format::Script if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
         Format::Mime | Format::Script | Format::CloudConfig | Format::CloudInit | Format::NodeConfig => {
-            let message = this_is(format, ", and Windows nodes run it as PowerShell");
-            drafts.push(draft(data, line, message, "write PowerShell, without tags"));
+            let message = this_is(format, ", but Windows nodes run it as PowerShell");
+            drafts.push(draft(data, line, message, "write PowerShell without tags"));
         }
         _ => {
             for parameter in parameters(data.text, Span::whole(data.text), "EKSClusterName") {
-                let message = "Karpenter calls Start-EKSBootstrap.ps1 on Windows nodes itself, after this";
-                let help = "take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`";
+                let message =
+                    "Karpenter calls Start-EKSBootstrap.ps1 on Windows nodes itself after this call";
+                let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`";
                 drafts.push(draft(data, parameter.name, message, help).severity(Severity::Warning));
             }
         }
     }
 }
 
-/// The tags taken away, where they open and close the whole text.
+/// Fix that removes the tags, if they open and close the whole text.
 fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
     let open = tag(data.text)?;
     let trimmed = data.text.trim_end();
@@ -256,11 +273,11 @@ fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
             data.remove(Span::new(open.start, open.end + line)),
             data.replace(Span::new(start, trimmed.len()), ""),
         ];
-        Fix::safe("take the tags away", changes)
+        Fix::safe("remove the tags", changes)
     })
 }
 
-/// The image that every selector term names by its alias, its name or its parameter.
+/// AMI family that every selector term names in its alias, name or SSM parameter.
 fn image(object: Object<'_>) -> Option<Image> {
     let terms = object.at(&["spec", "amiSelectorTerms"])?;
     let of = |term: manifest::tree::Node<'_>| {
@@ -283,14 +300,15 @@ fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Draft<'d>> {
     match image {
         Image::Al2023 => {
             let span = eks_calls(data, &found).into_iter().next()?;
-            let message = "the images that are selected are AL2023, which has no bootstrap.sh to call";
-            let help = "write a NodeConfig, or `amiFamily: AL2023` and leave joining to Karpenter";
+            let message = "the selected images are AL2023, which has no working bootstrap.sh";
+            let help =
+                "write a NodeConfig, or use `amiFamily: AL2023`, with which Karpenter joins the node itself";
             Some(draft(data, span, message, help).severity(Severity::Warning))
         }
         Image::Al2 => {
             let config = |join: &Join| if let Join::NodeConfig(span) = join { Some(*span) } else { None };
             let span = found.joins.iter().find_map(config)?;
-            let message = "the images that are selected are AL2, where nothing reads a NodeConfig";
+            let message = "the selected images are AL2, where no program reads a NodeConfig";
             Some(draft(data, span, message, "call `/etc/eks/bootstrap.sh`").severity(Severity::Warning))
         }
         _ => None,
@@ -311,55 +329,55 @@ mod tests {
     const CALL: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'\n";
 
     #[test]
-    fn cloud_config_on_al2023_is_taken_for_a_node_config() {
+    fn reports_cloud_config_on_al2023() {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "#cloud-config\npackages: [jq]\n")), @"
           7 |     #cloud-config
             |     ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter takes cloud-config on AL2023 for a NodeConfig, and nodeadm stops at it: the node never joins
+          Karpenter treats cloud-config on AL2023 as a NodeConfig that nodeadm cannot read, so the node never joins
           help: put it into a MIME archive, as a part of type `text/cloud-config`
         ");
     }
 
     #[test]
-    fn bootstrap_sh_is_gone_from_al2023_and_called_twice_on_al2() {
+    fn reports_calls_of_bootstrap_sh_on_al2023_and_al2() {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
             |     ^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          AL2023 has no bootstrap.sh to call: the one at this path prints an error and fails
-          help: take the call out, Karpenter joins the node by itself; labels and taints belong into the NodePool, limits into `spec.kubelet`
+          AL2023 has no working bootstrap.sh: the script at this path prints an error and fails
+          help: remove the call, because Karpenter joins the node itself; write labels and taints in the NodePool and limits in `spec.kubelet`
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
             |     ^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter calls bootstrap.sh on AL2 nodes itself, after this; what this call sets up is overwritten
-          help: take the call out: labels and taints belong into the NodePool, limits into `spec.kubelet`; or write `amiFamily: Custom`
+          Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings
+          help: remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`
         ");
     }
 
     #[test]
-    fn bottlerocket_takes_toml() {
+    fn reports_shell_script_on_bottlerocket() {
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "#!/bin/bash\necho hi\n")), @"
           7 |     #!/bin/bash
             |     ^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          this is a shell script; Bottlerocket takes TOML, and Karpenter launches no node with anything else
+          this is a shell script, but Bottlerocket accepts only TOML, so Karpenter launches no node
           help: write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data
         ");
     }
 
     #[test]
-    fn tags_within_tags_do_not_run() {
+    fn reports_and_removes_powershell_tags() {
         let text = class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           7 |     <powershell>
             |     ^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter puts `<powershell>` tags around the user data of Windows nodes; within them these do not run
+          Karpenter puts `<powershell>` tags around the user data of Windows nodes, and a script inside nested tags does not run
           help: write the script without tags
-          fix: take the tags away: "", ""
+          fix: remove the tags: "", ""
         "#);
         silent(&super::RULE, &fixed(&super::RULE, &text));
         assert!(fixed(&super::RULE, &text).contains("  userData: |\n    Write-Host x\n"));
@@ -368,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn each_family_takes_its_own_formats() {
+    fn checks_formats_of_each_family() {
         let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
         let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n--B--\n";
         let toml = "[settings.kubernetes]\nmax-pods = 1\n";
@@ -401,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_takes_anything_that_its_image_may_have() {
+    fn checks_custom_only_against_the_selected_image() {
         let al2023 = |text: &str| format!("{}  amiSelectorTerms: [{{name: 'hardened-al2023-*'}}]\n", custom(text));
         assert_eq!(severities(&al2023(CALL)), ["warning"]);
         silent(&super::RULE, &al2023("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"));
@@ -411,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_asks_first_or_has_its_own_is_left_alone() {
+    fn accepts_script_that_tests_for_bootstrap_sh_or_calls_another_one() {
         let asks = "#!/bin/bash\nif [ -x /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh demo\nfi\n";
         silent(&super::RULE, &class("AL2023", asks));
         silent(&super::RULE, &class("AL2023", "#!/bin/bash\n/opt/agent/bootstrap.sh --token=x\n"));
@@ -419,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_family_comes_from_the_alias_too() {
+    fn reads_the_family_from_the_alias() {
         let text = class("AL2023", "#cloud-config\nx: y\n")
             .replace("amiFamily: AL2023", "amiSelectorTerms: [{alias: al2023@latest}]");
         assert_eq!(severities(&text), ["error"]);

@@ -13,23 +13,23 @@ use userdata::mime::{Archive, Problem, ProblemKind};
 rule! {
     /// ## What it does
     ///
-    /// Reads user data that is a MIME multi-part archive as Karpenter reads it, and reports what Karpenter refuses, what
-    /// it drops in silence and what only happens to work.
+    /// Parses user data that is a MIME multi-part archive the way Karpenter does. Reports what Karpenter refuses,
+    /// what it silently drops, and what works only by accident.
     ///
     /// ## Why it is bad
     ///
-    /// For AL2 and AL2023 Karpenter takes the archive apart and puts its own part behind yours. Where it cannot, no node
-    /// is launched: the NodeClaim says `LaunchFailed`, from 1.3 on the node class is not ready. Karpenter decides that a
-    /// text is an archive after trimming it, and then parses the untrimmed text: one blank line before `MIME-Version:`
-    /// and all headers are gone.
+    /// For AL2 and AL2023 Karpenter parses the archive and appends its own part. If it cannot parse the archive, it
+    /// launches no node: the NodeClaim reports `LaunchFailed`, and since 1.3 the EC2NodeClass is not Ready. Karpenter
+    /// trims the text to decide whether it is an archive, but then parses the untrimmed text, so one blank line
+    /// before `MIME-Version:` hides all headers.
     ///
-    /// Other mistakes cost parts: of an archive whose boundary is misspelt every part is dropped and nobody says so.
+    /// Other mistakes lose parts. If the boundary is misspelt, every part of the archive is dropped without an error.
     ///
-    /// For `Custom` Karpenter does not look. cloud-init reads the archive leniently; nodeadm, on AL2023 images, reads it
-    /// as strictly as Karpenter and refuses even a last delimiter without its two dashes.
+    /// For `Custom` Karpenter does not parse the archive. cloud-init parses it leniently. nodeadm, on AL2023 images,
+    /// is as strict as Karpenter and even refuses a last delimiter without the two closing dashes.
     ///
-    /// A last line `--BOUNDARY` instead of `--BOUNDARY--`, as in Karpenter's own example of a custom AMI, is accepted by
-    /// Karpenter and by cloud-init, and is an info.
+    /// Karpenter and cloud-init accept a last line `--BOUNDARY` instead of `--BOUNDARY--`, as in Karpenter's own
+    /// example of a custom AMI, so the rule reports it as an info.
     ///
     /// ## Example
     ///
@@ -77,8 +77,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: the closing delimiter is completed, blank lines before the first header are taken away, a header's name is
-    /// spelled as Karpenter looks for it. Everything else is for the author to mend.
+    /// Safe: the fix completes the closing delimiter, removes blank lines before the first header, or corrects the
+    /// case of a header name. All other mistakes need a change by hand.
     ///
     /// ## References
     ///
@@ -93,7 +93,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the MIME archive in the user data is refused, or parts of it are dropped in silence",
+        summary: "the MIME archive in the user data is refused, or parts of it are silently dropped",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -112,7 +112,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// A header whose name Karpenter does not recognise by its case.
+/// Reports a first header that Karpenter does not recognise because of its case.
 fn name(data: UserData<'_>) -> Option<Draft<'_>> {
     const NAMES: [&str; 2] = ["MIME-Version", "Content-Type"];
     let text = data.text.trim_start();
@@ -120,8 +120,9 @@ fn name(data: UserData<'_>) -> Option<Draft<'_>> {
     let right = NAMES.iter().find(|name| name.eq_ignore_ascii_case(written))?;
     let start = data.text.len() - text.len();
     let span = Span::new(start, start + written.len());
-    let message = format!("Karpenter looks for `{right}:` letter by letter and takes this archive for a script");
-    let fix = Fix::safe_one("spell the header as Karpenter does", data.replace(span, *right));
+    let message =
+        format!("Karpenter looks for `{right}:` with exactly this case and treats this archive as a script");
+    let fix = Fix::safe_one("write the header as Karpenter expects it", data.replace(span, *right));
     Some(data.draft(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
 }
 
@@ -136,16 +137,17 @@ fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     };
     let mut before: Option<Span> = None;
     for problem in &archive.problems {
-        // A consequence of what is said anyway, or the same line twice.
-        let said = (causes && is_consequence(problem.kind)) || before == Some(problem.span);
+        // Skip the consequence of a reported cause, and a second finding on the same line.
+        let redundant = (causes && is_consequence(problem.kind)) || before == Some(problem.span);
         let known = handled && problem.kind == ProblemKind::UnknownPartType;
-        if said || known {
+        if redundant || known {
             continue;
         }
-        let Some((what, help)) = words(problem.kind) else { continue };
+        let Some((message, help)) = message_and_help(problem.kind) else { continue };
         before = Some(problem.span);
         let severity = reader.severity(problem.kind);
-        let mut draft = data.draft(&RULE, problem.span, format!("{what}{}", reader.effect(problem.kind)))
+        let mut draft = data
+            .draft(&RULE, problem.span, format!("{message}{}", reader.effect(problem.kind)))
             .help(help)
             .severity(severity)
             .caught_by(if severity == Severity::Error { CaughtBy::Controller } else { CaughtBy::Nobody });
@@ -156,7 +158,7 @@ fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-/// Who reads the archive, and whether they do.
+/// Programs that read the archive, and whether they refuse it.
 struct Reader {
     karpenter: bool,
     nodeadm: bool,
@@ -181,18 +183,20 @@ impl Reader {
 
     fn effect(&self, kind: ProblemKind) -> &'static str {
         match kind {
-            ProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => "; nodeadm refuses the archive for it",
+            ProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => {
+                "; nodeadm refuses the archive because of it"
+            }
             ProblemKind::BareFinalDelimiter if self.karpenter => "; Karpenter accepts it",
             ProblemKind::BareFinalDelimiter => "; cloud-init accepts it",
             ProblemKind::NotClosed if !self.karpenter && !self.nodeadm => "; cloud-init accepts it",
             _ if !self.refuses(kind) => "",
-            _ if self.karpenter => "; Karpenter refuses the archive, and no node is launched",
-            _ => "; programs on the node may not read it",
+            _ if self.karpenter => "; Karpenter refuses the archive and launches no node",
+            _ => "; programs on the node may fail to read the archive",
         }
     }
 }
 
-/// What makes others of the list follow.
+/// Whether a problem causes other problems in the list.
 fn is_cause(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::IndentedHeader | ProblemKind::BlankLineWithBlanks | ProblemKind::MisspeltDelimiter)
 }
@@ -202,76 +206,80 @@ fn is_consequence(kind: ProblemKind) -> bool {
     matches!(kind, NoContentType | NoBoundary | NotClosed | NoBlankLineAfterHeaders)
 }
 
-/// What is wrong and what to write; nothing for what harms nobody or is another rule's.
-fn words(kind: ProblemKind) -> Option<(&'static str, &'static str)> {
+/// Message and help; `None` if the problem is harmless or another rule reports it.
+fn message_and_help(kind: ProblemKind) -> Option<(&'static str, &'static str)> {
     Some(match kind {
         ProblemKind::LeadingBlankLine => (
-            "the blank line before the headers ends them, and none is left",
+            "the blank line before the headers ends them, so the archive has no headers",
             "start the text with `MIME-Version: 1.0`",
         ),
         ProblemKind::IndentedFirstHeader => ("the first header is indented", "start the header in the first column"),
         ProblemKind::IndentedHeader => (
-            "an indented header continues the line before it and is none of its own",
+            "an indented header continues the line before it instead of starting a new header",
             "start every header in the first column",
         ),
         ProblemKind::BlankLineWithBlanks => (
-            "a line of blanks does not end the headers; it continues the line before",
+            "a line of spaces does not end the headers but continues the line before it",
             "leave the line empty",
         ),
-        ProblemKind::NoBlankLineAfterHeaders => (
-            "the headers are not ended by an empty line",
-            "leave a line empty between the headers and what follows",
+        ProblemKind::NoBlankLineAfterHeaders => {
+            ("no empty line ends the headers", "add an empty line after the headers")
+        }
+        ProblemKind::MalformedHeader => (
+            "this line among the headers is not a header",
+            "write `Name: value`, or end the headers with an empty line before it",
         ),
-        ProblemKind::MalformedHeader => ("this line among the headers is none", "write `Name: value`, or end the headers with an empty line before it"),
         ProblemKind::BodyReadAsHeader => (
-            "this line is read as a header of the part, because no empty line ends the headers before it",
-            "leave a line empty between the part's headers and its content",
+            "this line is parsed as a header of the part, because no empty line ends the headers before it",
+            "add an empty line between the part's headers and its content",
         ),
         ProblemKind::NoContentType => (
             "the archive has no `Content-Type`",
-            "write `Content-Type: multipart/mixed; boundary=\"BOUNDARY\"` into its headers",
+            "add `Content-Type: multipart/mixed; boundary=\"BOUNDARY\"` to its headers",
         ),
-        ProblemKind::MalformedContentType => (
-            "the `Content-Type` cannot be read",
-            "put the boundary in double quotes: `boundary=\"//\"`",
-        ),
+        ProblemKind::MalformedContentType => {
+            ("the `Content-Type` cannot be parsed", "put the boundary in double quotes: `boundary=\"//\"`")
+        }
         ProblemKind::NotMultipart => (
             "the `Content-Type` is not `multipart/...`",
-            "write `multipart/mixed` with a boundary, or leave the headers out",
+            "write `multipart/mixed` with a boundary, or remove the headers",
         ),
         ProblemKind::NoBoundary => ("the `Content-Type` names no boundary", "add `; boundary=\"BOUNDARY\"`"),
         ProblemKind::BoundaryNeverUsed => (
-            "no line starts a part with this boundary, so that every part is dropped in silence",
-            "start each part with two dashes and the boundary, and end the last with two more",
+            "no line starts a part with this boundary, so every part is silently dropped",
+            "start each part with `--` and the boundary, and end the last part with `--`, the boundary and `--`",
         ),
-        ProblemKind::MisspeltDelimiter => (
-            "this line looks like the closing delimiter and is none",
-            "write two dashes, the boundary, and two dashes",
-        ),
-        ProblemKind::NotClosed => ("the text ends inside this part", "end it with two dashes, the boundary, and two dashes"),
-        ProblemKind::BareFinalDelimiter => (
-            "the last delimiter lacks its two closing dashes",
-            "write two dashes, the boundary, and two dashes",
-        ),
+        ProblemKind::MisspeltDelimiter => {
+            ("this line looks like the closing delimiter but is not one", "write `--`, the boundary and `--`")
+        }
+        ProblemKind::NotClosed => {
+            ("the archive ends inside this part", "end it with `--`, the boundary and `--`")
+        }
+        ProblemKind::BareFinalDelimiter => {
+            ("the last delimiter lacks its two closing dashes", "write `--`, the boundary and `--`")
+        }
         ProblemKind::PartWithoutBody => (
-            "the text ends in the headers of this part, which is dropped in silence",
-            "leave a line empty after the part's headers and write its content there",
+            "the archive ends in the headers of this part, so the part is silently dropped",
+            "add an empty line after the part's headers and write its content below",
         ),
         ProblemKind::UnexpectedLine => (
-            "no delimiter is expected to look like this; reading stops here",
-            "write nothing after the boundary, and end all lines alike",
+            "this line is not a valid delimiter, so parsing stops here",
+            "write nothing after the boundary, and use the same line ending everywhere",
         ),
         ProblemKind::PartAfterClosing => (
-            "this part stands after the closing delimiter and is dropped in silence",
-            "take the two dashes after the boundary away from all delimiters but the last",
+            "this part comes after the closing delimiter and is silently dropped",
+            "remove the two dashes after the boundary from every delimiter except the last",
         ),
         ProblemKind::PartWithoutContentType => (
-            "this part has no `Content-Type`, so that nobody knows what to do with it",
-            "write `Content-Type: text/x-shellscript`, or whatever it is",
+            "this part has no `Content-Type`, so no program knows what to do with it",
+            "write `Content-Type: text/x-shellscript`, or the type that applies",
         ),
-        ProblemKind::MalformedPartType => ("the `Content-Type` of this part cannot be read", "write it as `text/x-shellscript; charset=\"us-ascii\"`"),
+        ProblemKind::MalformedPartType => (
+            "the `Content-Type` of this part cannot be parsed",
+            "write it as `text/x-shellscript; charset=\"us-ascii\"`",
+        ),
         ProblemKind::UnknownPartType => (
-            "nothing on the node handles a part of this type",
+            "no program on the node handles a part of this type",
             "write `text/x-shellscript`, `text/cloud-config` or `application/node.eks.aws`",
         ),
         ProblemKind::BoundaryNotRead | ProblemKind::TextBeforeFirstPart | ProblemKind::ShellPartWithoutShebang => {
@@ -285,9 +293,9 @@ fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &Problem) -> Option<F
     let closed = || Some(format!("--{}--", boundary?));
     let line = problem.span.text(data.text);
     let (title, change) = match problem.kind {
-        ProblemKind::LeadingBlankLine => ("take the blank lines away", data.remove(problem.span)),
+        ProblemKind::LeadingBlankLine => ("remove the blank lines", data.remove(problem.span)),
         ProblemKind::BareFinalDelimiter => ("close the archive", data.replace(problem.span, closed()?)),
-        // Only where it ends the text; elsewhere it may have been meant to start a part.
+        // Only at the end of the text; elsewhere the line may be meant to start a part.
         ProblemKind::MisspeltDelimiter
             if data.text.get(problem.span.end..)?.trim().is_empty() && line.trim() == line =>
         {
@@ -313,29 +321,29 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_end_is_refused_and_completed() {
+    fn reports_and_fixes_misspelt_closing_delimiter() {
         let text = class("AL2", &format!("{HEAD}\n{PART}\n--B-\n"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
          16 |     --B-
             |     ^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          this line looks like the closing delimiter and is none; Karpenter refuses the archive, and no node is launched
-          help: write two dashes, the boundary, and two dashes
+          this line looks like the closing delimiter but is not one; Karpenter refuses the archive and launches no node
+          help: write `--`, the boundary and `--`
           fix: close the archive: "--B--"
         "#);
         assert_eq!(fixed(&super::RULE, &text), class("AL2", &format!("{HEAD}\n{PART}\n--B--\n")));
     }
 
     #[test]
-    fn a_blank_line_at_the_start_hides_the_headers() {
+    fn reports_and_removes_leading_blank_line() {
         let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: AL2023\n  userData: \"\\nMIME-Version: 1.0\\nContent-Type: multipart/mixed; boundary=B\\n\\n--B--\\n\"\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           5 |   userData: "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B--\n"
             |              ^^
         error EC2NodeClass/ spec.userData [1.0-1.14]
-          the blank line before the headers ends them, and none is left; Karpenter refuses the archive, and no node is launched
+          the blank line before the headers ends them, so the archive has no headers; Karpenter refuses the archive and launches no node
           help: start the text with `MIME-Version: 1.0`
-          fix: take the blank lines away: ""
+          fix: remove the blank lines: ""
         "#);
         silent(&super::RULE, &fixed(&super::RULE, text));
         let block = class("AL2", &format!("\n{HEAD}\n{PART}--B--\n"));
@@ -344,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn a_last_delimiter_without_dashes_is_an_info_unless_nodeadm_reads_it() {
+    fn unclosed_last_delimiter_is_an_info_unless_nodeadm_reads_it() {
         let bare = format!("{HEAD}\n{PART}--B");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", &bare)), @r#"
          15 |     --B
             |     ^^^
         info EC2NodeClass/a spec.userData [1.0-1.14]
           the last delimiter lacks its two closing dashes; Karpenter accepts it
-          help: write two dashes, the boundary, and two dashes
+          help: write `--`, the boundary and `--`
           fix: close the archive: "--B--"
         "#);
         assert_eq!(fixed(&super::RULE, &custom(&bare)), custom(&format!("{bare}--")));
@@ -360,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_karpenter_refuses_is_an_error_and_for_custom_a_warning() {
+    fn refused_archive_is_an_error_and_for_custom_a_warning() {
         for body in [
             format!("{HEAD}{PART}--B--\n"),
             format!("MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n{PART}--B--\n"),
@@ -376,21 +384,21 @@ mod tests {
     }
 
     #[test]
-    fn headers_in_another_case_are_none_to_karpenter() {
+    fn reports_and_fixes_header_in_the_wrong_case() {
         let text = class("AL2", &format!("{HEAD}\n{PART}--B--\n").replace("MIME-Version", "Mime-Version"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           7 |     Mime-Version: 1.0
             |     ^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter looks for `MIME-Version:` letter by letter and takes this archive for a script
+          Karpenter looks for `MIME-Version:` with exactly this case and treats this archive as a script
           help: write `MIME-Version:`
-          fix: spell the header as Karpenter does: "MIME-Version"
+          fix: write the header as Karpenter expects it: "MIME-Version"
         "#);
         silent(&super::RULE, &fixed(&super::RULE, &text));
     }
 
     #[test]
-    fn sound_archives_are_left_alone() {
+    fn accepts_valid_archives() {
         for body in [
             format!("{HEAD}\n{PART}{PART}--B--\n"),
             format!("{HEAD}\nThis is a multi-part message.\n{PART}--B--\n"),

@@ -13,16 +13,17 @@ use userdata::node_config::{API_VERSION, Yaml};
 rule! {
     /// ## What it does
     ///
-    /// Checks that a NodeConfig in the user data is one that nodeadm accepts: YAML, `node.eks.aws/v1alpha1`, `NodeConfig`,
-    /// and for `Custom` all of `spec.cluster`.
+    /// Checks that nodeadm accepts a NodeConfig in the user data: it is YAML with `apiVersion: node.eks.aws/v1alpha1`
+    /// and `kind: NodeConfig`, and for `Custom` it has all of `spec.cluster`.
     ///
     /// ## Why it is bad
     ///
-    /// nodeadm stops at what it cannot read, and the node never joins. For AL2023 Karpenter adds a NodeConfig with the
-    /// cluster; for `Custom` nobody does, and nodeadm wants the name, the endpoint, the certificate and the CIDR of the
-    /// services.
+    /// nodeadm stops at a NodeConfig that it cannot read, and the node never joins. For AL2023 Karpenter adds a
+    /// NodeConfig with the cluster. For `Custom` it adds nothing, and nodeadm needs the cluster's name, endpoint,
+    /// certificate and service CIDR.
     ///
-    /// A NodeConfig that is no YAML, by a tab for example, is worse on AL2023: Karpenter takes it for a shell script.
+    /// A NodeConfig that is not valid YAML, for example because of a tab, is worse on AL2023: Karpenter treats it as
+    /// a shell script.
     ///
     /// ## Example
     ///
@@ -80,14 +81,14 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a NodeConfig in the user data is not one that nodeadm accepts",
+        summary: "nodeadm does not accept the NodeConfig in the user data",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// What nodeadm wants of `spec.cluster` (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
+/// Fields of `spec.cluster` that nodeadm requires (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
 const CLUSTER: [&str; 4] = ["name", "apiServerEndpoint", "certificateAuthority", "cidr"];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
@@ -101,8 +102,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for (body, yaml) in &bodies {
         shape(data, *body, yaml, whole, drafts);
     }
-    let sound = bodies.iter().all(|(_, yaml)| yaml.problem().is_none());
-    if data.family == Image::Custom && sound {
+    let valid = bodies.iter().all(|(_, yaml)| yaml.problem().is_none());
+    if data.family == Image::Custom && valid {
         drafts.extend(cluster(data, &bodies));
     }
 }
@@ -111,14 +112,18 @@ fn shifted(span: Span, body: Span) -> Span {
     Span::new(body.start + span.start, body.start + span.end)
 }
 
-/// YAML, version and kind.
+/// Reports invalid YAML, a wrong `apiVersion` and a wrong `kind`.
 fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &mut Vec<Draft<'d>>) {
     if let Some((span, reason)) = yaml.problem() {
         let script = whole && data.family == Image::Al2023;
-        let effect = if script { "Karpenter takes it for a shell script" } else { "nodeadm refuses it" };
+        let effect = if script { "Karpenter treats it as a shell script" } else { "nodeadm refuses it" };
         drafts.push(
-            data.draft(&RULE, shifted(span, body), format!("the NodeConfig cannot be read, and {effect}: {reason}"))
-                .help("write it as YAML, indented by blanks"),
+            data.draft(
+                &RULE,
+                shifted(span, body),
+                format!("the NodeConfig cannot be parsed, and {effect}: {reason}"),
+            )
+            .help("write it as YAML, indented with spaces"),
         );
         return;
     }
@@ -131,22 +136,24 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
             }
             let span = node.map_or_else(|| yaml.key(root), |node| yaml.value(node));
             let message = match written {
-                Some(written) => format!("nodeadm knows no `{field}: {written}` and stops; the node never joins"),
-                None => format!("the NodeConfig has no `{field}`, and nodeadm stops at it; the node never joins"),
+                Some(written) => format!(
+                    "nodeadm does not support `{field}: {written}` and stops, so the node never joins"
+                ),
+                None => format!("the NodeConfig has no `{field}`, so nodeadm stops and the node never joins"),
             };
             drafts.push(data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")));
         }
     }
 }
 
-/// The fields of `spec.cluster` that no NodeConfig gives.
+/// Reports required fields of `spec.cluster` that no NodeConfig sets.
 fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>> {
     let mut missing = CLUSTER.to_vec();
     let mut first = None;
     let mut block = None;
     for (body, yaml) in bodies {
         for root in yaml.roots() {
-            // `spec: $SPEC` may be anything.
+            // `spec: $SPEC` may contain every field.
             if root.str_at(&["spec"]).is_some() || root.str_at(&["spec", "cluster"]).is_some() {
                 return None;
             }
@@ -162,12 +169,15 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
     if missing.is_empty() {
         return None;
     }
-    // Without any of them a file on the image or a script may give them all.
+    // If no field is set, a file on the image or a script may set all of them.
     let partly = missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
     let listed = missing.join("`, `");
-    let message = format!("`spec.cluster` lacks `{listed}`, and nodeadm does not start without; Karpenter adds nothing for `Custom`");
-    let draft = data.draft(&RULE, shifted(yaml.key(node), *body), message)
-        .help("write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
+    let message = format!(
+        "`spec.cluster` lacks `{listed}`, which nodeadm requires to start; Karpenter adds nothing for `Custom`"
+    );
+    let draft = data
+        .draft(&RULE, shifted(yaml.key(node), *body), message)
+        .help("set `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
     Some(if partly { draft } else { draft.severity(Severity::Warning) })
 }
 
@@ -197,19 +207,19 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_is_given_in_part_is_not_enough() {
+    fn reports_incomplete_cluster() {
         let text = custom(&format!("{HEAD}spec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://E\n    certificateAuthority: Q0E=\n"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
             |       ^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          `spec.cluster` lacks `cidr`, and nodeadm does not start without; Karpenter adds nothing for `Custom`
-          help: write all of `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`
+          `spec.cluster` lacks `cidr`, which nodeadm requires to start; Karpenter adds nothing for `Custom`
+          help: set `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`
         ");
     }
 
     #[test]
-    fn without_any_of_it_the_image_may_have_it() {
+    fn is_a_warning_if_the_image_or_a_script_may_set_the_cluster() {
         assert_eq!(severities(&custom(&format!("{HEAD}spec: {{kubelet: {{}}}}\n"))), ["warning"]);
         assert_eq!(severities(&custom(HEAD)), ["warning"]);
         let with_script = archive(&[
@@ -220,29 +230,29 @@ mod tests {
     }
 
     #[test]
-    fn version_kind_and_syntax_are_nodeadms() {
+    fn reports_wrong_version_and_invalid_yaml() {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "apiVersion: node.eks.aws/v1beta1\nkind: NodeConfig\nspec: {}\n")), @"
           7 |     apiVersion: node.eks.aws/v1beta1
             |                 ^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          nodeadm knows no `apiVersion: node.eks.aws/v1beta1` and stops; the node never joins
+          nodeadm does not support `apiVersion: node.eks.aws/v1beta1` and stops, so the node never joins
           help: write `apiVersion: node.eks.aws/v1alpha1`
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", &format!("{HEAD}spec:\n\tkubelet: {{}}\n"))), @"
          10 |     	kubelet: {}
             |      ^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the NodeConfig cannot be read, and Karpenter takes it for a shell script: not valid YAML: a tab cannot indent; use spaces
-          help: write it as YAML, indented by blanks
+          the NodeConfig cannot be parsed, and Karpenter treats it as a shell script: not valid YAML: a tab cannot indent; use spaces
+          help: write it as YAML, indented with spaces
         ");
     }
 
     #[test]
-    fn what_nodeadm_accepts_is_left_alone() {
+    fn accepts_valid_node_configs() {
         silent(&super::RULE, &custom(&format!("{HEAD}{WHOLE}")));
         silent(&super::RULE, &class("AL2023", &format!("{HEAD}spec: {{kubelet: {{}}}}\n")));
         silent(&super::RULE, &class("AL2023", "{\"apiVersion\": \"node.eks.aws/v1alpha1\", \"kind\": \"NodeConfig\"}\n"));
-        // nodeadm merges them all.
+        // nodeadm merges every NodeConfig.
         let split = archive(&[
             ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{name: demo, cidr: 10.100.0.0/16}}}}")),
             ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{apiServerEndpoint: https://E, certificateAuthority: Q0E=}}}}")),

@@ -19,15 +19,15 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter merges its own settings into Bottlerocket's and puts its own NodeConfig behind yours, and there the last
-    /// one wins. Cluster name, endpoint, certificate, taints, the pod limit and the DNS address are always Karpenter's.
-    /// What you wrote looks as if it held and does not.
+    /// Karpenter merges its own settings into Bottlerocket's. On AL2023 it adds its own NodeConfig after yours, and
+    /// the last NodeConfig wins. Cluster name, endpoint, certificate, taints, the pod limit and the DNS address
+    /// always come from Karpenter. Your settings look as if they apply, but they do not.
     ///
-    /// Bottlerocket's settings pass through a list of known keys: what Karpenter does not know under
-    /// `settings.kubernetes`, and every table outside `settings`, does not reach the node.
+    /// Karpenter passes on only the Bottlerocket settings in its list of known keys. Unknown keys under
+    /// `settings.kubernetes` and tables outside `settings` do not reach the node.
     ///
-    /// The other way round, `--register-with-taints` among the kubelet's flags of a NodeConfig replaces the list that
-    /// Karpenter writes, and with it the taint that it waits for.
+    /// The reverse also happens: `--register-with-taints` in the kubelet flags of a NodeConfig replaces the list of
+    /// taints that Karpenter writes, including the taint that Karpenter expects.
     ///
     /// ## Example
     ///
@@ -71,7 +71,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the user data sets what Karpenter overwrites or drops",
+        summary: "Karpenter overwrites or drops settings in the user data",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -91,18 +91,22 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// What Karpenter writes over `settings.kubernetes`, and where it belongs.
+/// Keys of `settings.kubernetes` that Karpenter overwrites, each with its help.
 const WRITTEN: [(&str, &str); 6] = [
-    ("api-server", "take it out; Karpenter knows the cluster it runs in"),
-    ("cluster-name", "take it out; Karpenter knows the cluster it runs in"),
-    ("cluster-certificate", "take it out; Karpenter knows the cluster it runs in"),
-    ("node-taints", "write the taints into `spec.template.spec.taints` of the NodePool"),
-    ("max-pods", "write `maxPods` into `spec.kubelet` of the node class, where the scheduler sees it too"),
-    ("cluster-dns-ip", "write `clusterDNS` into `spec.kubelet` of the node class"),
+    ("api-server", "remove it; Karpenter knows the cluster it runs in"),
+    ("cluster-name", "remove it; Karpenter knows the cluster it runs in"),
+    ("cluster-certificate", "remove it; Karpenter knows the cluster it runs in"),
+    ("node-taints", "write the taints in `spec.template.spec.taints` of the NodePool"),
+    (
+        "max-pods",
+        "set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too",
+    ),
+    ("cluster-dns-ip", "set `clusterDNS` in `spec.kubelet` of the EC2NodeClass"),
 ];
 
-/// The other keys of `settings.kubernetes`, each with the first minor that passes it on (aws/karpenter-provider-aws
-/// pkg/providers/amifamily/bootstrap/bottlerocketsettings.go, `BottlerocketKubernetes`, at v1.0.0 to v1.14.0).
+/// Other keys of `settings.kubernetes`, each with the first minor release of Karpenter that passes it on
+/// (aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/bottlerocketsettings.go, `BottlerocketKubernetes`,
+/// at v1.0.0 to v1.14.0).
 const KNOWN: [(&str, u8); 42] = [
     ("allowed-unsafe-sysctls", 0),
     ("cloud-provider", 0),
@@ -151,7 +155,7 @@ const KNOWN: [(&str, u8); 42] = [
 fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Ok(document) = Document::read(data.text) else { return };
     let draft = |entry: Entry<'_>, message: String| {
-        // The first mention of a table's key is in its header.
+        // The key of a table first occurs in the table header.
         data.draft(&RULE, entry.key().span, message)
     };
     let Some(root) = document.root() else { return };
@@ -160,8 +164,11 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
         if key != "settings" {
             let near = did_you_mean(key, ["settings"]);
             drafts.push(
-                draft(entry, format!("Karpenter passes on what is under `settings` alone; `{key}` is dropped{near}"))
-                    .help("write it under `settings`, or take it out"),
+                draft(
+                    entry,
+                    format!("Karpenter passes on only tables under `settings` and drops `{key}`{near}"),
+                )
+                .help("write it under `settings`, or remove it"),
             );
         }
     }
@@ -171,21 +178,31 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
         if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key) {
             let empty = matches!(entry.value(), Value::Table | Value::Array) && entry.children().next().is_none();
             if !empty {
-                drafts.push(draft(entry, format!("Karpenter writes `settings.kubernetes.{key}` itself; this one is discarded")).help(*help));
+                drafts.push(
+                    draft(
+                        entry,
+                        format!(
+                            "Karpenter writes `settings.kubernetes.{key}` itself and discards this setting"
+                        ),
+                    )
+                    .help(*help),
+                );
             }
             continue;
         }
         match KNOWN.iter().find(|(known, _)| *known == key) {
             Some((_, 0)) => {}
             Some((_, since)) => {
-                let message = format!("Karpenter passes `settings.kubernetes.{key}` on from 1.{since}; before, it is dropped");
-                let help = format!("update Karpenter to 1.{since}, or take it out");
+                let message = format!(
+                    "Karpenter passes on `settings.kubernetes.{key}` since 1.{since}; earlier releases drop it"
+                );
+                let help = format!("upgrade Karpenter to 1.{since}, or remove the key");
                 drafts.push(draft(entry, message).help(help).releases(Releases::until(since - 1)));
             }
             None => {
                 let near = did_you_mean(key, KNOWN.iter().map(|(known, _)| *known));
                 let message = format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
-                drafts.push(draft(entry, message).help("take it out, or write the key as Karpenter knows it"));
+                drafts.push(draft(entry, message).help("remove it, or write a key that Karpenter knows"));
             }
         }
     }
@@ -195,25 +212,27 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
     let yaml = Yaml::read(body.text(data.text));
     let place = |span: Span| data.place(Span::new(body.start + span.start, body.start + span.end));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
-        let message = format!("Karpenter writes {what} into its own NodeConfig, which comes after this one and wins");
+        let message = format!(
+            "Karpenter sets {what} in its own NodeConfig, which comes after this one and overrides it"
+        );
         drafts.push(Draft::new(&RULE, place(yaml.key(node)), message).help(help).severity(severity));
     };
     for root in yaml.roots().filter(|root| Yaml::is_node_config(*root)) {
         if let Some(cluster) = root.at_path(&["spec", "cluster"]).filter(|node| !node.is_empty()) {
-            let help = "take it out; Karpenter knows the cluster it runs in";
+            let help = "remove it; Karpenter knows the cluster it runs in";
             add(cluster, "the cluster", help, Severity::Info);
         }
         let config = |key| root.at_path(&["spec", "kubelet", "config", key]).filter(|node| !node.is_null());
         if let Some(node) = config("registerWithTaints").filter(|node| !node.is_empty()) {
-            let help = "write the taints into `spec.template.spec.taints` of the NodePool";
+            let help = "write the taints in `spec.template.spec.taints` of the NodePool";
             add(node, "the taints", help, Severity::Warning);
         }
         if let Some(node) = config("maxPods") {
-            let help = "write `maxPods` into `spec.kubelet` of the node class, where the scheduler sees it too";
+            let help = "set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too";
             add(node, "`maxPods`", help, Severity::Warning);
         }
         if let Some(node) = config("clusterDNS") {
-            let help = "write `clusterDNS` into `spec.kubelet` of the node class";
+            let help = "set `clusterDNS` in `spec.kubelet` of the EC2NodeClass";
             add(node, "`clusterDNS`", help, Severity::Warning);
         }
     }
@@ -222,14 +241,14 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
         let taints = |node: &Node<'_>| node.as_str().is_some_and(|flag| flag.starts_with("--register-with-taints"));
         if let Some(flag) = flags.and_then(|flags| flags.items().find(taints)) {
             let right = flag.as_str().is_some_and(|flag| flag.contains(TAINT_KEY));
-            let lost = if right {
-                "the NodePool's taints in it do not reach the node"
+            let effect = if right {
+                "the NodePool's taints do not reach the node"
             } else {
                 "the node registers without the taint `karpenter.sh/unregistered`"
             };
-            let message = format!("the kubelet prefers this flag to the list that Karpenter writes, and {lost}");
+            let message = format!("this flag replaces the list of taints that Karpenter writes, so {effect}");
             let draft = Draft::new(&RULE, place(yaml.value(flag)), message);
-            drafts.push(draft.help("write the taints into `spec.template.spec.taints` of the NodePool"));
+            drafts.push(draft.help("write the taints in `spec.template.spec.taints` of the NodePool"));
         }
     }
 }
@@ -241,41 +260,41 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn taints_of_bottlerocket_are_discarded() {
+    fn reports_bottlerocket_node_taints() {
         let text = class("Bottlerocket", "[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     [settings.kubernetes.node-taints]
             |                          ^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter writes `settings.kubernetes.node-taints` itself; this one is discarded
-          help: write the taints into `spec.template.spec.taints` of the NodePool
+          Karpenter writes `settings.kubernetes.node-taints` itself and discards this setting
+          help: write the taints in `spec.template.spec.taints` of the NodePool
         ");
     }
 
     #[test]
-    fn the_cluster_is_karpenters_and_other_tables_are_dropped() {
+    fn reports_cluster_name_unknown_key_and_unknown_table() {
         let text = class("Bottlerocket", "[settings.kubernetes]\ncluster-name = \"other\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     cluster-name = "other"
             |     ^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter writes `settings.kubernetes.cluster-name` itself; this one is discarded
-          help: take it out; Karpenter knows the cluster it runs in
+          Karpenter writes `settings.kubernetes.cluster-name` itself and discards this setting
+          help: remove it; Karpenter knows the cluster it runs in
           9 |     kube-api-qp = 3
             |     ^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
           Karpenter does not know `settings.kubernetes.kube-api-qp` and drops it (did you mean `kube-api-qps`?)
-          help: take it out, or write the key as Karpenter knows it
+          help: remove it, or write a key that Karpenter knows
          10 |     [setting.kubernetes]
             |      ^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter passes on what is under `settings` alone; `setting` is dropped (did you mean `settings`?)
-          help: write it under `settings`, or take it out
+          Karpenter passes on only tables under `settings` and drops `setting` (did you mean `settings`?)
+          help: write it under `settings`, or remove it
         "#);
     }
 
     #[test]
-    fn a_key_is_dropped_until_karpenter_learns_it() {
+    fn reports_key_on_releases_that_drop_it() {
         let text = class("Bottlerocket", "[settings.kubernetes]\nids-per-pod = 65536\n");
         silent(&super::RULE, &text);
         let settings = Settings { karpenter: Target::parse("1.8").unwrap(), ..Settings::default() };
@@ -283,13 +302,13 @@ mod tests {
           8 |     ids-per-pod = 65536
             |     ^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.8]
-          Karpenter passes `settings.kubernetes.ids-per-pod` on from 1.9; before, it is dropped
-          help: update Karpenter to 1.9, or take it out
+          Karpenter passes on `settings.kubernetes.ids-per-pod` since 1.9; earlier releases drop it
+          help: upgrade Karpenter to 1.9, or remove the key
         ");
     }
 
     #[test]
-    fn the_last_node_config_wins() {
+    fn reports_settings_that_the_last_node_config_overrides() {
         let text = class(
             "AL2023",
             "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n  kubelet:\n    config:\n      maxPods: 58\n      registerWithTaints:\n      - {key: a, effect: NoSchedule}\n    flags: [--register-with-taints=a=b:NoSchedule]\n",
@@ -298,28 +317,28 @@ mod tests {
          10 |       cluster:
             |       ^^^^^^^
         info EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter writes the cluster into its own NodeConfig, which comes after this one and wins
-          help: take it out; Karpenter knows the cluster it runs in
+          Karpenter sets the cluster in its own NodeConfig, which comes after this one and overrides it
+          help: remove it; Karpenter knows the cluster it runs in
          14 |           maxPods: 58
             |           ^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter writes `maxPods` into its own NodeConfig, which comes after this one and wins
-          help: write `maxPods` into `spec.kubelet` of the node class, where the scheduler sees it too
+          Karpenter sets `maxPods` in its own NodeConfig, which comes after this one and overrides it
+          help: set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too
          15 |           registerWithTaints:
             |           ^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          Karpenter writes the taints into its own NodeConfig, which comes after this one and wins
-          help: write the taints into `spec.template.spec.taints` of the NodePool
+          Karpenter sets the taints in its own NodeConfig, which comes after this one and overrides it
+          help: write the taints in `spec.template.spec.taints` of the NodePool
          17 |         flags: [--register-with-taints=a=b:NoSchedule]
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          the kubelet prefers this flag to the list that Karpenter writes, and the node registers without the taint `karpenter.sh/unregistered`
-          help: write the taints into `spec.template.spec.taints` of the NodePool
+          this flag replaces the list of taints that Karpenter writes, so the node registers without the taint `karpenter.sh/unregistered`
+          help: write the taints in `spec.template.spec.taints` of the NodePool
         ");
     }
 
     #[test]
-    fn what_karpenter_passes_on_is_left_alone() {
+    fn accepts_settings_that_karpenter_passes_on() {
         silent(
             &super::RULE,
             &class(

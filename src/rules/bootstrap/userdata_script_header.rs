@@ -16,25 +16,26 @@ use userdata::registration::Join;
 rule! {
     /// ## What it does
     ///
-    /// Checks that a script in the user data starts with a first line that the node can execute: `#!` and an
-    /// interpreter, at the very start, on a line of its own.
+    /// Checks that a script in the user data starts with a line that the node can execute: `#!` and an interpreter,
+    /// at the beginning of the text and on a separate line.
     ///
     /// ## Why it is bad
     ///
-    /// cloud-init writes the script to a file and runs it. Without `#!` in the first two bytes, a blank line before it
-    /// included, that fails with `Exec format error. Missing #! in script?`, and nothing of the script runs. For `Custom`
-    /// cloud-init does not even take the text for a script.
+    /// cloud-init writes the script to a file and executes it. If the first two bytes are not `#!`, for example
+    /// because of a blank line, this fails with `Exec format error. Missing #! in script?`, and no command of the
+    /// script runs. For `Custom`, cloud-init does not even recognise the text as a script.
     ///
-    /// A text without `#!` is a warning: with AL2 and AL2023 Karpenter's own part joins the node all the same, and what is lost
-    /// is the script, as in the example of Karpenter's own reference (`echo "Hello world"`). Where `#!` is there and something
-    /// keeps it from its work, the author wanted the script to run, and it is an error, but for `Custom`, whose image decides.
+    /// A script without `#!` is a warning: with AL2 and AL2023 Karpenter's own part still joins the node, and only
+    /// the script is lost, as in the example of Karpenter's own reference (`echo "Hello world"`). If `#!` is there
+    /// but has no effect, the author wanted the script to run, and the finding is an error. Only blank lines before
+    /// `#!` are a warning for `Custom`, because the image decides what runs the text.
     ///
-    /// `userData: >` folds the lines of a script into one. What follows `#!/bin/bash` is then a comment: the node boots,
-    /// nothing runs, nothing is logged. Write `|`.
+    /// `userData: >` folds the lines of a script into one line. Everything after `#!/bin/bash` is then a comment: the
+    /// node boots, no command runs, and nothing is logged. Write `|` instead.
     ///
-    /// Windows line endings do less harm than is often said. Karpenter takes carriage returns away for AL2 and AL2023, and
-    /// cloud-init does it for scripts whose first line has one. For `Custom` they are an info, and a warning where only
-    /// later lines have them, because then they stay.
+    /// Windows line endings do less harm than many articles claim. Karpenter removes carriage returns for AL2 and
+    /// AL2023, and cloud-init removes them from scripts whose first line has one. For `Custom` they are an info. If
+    /// only later lines have them, they are a warning, because then they stay in the script.
     ///
     /// ## Example
     ///
@@ -68,7 +69,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: blank lines before `#!` are taken away. A missing first line is not invented.
+    /// Safe: the fix removes blank lines before `#!`. It does not invent a missing first line.
     ///
     /// ## References
     ///
@@ -83,7 +84,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a script in the user data has no first line that the node can execute",
+        summary: "a script in the user data does not start with a line that the node can execute",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -103,7 +104,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// For `Custom` the image decides what runs the text.
+/// Severity of blank lines before `#!`. For `Custom` the image decides what runs the text.
 fn severity(data: UserData<'_>) -> Severity {
     if data.family == Image::Custom { Severity::Warning } else { Severity::Error }
 }
@@ -134,24 +135,30 @@ fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
-    data.draft(&RULE, line, "the script does not start with `#!`, so that the node cannot execute it and nothing of it runs")
-        .help("write `#!/bin/bash` as the first line")
-        .severity(Severity::Warning)
+    data.draft(
+        &RULE,
+        line,
+        "the script does not start with `#!`, so the node cannot execute it and no command in it runs",
+    )
+    .help("write `#!/bin/bash` as the first line")
+    .severity(Severity::Warning)
 }
 
-/// Blanks or empty lines before `#!`.
+/// Reports spaces or empty lines before `#!`.
 fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let line = body.first_line(data.text);
     if line.start == body.start || !line.text(data.text).starts_with("#!") {
         return None;
     }
     let blank = Span::new(body.start, line.start);
-    let fix = Fix::safe_one("start with the first line", data.remove(blank));
-    let message = "blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs";
-    Some(data.draft(&RULE, line, message).help("write `#!` at the very start").severity(severity(data)).fix(fix))
+    let fix = Fix::safe_one("remove everything before `#!`", data.remove(blank));
+    let message = "there are spaces or empty lines before `#!`, so the node cannot execute the script and no command in it runs";
+    Some(
+        data.draft(&RULE, line, message).help("start the script with `#!`").severity(severity(data)).fix(fix),
+    )
 }
 
-/// A first line that goes on after the interpreter and its option.
+/// Reports a first line that continues after the interpreter and its option.
 fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let line = body.first_line(data.text);
     let mut first = line.text(data.text).strip_prefix("#!")?;
@@ -167,8 +174,10 @@ fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     if more <= usize::from(env) || !(one_line || folds) || more < 2 {
         return None;
     }
-    let message = "the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs";
-    let help = if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
+    let message =
+        "the whole script is on the line of `#!`, so the shell treats it as a comment and no command runs";
+    let help =
+        if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
     Some(data.draft(&RULE, line, message).help(help))
 }
 
@@ -178,20 +187,20 @@ fn carriage_returns(data: UserData<'_>) -> Option<Draft<'_>> {
     let first = data.text.find('\n') == Some(at + 1);
     let draft = data.draft(&RULE, span,
         if first {
-            "the lines end in carriage returns; cloud-init takes them away, other programs look for an interpreter called `bash\\r`"
+            "the lines end in carriage returns; cloud-init removes them, but other programs look for an interpreter called `bash\\r`"
         } else {
-            "lines after the first end in carriage returns, which stay and become part of the last word of each"
+            "lines after the first end in carriage returns, which stay and become part of the last word of each line"
         },
     );
-    let draft = draft.help("save the text with line feeds alone");
+    let draft = draft.help("save the text with line feeds only");
     Some(draft.severity(if first { Severity::Info } else { Severity::Warning }))
 }
 
-/// A text without any mark that is run as a script.
+/// Reports user data without a format marker that the node runs as a script.
 fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
     let runs = match data.family {
         Image::Al2 => true,
-        // A YAML mapping is taken for a NodeConfig, which is another mistake.
+        // Karpenter treats a YAML mapping as a NodeConfig, which `userdata-family-mismatch` reports.
         Image::Al2023 => !Yaml::read(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:"),
         _ => {
             let joins = data.registration().joins;
@@ -212,18 +221,18 @@ mod tests {
         found.iter().map(|finding| finding.severity.name()).collect()
     }
 
-    /// A node class with the text in double quotes.
+    /// EC2NodeClass with the user data in double quotes.
     fn quoted(family: &str, text: &str) -> String {
         format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{text}\"\n")
     }
 
     #[test]
-    fn a_script_without_its_first_line_does_not_run() {
+    fn reports_script_without_shebang() {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", "set -e\nyum install -y jq\n")), @"
           7 |     set -e
             |     ^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
+          the script does not start with `#!`, so the node cannot execute it and no command in it runs
           help: write `#!/bin/bash` as the first line
         ");
         assert_eq!(severities(&class("AL2023", "set -e\nyum install -y jq\n")), ["warning"]);
@@ -231,15 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn blanks_before_it_are_taken_away() {
+    fn reports_and_removes_blanks_before_the_shebang() {
         let text = quoted("AL2", "\\n \\n#!/bin/bash\\necho hi\\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   userData: "\n \n#!/bin/bash\necho hi\n"
             |                   ^^^^^^^^^^^
         error EC2NodeClass/ spec.userData [1.0-1.14]
-          blanks stand before `#!`, so that the node cannot execute the script and nothing of it runs
-          help: write `#!` at the very start
-          fix: start with the first line: ""
+          there are spaces or empty lines before `#!`, so the node cannot execute the script and no command in it runs
+          help: start the script with `#!`
+          fix: remove everything before `#!`: ""
         "#);
         assert_eq!(fixed(&super::RULE, &text), quoted("AL2", "#!/bin/bash\\necho hi\\n"));
         let block = |lead: &str| class("AL2", &format!("{lead}#!/bin/bash\n\n  echo hi\n"));
@@ -247,26 +256,26 @@ mod tests {
     }
 
     #[test]
-    fn a_folded_script_is_a_comment() {
+    fn reports_folded_script() {
         let text = custom("#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh demo\n").replace(": |", ": >");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     #!/bin/bash
             |     ^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the whole script is on the line of `#!`: to the shell all of it is a comment, and nothing runs
+          the whole script is on the line of `#!`, so the shell treats it as a comment and no command runs
           help: write `userData: |`; `>` joins the lines
         ");
         assert_eq!(severities(&quoted("AL2", "#!/bin/bash set -e yum install -y jq")), ["error"]);
     }
 
     #[test]
-    fn a_part_is_a_script_too() {
+    fn checks_scripts_in_mime_parts() {
         let archive = |body: &str| format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n{body}\n--B--\n");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"
          13 |     echo hi
             |     ^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          the script does not start with `#!`, so that the node cannot execute it and nothing of it runs
+          the script does not start with `#!`, so the node cannot execute it and no command in it runs
           help: write `#!/bin/bash` as the first line
         ");
         let blank = class("AL2023", &archive("\n#!/bin/bash\necho hi"));
@@ -275,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn carriage_returns_matter_where_nobody_takes_them_away() {
+    fn reports_carriage_returns_unless_karpenter_removes_them() {
         assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\r\\necho hi\\r\\n")), ["info"]);
         assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\necho hi\\r\\n")), ["warning"]);
         silent(&super::RULE, &quoted("AL2", "#!/bin/bash\\r\\necho hi\\r\\n"));
@@ -283,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_run_and_texts_that_are_none_are_left_alone() {
+    fn accepts_executable_scripts_and_other_formats() {
         for text in [
             "#!/bin/bash\necho hi\n",
             "#!/bin/bash -xe\necho hi\n",

@@ -10,15 +10,16 @@ use userdata::Span;
 rule! {
     /// ## What it does
     ///
-    /// Looks for access keys, private keys, tokens and passwords that stand in the user data as they are.
+    /// Finds access keys, private keys, tokens and passwords in plain text in the user data.
     ///
     /// ## Why it is bad
     ///
-    /// User data is no secret. Whoever may read the node class, the launch template or the instance's attributes reads
-    /// it, and so does every pod that reaches the instance metadata service. It stays in every launch template that
-    /// Karpenter has made of it.
+    /// User data is not secret. Everyone who may read the EC2NodeClass, the launch template or the attributes of the
+    /// instance can read it, and so can every pod that reaches the instance metadata service. It stays in every
+    /// launch template that Karpenter created from it.
     ///
-    /// A value that comes from a variable, a command or a file is not looked at. The finding does not repeat the secret.
+    /// The rule ignores values that come from a variable, a command or a file. The finding does not repeat the
+    /// secret.
     ///
     /// ## Example
     ///
@@ -60,7 +61,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a password or a key stands in the user data, where every pod on the node can read it",
+        summary: "the user data contains a password or a key, and every pod on the node can read it",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -72,17 +73,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         for (what, span) in secrets(line) {
-            let message = format!("{what} stands in the user data, which every pod on the node can read from the instance metadata");
+            let message = format!(
+                "the user data contains {what}, and every pod on the node can read it from the instance metadata"
+            );
             drafts.push(
                 data.draft(&RULE, Span::new(at + span.start, at + span.end), message)
-                    .help("have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now"),
+                    .help("let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed"),
             );
         }
         at += line.len();
     }
 }
 
-/// The secrets of a line; the first of each kind.
+/// Secrets in a line, the first of each kind.
 fn secrets(line: &str) -> Vec<(&'static str, Span)> {
     let mut found = Vec::new();
     for (what, span) in [
@@ -101,19 +104,19 @@ fn private_key(line: &str) -> Option<Span> {
     line.get(at..)?.contains("PRIVATE KEY-----").then(|| Span::new(at, line.trim_end().len()))
 }
 
-fn is_word(byte: u8) -> bool {
+fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-".contains(&byte)
 }
 
-/// Where the word around a place starts and ends.
+/// Span of the word around an offset.
 fn word(line: &str, at: usize) -> Span {
     let bytes = line.as_bytes();
-    let before = bytes.iter().take(at).rev().take_while(|byte| is_word(**byte)).count();
-    let after = bytes.iter().skip(at).take_while(|byte| is_word(**byte)).count();
+    let before = bytes.iter().take(at).rev().take_while(|byte| is_word_byte(**byte)).count();
+    let after = bytes.iter().skip(at).take_while(|byte| is_word_byte(**byte)).count();
     Span::new(at - before, at + after)
 }
 
-/// `AKIA` or `ASIA` and 16 letters; AWS's own examples end in `EXAMPLE`.
+/// Finds `AKIA` or `ASIA` with 16 more letters or digits. The examples of AWS itself end in `EXAMPLE`.
 fn access_key(line: &str) -> Option<Span> {
     let at = line.find("AKIA").or_else(|| line.find("ASIA"))?;
     let span = word(line, at);
@@ -122,7 +125,7 @@ fn access_key(line: &str) -> Option<Span> {
     (span.start == at && key.len() == 20 && letters && !key.ends_with("EXAMPLE")).then_some(span)
 }
 
-/// Tokens that say by their prefix whose they are.
+/// Finds tokens with the well-known prefix of their issuer.
 fn token(line: &str) -> Option<Span> {
     const PREFIXES: [&str; 7] = ["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-"];
     let at = PREFIXES.iter().find_map(|prefix| line.find(prefix))?;
@@ -130,7 +133,7 @@ fn token(line: &str) -> Option<Span> {
     (span.start == at && span.len() >= 24).then_some(span)
 }
 
-/// `…PASSWORD=value`, `…secret_access_key: value` with a value that is written out.
+/// Finds a literal value after a name such as `…PASSWORD=` or `…secret_access_key:`.
 fn password(line: &str) -> Option<Span> {
     const NAMES: [&str; 10] = [
         "password",
@@ -159,14 +162,14 @@ fn password(line: &str) -> Option<Span> {
         }
         let rest = line.get(at + 1..)?;
         let lead = rest.bytes().take_while(|byte| b" \"'\\".contains(byte)).count();
-        // `PASSWORD= next` assigns nothing; a mapping has a blank.
+        // `PASSWORD= next` assigns an empty value, but in a mapping a space separates key and value.
         if sign == b'=' && rest.starts_with(' ') && before.last() != Some(&b' ') {
             continue;
         }
         let value = rest.get(lead..)?;
         let length = value.bytes().take_while(|byte| !b" \"'\n\r,;\\}".contains(byte)).count();
         let value = value.get(..length)?;
-        if is_written_out(value) {
+        if is_literal(value) {
             let start = at + 1 + lead;
             return Some(Span::new(start, start + value.len()));
         }
@@ -174,16 +177,18 @@ fn password(line: &str) -> Option<Span> {
     None
 }
 
-/// Whether a value is the secret itself and not the way to it.
-fn is_written_out(value: &str) -> bool {
-    const WAYS: [&str; 9] = ["/", "arn:", "http", "ssm", "secretsmanager", "vault", "file", "s3:", "--"];
-    const NONE: [&str; 8] = ["required", "disabled", "enabled", "prompt", "sha512", "changeme", "password", "example"];
+/// Whether a value is the secret itself and not a reference to it.
+fn is_literal(value: &str) -> bool {
+    const REFERENCES: [&str; 9] =
+        ["/", "arn:", "http", "ssm", "secretsmanager", "vault", "file", "s3:", "--"];
+    const NO_SECRETS: [&str; 8] =
+        ["required", "disabled", "enabled", "prompt", "sha512", "changeme", "password", "example"];
     let lower = value.to_ascii_lowercase();
     value.len() >= 6
         && !value.bytes().any(|byte| b"${<(`%*".contains(&byte))
         && !value.bytes().next().is_some_and(|first| b"!@&|.".contains(&first))
-        && !WAYS.iter().any(|way| lower.starts_with(way))
-        && !NONE.iter().any(|none| lower == *none)
+        && !REFERENCES.iter().any(|reference| lower.starts_with(reference))
+        && !NO_SECRETS.iter().any(|word| lower == *word)
 }
 
 #[cfg(test)]
@@ -192,28 +197,28 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     #[test]
-    fn the_place_is_the_secret_and_the_message_does_not_repeat_it() {
+    fn reports_the_secret_without_repeating_it_in_the_message() {
         let key = ["AKIA", "QWERTYUIOPASDFGH"].concat();
         let found = findings(&super::RULE, &script(&format!("export AWS_ACCESS_KEY_ID={key}")));
         insta::assert_snapshot!(found, @"
           8 |     export AWS_ACCESS_KEY_ID=AKIAQWERTYUIOPASDFGH
             |                              ^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          an AWS access key stands in the user data, which every pod on the node can read from the instance metadata
-          help: have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now
+          the user data contains an AWS access key, and every pod on the node can read it from the instance metadata
+          help: let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed
         ");
         assert_eq!(found.matches(&key).count(), 1);
         insta::assert_snapshot!(findings(&super::RULE, &script("docker login -u ci --password=hunter2hunter2 r.example.com")), @"
           8 |     docker login -u ci --password=hunter2hunter2 r.example.com
             |                                   ^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          a password or key stands in the user data, which every pod on the node can read from the instance metadata
-          help: have the node fetch it from Secrets Manager or Parameter Store, and replace this one: it is known by now
+          the user data contains a password or key, and every pod on the node can read it from the instance metadata
+          help: let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed
         ");
     }
 
     #[test]
-    fn passwords_keys_and_tokens_are_found() {
+    fn reports_passwords_keys_and_tokens() {
         for line in [
             "export DB_PASSWORD='hunter2hunter2'",
             "echo 'api_key: 0123456789abcdef' > /etc/datadog.yaml",
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_a_secret_are_none() {
+    fn accepts_references_and_placeholders() {
         for line in [
             "PASSWORD=\"$(aws ssm get-parameter --name x)\"",
             "export PASSWORD=$PASSWORD",

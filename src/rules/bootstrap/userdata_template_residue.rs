@@ -12,16 +12,17 @@ use userdata::shell::Heredoc;
 rule! {
     /// ## What it does
     ///
-    /// Looks for what a template engine should have replaced and has not: `${module.eks.cluster_name}`,
+    /// Finds placeholders that a template engine should have replaced: `${module.eks.cluster_name}`,
     /// `{{ .Values.clusterName }}`, `<no value>`, `<CLUSTER_NAME>`, `__CLUSTER_NAME__`.
     ///
     /// ## Why it is bad
     ///
-    /// The text reaches the node as it is. To a shell `${module.eks.cluster_name}` is a `bad substitution`, and the script
-    /// stops there; other residue becomes the name of a cluster that does not exist.
+    /// The placeholder reaches the node unchanged. A shell reports `bad substitution` for
+    /// `${module.eks.cluster_name}` and stops the script there. Other placeholders become the name of a cluster that
+    /// does not exist.
     ///
-    /// `${CLUSTER_NAME}` is not reported: it is good shell, and a value that is known elsewhere is not guessed. Nor is
-    /// `$${X}`, by which Flux and Terraform are told to leave a variable alone.
+    /// The rule does not report `${CLUSTER_NAME}`, because it is a valid shell variable that may be set elsewhere. It
+    /// does not report `$${X}` either, which tells Flux and Terraform to leave a variable unchanged.
     ///
     /// ## Example
     ///
@@ -55,7 +56,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - pubs.opengroup.org/onlinepubs/9799919799, "Parameter Expansion": a name has no dots
+    /// - pubs.opengroup.org/onlinepubs/9799919799, "Parameter Expansion": a name contains no dots
     RULE {
         name: "userdata-template-residue",
         family: Family::Bootstrap,
@@ -63,7 +64,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the user data has placeholders that nothing has replaced",
+        summary: "the user data contains placeholders that no template engine replaced",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -72,7 +73,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(data) = UserData::of(object) else { return };
-    // Jinja is cloud-init's own; `sed` and `envsubst` are there to replace things.
+    // cloud-init renders Jinja itself, and tools such as `sed` and `envsubst` may replace placeholders on the node.
     let jinja = data.text.contains("## template:");
     let replaces = ["sed ", "envsubst", "perl ", "awk "].iter().any(|tool| data.text.contains(tool));
     let shells: Vec<_> = if data.family == Image::Windows { Vec::new() } else { data.scripts() };
@@ -86,7 +87,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for line in data.text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        // Comments of shells, YAML, TOML and PowerShell alike; and text that the script only writes down.
+        // Skip comments, which start with `#` in every format, and text that the script only writes to a file.
         if line.trim_start().starts_with('#') || in_heredoc(start, true) {
             continue;
         }
@@ -106,18 +107,24 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
     let shown = span.text(data.text);
-    let (what, severity) = match kind {
-        Residue::Terraform => ("Terraform", Severity::Error),
-        Residue::NoValue => ("a Go template", Severity::Error),
-        Residue::Helm => ("Helm", Severity::Warning),
-        Residue::Braces => ("a template engine", Severity::Warning),
-        Residue::Placeholder => ("somebody", Severity::Warning),
+    let not_replaced =
+        |engine: &str| format!("{engine} did not replace `{shown}`, which reaches the node unchanged");
+    let (message, severity) = match kind {
+        Residue::Terraform => (not_replaced("Terraform"), Severity::Error),
+        Residue::NoValue => (
+            "a Go template printed `<no value>` here, because a value was not set".to_owned(),
+            Severity::Error,
+        ),
+        Residue::Helm => (not_replaced("Helm"), Severity::Warning),
+        Residue::Braces => (not_replaced("a template engine"), Severity::Warning),
+        Residue::Placeholder => (
+            format!("the placeholder `{shown}` was not replaced and reaches the node unchanged"),
+            Severity::Warning,
+        ),
     };
-    let message = match kind {
-        Residue::NoValue => "a Go template printed `<no value>` here: what it was to write was not given".to_owned(),
-        _ => format!("`{shown}` was for {what} to replace, and reaches the node as it is"),
-    };
-    data.draft(&RULE, span, message).help("write the value, or render the text before it is applied").severity(severity)
+    data.draft(&RULE, span, message)
+        .help("write the value, or render the template before you apply the manifest")
+        .severity(severity)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -146,21 +153,43 @@ fn residues(line: &str) -> Vec<Found> {
         (!escaped && is_terraform(content)).then_some(Residue::Terraform)
     }, &mut found);
     between(line, "{{", "}}", &|content, _| braces(content), &mut found);
-    between(line, "<", ">", &|content, _| {
-        let placeholder = is_shouted(content) || ["your-", "your_", "your ", "my-cluster"].iter().any(|mark| content.to_ascii_lowercase().starts_with(mark));
-        if content == "no value" { Some(Residue::NoValue) } else { (placeholder && is_of_a_cluster(content)).then_some(Residue::Placeholder) }
-    }, &mut found);
+    between(
+        line,
+        "<",
+        ">",
+        &|content, _| {
+            let placeholder = is_upper_case(content)
+                || ["your-", "your_", "your ", "my-cluster"]
+                    .iter()
+                    .any(|mark| content.to_ascii_lowercase().starts_with(mark));
+            if content == "no value" {
+                Some(Residue::NoValue)
+            } else {
+                (placeholder && is_cluster_value(content)).then_some(Residue::Placeholder)
+            }
+        },
+        &mut found,
+    );
     for mark in ["__", "@@"] {
-        between(line, mark, mark, &|content, at| {
-            let in_a_name = line.get(..at).is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_${".contains(last)));
-            (!in_a_name && is_shouted(content) && is_of_a_cluster(content)).then_some(Residue::Placeholder)
-        }, &mut found);
+        between(
+            line,
+            mark,
+            mark,
+            &|content, at| {
+                let in_a_name = line.get(..at).is_some_and(|before| {
+                    before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_${".contains(last))
+                });
+                (!in_a_name && is_upper_case(content) && is_cluster_value(content))
+                    .then_some(Residue::Placeholder)
+            },
+            &mut found,
+        );
     }
     found.sort_by_key(|found| found.span);
     found
 }
 
-/// Every stretch of the line between two marks that is residue, marks included.
+/// Collects every placeholder between two markers of the line, markers included.
 fn between(line: &str, open: &str, close: &str, kind: &dyn Fn(&str, usize) -> Option<Residue>, found: &mut Vec<Found>) {
     let mut from = 0;
     while let Some(at) = line.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
@@ -177,7 +206,7 @@ fn between(line: &str, open: &str, close: &str, kind: &dyn Fn(&str, usize) -> Op
     }
 }
 
-/// A reference of Terraform's, which has a dot where a shell allows none.
+/// Whether the content is a Terraform reference, which contains a dot where a shell allows no dot.
 fn is_terraform(content: &str) -> bool {
     const ROOTS: [&str; 6] = ["module", "var", "local", "data", "each", "path"];
     let content = content.trim();
@@ -192,21 +221,21 @@ fn braces(content: &str) -> Option<Residue> {
     if HELM.iter().any(|mark| inner.starts_with(mark) || inner.contains(&[" ", mark].concat())) {
         return Some(Residue::Helm);
     }
-    // `{{ cluster_name }}`; Docker's formats start with a dot or have no blanks around them.
+    // `{{ cluster_name }}`. Docker's formats start with a dot or have no spaces inside the braces.
     let spaced = content.starts_with(' ') && content.ends_with(' ');
     let name = inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte));
     let starts = inner.starts_with(|first: char| first.is_ascii_lowercase());
     (spaced && name && starts).then_some(Residue::Braces)
 }
 
-/// `CLUSTER_NAME`, `CLUSTER-NAME`
-fn is_shouted(content: &str) -> bool {
+/// Whether the content is an upper-case name such as `CLUSTER_NAME` or `CLUSTER-NAME`.
+fn is_upper_case(content: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
     content.starts_with(|first: char| first.is_ascii_uppercase()) && content.bytes().all(letter)
 }
 
-/// Whether a placeholder is of something that joining a cluster needs; others may be the text of a message.
-fn is_of_a_cluster(content: &str) -> bool {
+/// Whether a placeholder names a value that a node needs to join a cluster. Others may be part of a printed message.
+fn is_cluster_value(content: &str) -> bool {
     let lower = content.to_ascii_lowercase();
     ["cluster", "endpoint", "certificate", "b64", "account", "region"].iter().any(|word| lower.contains(word))
 }
@@ -223,18 +252,18 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_of_terraform_stops_the_shell() {
+    fn reports_terraform_reference() {
         insta::assert_snapshot!(findings(&super::RULE, &script("/etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false")), @"
           8 |     /etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false
             |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          `${module.eks.cluster_name}` was for Terraform to replace, and reaches the node as it is
-          help: write the value, or render the text before it is applied
+          Terraform did not replace `${module.eks.cluster_name}`, which reaches the node unchanged
+          help: write the value, or render the template before you apply the manifest
         ");
     }
 
     #[test]
-    fn placeholders_of_all_kinds_are_found() {
+    fn reports_placeholders_of_every_kind() {
         for (text, severity) in [
             ("/etc/eks/bootstrap.sh ${aws_eks_cluster.this.name}", "error"),
             ("/etc/eks/bootstrap.sh ${var.clusters[\"a\"].name}", "error"),
@@ -253,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_or_another_tool_replaces_is_left_alone() {
+    fn accepts_text_that_the_shell_or_another_tool_replaces() {
         for text in [
             "/etc/eks/bootstrap.sh ${CLUSTER_NAME} $CLUSTER \"${CLUSTER:-demo}\" ${A[0]} ${A%.x} ${A//./-}",
             "/etc/eks/bootstrap.sh $${CLUSTER_NAME}",

@@ -11,13 +11,13 @@ use userdata::toml::Document;
 rule! {
     /// ## What it does
     ///
-    /// Checks that Bottlerocket's user data is valid TOML.
+    /// Checks that user data for Bottlerocket is valid TOML.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter reads the settings to merge its own into them. Where it cannot, no node is launched: the NodeClaim says
-    /// `LaunchFailed` with `invalid UserData`, from 1.3 on the node class is not ready. With `amiFamily: Custom` it is
-    /// Bottlerocket itself that refuses the settings when it boots.
+    /// Karpenter parses the settings to merge its own settings into them. If it cannot, it launches no node: the
+    /// NodeClaim reports `LaunchFailed` with `invalid UserData`, and since 1.3 the EC2NodeClass is not Ready. With
+    /// `amiFamily: Custom`, Bottlerocket itself refuses the settings when it boots.
     ///
     /// ## Example
     ///
@@ -57,7 +57,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "Bottlerocket's user data is not valid TOML",
+        summary: "the user data for Bottlerocket is not valid TOML",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -68,15 +68,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(data) = UserData::of(object) else { return };
     let custom = data.family == Image::Custom;
     let reads = match (data.family, Format::of(data.text)) {
-        // Another format altogether is `userdata-family-mismatch`.
+        // `userdata-family-mismatch` reports other formats.
         (Image::Bottlerocket, Format::Toml | Format::Unmarked) => true,
         (Image::Custom, Format::Toml) => data.text.contains("settings"),
         _ => false,
     };
     let Some(error) = reads.then(|| Document::read(data.text).err()).flatten() else { return };
-    let who = if custom { "Bottlerocket refuses its settings" } else { "Karpenter launches no node with it" };
-    let draft = data.draft(&RULE, error.span, format!("the user data is not valid TOML, and {who}: {}", error.message))
-        .help("write `key = value` lines under `[settings...]` tables, strings in quotes");
+    let effect = if custom { "Bottlerocket refuses the settings" } else { "Karpenter launches no node" };
+    let draft = data
+        .draft(&RULE, error.span, format!("the user data is not valid TOML, so {effect}: {}", error.message))
+        .help("write `key = value` lines under `[settings...]` tables, with strings in quotes");
     drafts.push(if custom { draft.severity(Severity::Warning).caught_by(CaughtBy::Nobody) } else { draft });
 }
 
@@ -86,32 +87,32 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     #[test]
-    fn the_place_is_where_reading_stops() {
+    fn reports_invalid_toml_at_the_error() {
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "[settings.kubernetes]\nmax-pods = 58 pods\n")), @"
           8 |     max-pods = 58 pods
             |                ^^^^^^^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the user data is not valid TOML, and Karpenter launches no node with it: string values must be quoted
-          help: write `key = value` lines under `[settings...]` tables, strings in quotes
+          the user data is not valid TOML, so Karpenter launches no node: string values must be quoted
+          help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "[settings]\na = 1\na = 2\n")), @"
           9 |     a = 2
             |     ^
         error EC2NodeClass/a spec.userData [1.0-1.14]
-          the user data is not valid TOML, and Karpenter launches no node with it: `a` is defined twice
-          help: write `key = value` lines under `[settings...]` tables, strings in quotes
+          the user data is not valid TOML, so Karpenter launches no node: `a` is defined twice
+          help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");
         insta::assert_snapshot!(findings(&super::RULE, &custom("[settings.kubernetes]\ncluster-name = demo\n")), @"
           8 |     cluster-name = demo
             |                    ^^^^
         warning EC2NodeClass/a spec.userData [1.0-1.14]
-          the user data is not valid TOML, and Bottlerocket refuses its settings: string values must be quoted
-          help: write `key = value` lines under `[settings...]` tables, strings in quotes
+          the user data is not valid TOML, so Bottlerocket refuses the settings: string values must be quoted
+          help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");
     }
 
     #[test]
-    fn valid_settings_and_other_formats_are_left_alone() {
+    fn accepts_valid_settings_and_other_formats() {
         silent(&super::RULE, &class("Bottlerocket", "[settings.kubernetes]\n'a.b' = [':NoExecute']\n# end\n"));
         silent(&super::RULE, &class("Bottlerocket", "settings.motd = 'hello'\n"));
         silent(&super::RULE, &class("Bottlerocket", "# nothing yet\n"));

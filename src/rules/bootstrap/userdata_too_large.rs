@@ -7,27 +7,30 @@ use objects::object::Object;
 use lint::rule::{Fixes, On};
 use userdata::kind::Family as Image;
 
-/// What EC2 accepts, in bytes before encoding (aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go at v1.14.1;
-/// EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is base64-encoded").
+/// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
+/// pkg/providers/amifamily/resolver.go at v1.14.1; EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is
+/// base64-encoded").
 const LIMIT: usize = 16_384;
 
-/// From here on Karpenter's own part may not fit: it adds 1.5 to 3 KiB, most of it the cluster's certificate.
+/// Size above which Karpenter's own part may not fit. It adds 1.5 to 3 KiB, most of it the cluster's certificate.
 const NEAR: usize = 13_312;
 
 rule! {
     /// ## What it does
     ///
-    /// Checks that user data is not longer than the 16,384 bytes that EC2 accepts, with room for what Karpenter adds.
+    /// Checks that the user data, with the part that Karpenter adds, is not larger than the 16,384 bytes that EC2
+    /// accepts.
     ///
     /// ## Why it is bad
     ///
-    /// EC2 refuses to create the launch template, `User data is limited to 16384 bytes`, and no node is launched. The
-    /// limit is on the text before it is encoded. Karpenter does not compress it. From 1.14.1 on the node class says
-    /// `UserDataSizeLimitExceeded`; before, only the NodeClaims do.
+    /// EC2 refuses to create the launch template (`User data is limited to 16384 bytes`), and Karpenter launches no
+    /// node. The limit applies to the text before it is encoded. Karpenter does not compress the text. Since 1.14.1
+    /// the EC2NodeClass reports `UserDataSizeLimitExceeded`; in earlier releases only the NodeClaims report the
+    /// error.
     ///
-    /// Karpenter's own part (bootstrap arguments, labels, the certificate) takes 1.5 to 3 KiB, so that from 13 KiB on it
-    /// is a warning. Nothing is added for `Custom`. Bottlerocket's settings are written anew without comments, which is
-    /// why their length is only a warning.
+    /// Karpenter's own part (bootstrap arguments, labels, the certificate) takes 1.5 to 3 KiB, so more than 13 KiB is
+    /// a warning. Karpenter adds nothing for `Custom`. It rewrites Bottlerocket's settings without comments, so their
+    /// size is only a warning.
     ///
     /// ## Example
     ///
@@ -68,7 +71,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the user data is longer than EC2 accepts, or leaves no room for what Karpenter adds",
+        summary: "the user data is larger than EC2 accepts, or leaves no room for the part that Karpenter adds",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -86,14 +89,20 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     let over = length > LIMIT;
     let message = match (over, data.family) {
-        (true, Image::Bottlerocket) => format!("the user data has {length} bytes, and EC2 accepts {LIMIT}; it fits only if comments make up the rest"),
-        (true, _) => format!("the user data has {length} bytes, and EC2 accepts {LIMIT}; no node is launched"),
-        (false, _) => format!("the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {LIMIT} that EC2 accepts"),
+        (true, Image::Bottlerocket) => format!(
+            "the user data has {length} bytes, but EC2 accepts {LIMIT}; it fits only if the rest is comments, which Karpenter removes"
+        ),
+        (true, _) => {
+            format!("the user data has {length} bytes, but EC2 accepts {LIMIT}; Karpenter launches no node")
+        }
+        (false, _) => format!(
+            "the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {LIMIT} bytes that EC2 accepts"
+        ),
     };
     let severity = if over && data.family != Image::Bottlerocket { Severity::Error } else { Severity::Warning };
     drafts.push(
         Draft::new(&RULE, data.whole(), message)
-            .help("move what is long into the image, or into a script that the node fetches")
+            .help("move long content into the image, or into a script that the node downloads")
             .severity(severity),
     );
 }
@@ -109,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_on_bytes_before_encoding() {
+    fn applies_the_limit_to_bytes_before_encoding() {
         for (family, length, severity) in [
             ("Custom", 16_384, None),
             ("Custom", 16_385, Some("error")),
@@ -125,19 +134,19 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_key() {
+    fn reports_at_the_key() {
         let found = findings(&super::RULE, &class("AL2", 17_000));
         let without_the_text: Vec<_> = found.lines().skip(1).collect();
         insta::assert_snapshot!(without_the_text.join("\n"), @"
             |   ^^^^^^^^
         error EC2NodeClass/ spec.userData [1.0-1.14]
-          the user data has 17000 bytes, and EC2 accepts 16384; no node is launched
-          help: move what is long into the image, or into a script that the node fetches
+          the user data has 17000 bytes, but EC2 accepts 16384; Karpenter launches no node
+          help: move long content into the image, or into a script that the node downloads
         ");
     }
 
     #[test]
-    fn carriage_returns_do_not_count_where_karpenter_takes_them_away() {
+    fn does_not_count_carriage_returns_that_karpenter_removes() {
         let text = class("AL2", 13_400).replace("xx", "x\\r");
         assert!(report(&super::RULE, &text, &Settings::default()).findings.is_empty());
     }

@@ -11,20 +11,23 @@ use userdata::kind::Family as AmiFamily;
 rule! {
     /// ## What it does
     ///
-    /// Finds block device mappings of an EC2NodeClass without `ebs`, and those without `deviceName` where Karpenter needs
-    /// one.
+    /// Finds block device mappings of an EC2NodeClass without `ebs`, and mappings without `deviceName` where Karpenter
+    /// needs the name.
     ///
     /// ## Why it is bad
     ///
-    /// Both fields are optional for the API server, and Karpenter reads them without looking whether they are there. A
-    /// mapping without `ebs` makes it panic when it makes the launch template, so nothing is launched from the node class.
-    /// Where the mapping decides how much storage pods have, it already panics when it lists the instance types: release 1.0
-    /// crashes and starts again, over and over; later ones catch the panic, and whatever loop it ended, for this node class
-    /// or for all, starts again and ends the same way.
+    /// Both fields are optional for the API server, but Karpenter reads them without checking that they are set. A
+    /// mapping without `ebs` makes Karpenter panic when it creates the launch template, so nothing is launched from the
+    /// node class.
     ///
-    /// To find the storage, Karpenter takes the mapping with `rootVolume: true` if it has a size; else, for `Custom`, the
-    /// last mapping, and for other families the first whose `deviceName` is the one that pods write to (`/dev/xvda`;
-    /// `/dev/xvdb` on Bottlerocket, `/dev/sda1` on Windows). A mapping without a name is a panic if it comes before that one.
+    /// If Karpenter also takes the size of the ephemeral storage from the mapping, it panics earlier, when it lists the
+    /// instance types. Release 1.0 then crashes and restarts in a loop. Later releases recover from the panic, but the
+    /// control loop that panicked, for this node class or for all of them, runs again and panics again.
+    ///
+    /// To size the ephemeral storage, Karpenter uses the mapping with `rootVolume: true` if it has a `volumeSize`.
+    /// Otherwise it uses the last mapping for `Custom`, and for other families the first mapping whose `deviceName` is
+    /// the device that pods write to (`/dev/xvda`; `/dev/xvdb` on Bottlerocket, `/dev/sda1` on Windows). A mapping
+    /// without `deviceName` causes the panic if it comes before that mapping.
     ///
     /// ## Example
     ///
@@ -68,7 +71,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a block device mapping lacks a field without which Karpenter panics",
+        summary: "a block device mapping lacks `ebs` or `deviceName`, and Karpenter panics",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -92,30 +95,30 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let family = ami_family::of(object);
     let panic = family.and_then(|family| storage_panic(&mappings, family));
     for mapping in mappings {
-        let panics_over = |field| panic == Some((mapping, field));
+        let panics_early = |field| panic == Some((mapping, field));
         if field(mapping, "ebs").is_none() {
-            let message = if panics_over(Field::Ebs) {
-                "without `ebs` Karpenter panics over this mapping as soon as it lists instance types for the node class, and \
-                 launches nothing from it"
+            let message = if panics_early(Field::Ebs) {
+                "this mapping has no `ebs`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches \
+                 no nodes from it"
             } else {
-                "without `ebs` Karpenter panics over this mapping when it makes the launch template, and launches nothing from \
-                 the node class"
+                "this mapping has no `ebs`; Karpenter panics when it creates the launch template, and launches no nodes from \
+                 the EC2NodeClass"
             };
-            let help = "write `ebs` with a `volumeSize`; disks of the instance itself need no mapping";
+            let help = "add `ebs` with a `volumeSize`; instance store disks need no mapping";
             drafts.push(Draft::new(&RULE, Place::missing(mapping, "ebs"), message).help(help));
         }
-        if panics_over(Field::DeviceName) {
-            let message = "without `deviceName` Karpenter panics over this mapping as soon as it lists instance types for the \
-                           node class, and launches nothing from it";
+        if panics_early(Field::DeviceName) {
+            let message = "this mapping has no `deviceName`; Karpenter panics when it lists instance types for the \
+                           EC2NodeClass, and launches no nodes from it";
             let device = family.and_then(ephemeral_device).unwrap_or("/dev/xvda");
-            let help = format!("write the device, such as `{device}`, which pods write to on this AMI family");
+            let help = format!("add `deviceName`; on this AMI family pods write to `{device}`");
             drafts.push(Draft::new(&RULE, Place::missing(mapping, "deviceName"), message).help(help));
         }
     }
 }
 
-/// The device that pods write to, where Karpenter knows it (aws/karpenter-provider-aws pkg/providers/amifamily,
-/// `EphemeralBlockDevice`, 1.0-1.14).
+/// Device that pods write to; `None` for `Custom`, where Karpenter does not know it (aws/karpenter-provider-aws
+/// pkg/providers/amifamily, `EphemeralBlockDevice`, 1.0-1.14).
 const fn ephemeral_device(family: AmiFamily) -> Option<&'static str> {
     match family {
         AmiFamily::Al2 | AmiFamily::Al2023 => Some("/dev/xvda"),
@@ -125,14 +128,14 @@ const fn ephemeral_device(family: AmiFamily) -> Option<&'static str> {
     }
 }
 
-/// A field that is there and not null.
+/// Returns the value of a field unless it is missing or null.
 fn field<'d>(mapping: Node<'d>, name: &str) -> Option<Node<'d>> {
     mapping.get(name).filter(|value| !value.is_null())
 }
 
-/// The mapping and the field over which `ephemeralStorage` panics, if it does.
+/// Returns the mapping and its missing field that make `ephemeralStorage` panic, if any.
 fn storage_panic<'d>(mappings: &[Node<'d>], family: AmiFamily) -> Option<(Node<'d>, Field)> {
-    let without_ebs = |mapping: Node<'d>| field(mapping, "ebs").is_none().then_some((mapping, Field::Ebs));
+    let missing_ebs = |mapping: Node<'d>| field(mapping, "ebs").is_none().then_some((mapping, Field::Ebs));
     let root = mappings.iter().find(|mapping| mapping.get("rootVolume").and_then(Node::as_bool) == Some(true));
     if let Some(root) = root {
         match field(*root, "ebs") {
@@ -142,12 +145,12 @@ fn storage_panic<'d>(mappings: &[Node<'d>], family: AmiFamily) -> Option<(Node<'
         }
     }
     let Some(device) = ephemeral_device(family) else {
-        return mappings.last().and_then(|last| without_ebs(*last));
+        return mappings.last().and_then(|last| missing_ebs(*last));
     };
     for mapping in mappings {
         match field(*mapping, "deviceName") {
             None => return Some((*mapping, Field::DeviceName)),
-            Some(name) if name.as_str() == Some(device) => return without_ebs(*mapping),
+            Some(name) if name.as_str() == Some(device) => return missing_ebs(*mapping),
             Some(_) => {}
         }
     }
@@ -171,56 +174,56 @@ mod tests {
     const EBS: &str = "ebs: {volumeSize: 20Gi}";
 
     #[test]
-    fn the_mapping_that_pods_write_to_panics_early_and_any_other_late() {
+    fn reports_early_panic_for_storage_mapping_and_late_panic_for_others() {
         let text = class(AL2023, &format!("  - {{deviceName: /dev/xvdb}}\n  - {{deviceName: /dev/xvda}}\n  - {{deviceName: /dev/xvdc, {EBS}}}\n"));
         insta::assert_snapshot!(findings(&RULE, &text), @"
           7 |   - {deviceName: /dev/xvdb}
             |      ^^^^^^^^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [1.0-1.14]
-          without `ebs` Karpenter panics over this mapping when it makes the launch template, and launches nothing from the node class
-          help: write `ebs` with a `volumeSize`; disks of the instance itself need no mapping
+          this mapping has no `ebs`; Karpenter panics when it creates the launch template, and launches no nodes from the EC2NodeClass
+          help: add `ebs` with a `volumeSize`; instance store disks need no mapping
           8 |   - {deviceName: /dev/xvda}
             |      ^^^^^^^^^^
         error EC2NodeClass/a spec.blockDeviceMappings[1].ebs [1.0-1.14]
-          without `ebs` Karpenter panics over this mapping as soon as it lists instance types for the node class, and launches nothing from it
-          help: write `ebs` with a `volumeSize`; disks of the instance itself need no mapping
+          this mapping has no `ebs`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches no nodes from it
+          help: add `ebs` with a `volumeSize`; instance store disks need no mapping
         ");
     }
 
     #[test]
-    fn a_name_is_needed_up_to_the_mapping_that_pods_write_to() {
+    fn requires_device_name_only_before_storage_mapping() {
         let before = format!("  - {{{EBS}}}\n  - {{deviceName: /dev/xvda, {EBS}}}\n");
         insta::assert_snapshot!(findings(&RULE, &class(AL2023, &before)), @"
           7 |   - {ebs: {volumeSize: 20Gi}}
             |      ^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].deviceName [1.0-1.14]
-          without `deviceName` Karpenter panics over this mapping as soon as it lists instance types for the node class, and launches nothing from it
-          help: write the device, such as `/dev/xvda`, which pods write to on this AMI family
+          this mapping has no `deviceName`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches no nodes from it
+          help: add `deviceName`; on this AMI family pods write to `/dev/xvda`
         ");
-        let behind = format!("  - {{deviceName: /dev/xvda, {EBS}}}\n  - {{{EBS}}}\n");
-        silent(&RULE, &class(AL2023, &behind));
-        assert!(findings(&RULE, &class(BOTTLEROCKET, &behind)).contains("such as `/dev/xvdb`"));
+        let after = format!("  - {{deviceName: /dev/xvda, {EBS}}}\n  - {{{EBS}}}\n");
+        silent(&RULE, &class(AL2023, &after));
+        assert!(findings(&RULE, &class(BOTTLEROCKET, &after)).contains("pods write to `/dev/xvdb`"));
     }
 
     #[test]
-    fn a_root_volume_with_a_size_needs_no_name() {
+    fn accepts_sized_root_volume_without_device_name() {
         let root = format!("  - {{rootVolume: true, {EBS}}}\n");
         silent(&RULE, &class(AL2023, &root));
         let snapshot = "  - {rootVolume: true, ebs: {snapshotID: snap-1}}\n";
-        assert!(findings(&RULE, &class(AL2023, snapshot)).contains("without `deviceName`"));
-        let none = "  - {rootVolume: true, deviceName: /dev/xvda}\n";
-        assert!(findings(&RULE, &class(AL2023, none)).contains("lists instance types"));
+        assert!(findings(&RULE, &class(AL2023, snapshot)).contains("has no `deviceName`"));
+        let without_ebs = "  - {rootVolume: true, deviceName: /dev/xvda}\n";
+        assert!(findings(&RULE, &class(AL2023, without_ebs)).contains("lists instance types"));
     }
 
     #[test]
-    fn a_custom_image_needs_no_name_and_its_last_mapping_counts() {
+    fn uses_last_mapping_for_custom_family() {
         silent(&RULE, &class(CUSTOM, &format!("  - {{{EBS}}}\n")));
         let text = class(CUSTOM, &format!("  - {{{EBS}}}\n  - {{deviceName: /dev/sdb, ebs: null}}\n"));
         assert!(findings(&RULE, &text).contains("lists instance types"));
     }
 
     #[test]
-    fn a_family_that_cannot_be_read_is_not_guessed() {
+    fn ignores_unresolved_family_and_mappings() {
         silent(&RULE, &class("amiFamily: '${FAMILY}'", &format!("  - {{{EBS}}}\n")));
         silent(&RULE, &class(AL2023, "  - '{{ mapping }}'\n"));
     }

@@ -14,14 +14,14 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that Karpenter can read the schedules of a NodePool's disruption budgets.
+    /// Checks that Karpenter can parse the schedules of a NodePool's disruption budgets.
     ///
     /// ## Why it is bad
     ///
-    /// The API server lets almost any five words through. Karpenter reads them with a cron parser that knows five fields,
-    /// days of the week from 0 to 6, ranges that ascend, and UTC. What it cannot read counts as a budget of 0, and not
-    /// for its own reasons and hours alone: the whole NodePool is never drifted or consolidated again. The log says
-    /// `invariant violated, invalid cron`; no status tells it.
+    /// The API server accepts almost any five words. Karpenter uses a cron parser that accepts five fields, days of the
+    /// week from 0 to 6, ascending ranges, and UTC only. If Karpenter cannot parse one schedule, it allows 0
+    /// disruptions for the whole NodePool, for every reason and at every hour: the nodes are never drifted or
+    /// consolidated again. The log says `invariant violated, invalid cron`; no status condition shows it.
     ///
     /// ## Example
     ///
@@ -59,9 +59,9 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where any scheduler that takes the text would run it at the same times: a day 7 is Sunday, a range may be
-    /// written in two, `TZ=UTC` says what is so anyway. Dropping a field of seconds or years, or cutting an hour 24, is
-    /// offered to be looked at.
+    /// Safe if every scheduler that accepts the text runs it at the same times: day 7 is Sunday, a range that wraps
+    /// around can be split in two, and `TZ=UTC` changes nothing. The fix is unsafe if it drops a field for seconds or
+    /// years, or cuts off the hour 24.
     ///
     /// ## References
     ///
@@ -75,7 +75,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the schedule of a disruption budget cannot be read, which blocks all disruption of the NodePool",
+        summary: "Karpenter cannot parse the schedule of a disruption budget, which blocks all disruption of the NodePool",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -87,12 +87,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for budget in items_of(budgets) {
         let Some(node) = budget.get("schedule") else { continue };
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
-            drafts.extend(unreadable(node, text));
+            drafts.extend(unparseable(node, text));
         }
     }
 }
 
-fn unreadable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
+fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
     let error = Schedule::parse(text).err()?;
     let range = error.range();
     let place = if range.is_empty() {
@@ -100,14 +100,14 @@ fn unreadable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
     } else {
         Place::within(node, Span::new(range.start, range.end))
     };
-    let passes = (SCHEDULE.fits)(text);
-    let effect = if passes {
-        "Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour"
+    let accepted = (SCHEDULE.fits)(text);
+    let effect = if accepted {
+        "Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool"
     } else {
-        "the API server takes no schedule that Karpenter could not read"
+        "the API server refuses this schedule"
     };
     let mut draft = Draft::new(&RULE, place, format!("{effect}: {error}"));
-    if !passes {
+    if !accepted {
         draft = draft.caught_by(CaughtBy::ApiServer);
     }
     let Some(repair) = Schedule::repair(text) else {
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_very_part_that_is_wrong() {
+    fn points_at_the_invalid_part_of_the_schedule() {
         insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * * 7'")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * * 7'}
             |                                                     ^
         error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `7` ends above 6, the largest day of week: Sunday is 0, never 7
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `7` ends above 6, the largest day of week: Sunday is 0, never 7
           help: write `0 9 * * 0`
           fix: write `0 9 * * 0`: "'0 9 * * 0'"
         "#);
@@ -144,7 +144,7 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: "0 22 * * fri-mon,wed"}
             |                                                      ^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `fri-mon` runs backwards: a day of week range cannot wrap around its end
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `fri-mon` runs backwards: a day of week range cannot wrap around its end
           help: write `0 22 * * fri-sat,sun-mon,wed`
           fix: write `0 22 * * fri-sat,sun-mon,wed`: "\"0 22 * * fri-sat,sun-mon,wed\""
         "#);
@@ -152,38 +152,38 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: 'CRON_TZ=Europe/Berlin 0 9 * * *'}
             |                                             ^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: `CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
         insta::assert_snapshot!(findings(&RULE, &pool("'0 0 9 * * MON-FRI'")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 0 9 * * MON-FRI'}
             |                                             ^^^^^^^^^^^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          Karpenter cannot read this schedule, and so disrupts no node of the whole NodePool, whatever the reason and the hour: 6 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: 6 fields, where a schedule has 5: minute, hour, day of month, month, day of week
           help: write `0 9 * * MON-FRI`
           fix: write `0 9 * * MON-FRI`: "'0 9 * * MON-FRI'"
         "#);
     }
 
     #[test]
-    fn what_the_api_server_refuses_already_is_said_to_be_its_refusal() {
+    fn reports_schedule_refused_by_api_server() {
         insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * *'")), @"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * *'}
             |                                             ^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          the API server takes no schedule that Karpenter could not read: 4 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          the API server refuses this schedule: 4 fields, where a schedule has 5: minute, hour, day of month, month, day of week
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
     }
 
     #[test]
-    fn a_repair_is_quoted_where_yaml_needs_it() {
+    fn quotes_the_fix_where_yaml_needs_it() {
         assert_eq!(fixed(&RULE, &pool("0 9 * * 7")), pool("\"0 9 * * 0\""));
         assert_eq!(fixed(&RULE, &pool("'TZ=UTC * 9 * * 1'")), pool("'* 9 * * 1'"));
     }
 
     #[test]
-    fn what_karpenter_reads_is_left_alone() {
+    fn accepts_schedules_that_karpenter_parses() {
         for schedule in [
             "'0 9 * * 0-6'",
             "'@daily'",

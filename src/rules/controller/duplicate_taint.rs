@@ -11,12 +11,13 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that no two taints of a NodePool have the same key and effect, over `taints` and `startupTaints` together.
+    /// Checks that no two taints of a NodePool have the same key and effect, across `taints` and `startupTaints`.
     ///
     /// ## Why it is bad
     ///
-    /// A node has at most one taint of a key and effect, whatever the value. The API server does not look; Karpenter does,
-    /// sets `ValidationSucceeded=False` with `duplicate taint Key/Effect pair`, and launches nothing from the NodePool.
+    /// A node has at most one taint per key and effect, whatever the value. The API server does not check this.
+    /// Karpenter does: it sets `ValidationSucceeded=False` with `duplicate taint Key/Effect pair`, and launches nothing
+    /// from the NodePool.
     ///
     /// ## Example
     ///
@@ -50,8 +51,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: only a taint that stands in the same list word for word is removed. Which of two values is meant, or which of
-    /// the two lists, is for the author to say.
+    /// Safe: the fix removes a taint only if the same list contains an identical taint. If the values or the lists
+    /// differ, only the author knows which taint to keep, so there is no fix.
     ///
     /// ## References
     ///
@@ -63,7 +64,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "two taints have the same key and effect, which stops the NodePool",
+        summary: "two taints have the same key and effect, so the NodePool fails Karpenter's validation",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -99,7 +100,7 @@ fn read<'d>(node: Node<'d>, list: &'static str) -> Option<Taint<'d>> {
     (!is_unresolved(taint.key) && !is_unresolved(taint.effect)).then_some(taint)
 }
 
-/// The taint, marked at its key.
+/// Position of a taint: its key.
 fn place(taint: Node<'_>) -> Place<'_> {
     taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent)
 }
@@ -107,22 +108,22 @@ fn place(taint: Node<'_>) -> Place<'_> {
 fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
     let (key, effect) = (again.key, again.effect);
     let message = format!(
-        "the taint `{key}:{effect}` stands here for the second time; Karpenter refuses the NodePool and launches \
-         nothing from it"
+        "the taint `{key}:{effect}` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no \
+         nodes from it"
     );
     let draft = Draft::new(&RULE, place(again.node), message)
-        .related(place(first.node), format!("here for the first time, under `{}`", first.list));
+        .related(place(first.node), format!("first listed here, under `{}`", first.list));
     if first.list != again.list {
         return draft.help(
-            "keep it under `startupTaints` if something takes it off once the node is ready, else under `taints`",
+            "keep it under `startupTaints` if a component removes it once the node is ready, otherwise under `taints`",
         );
     }
     if first.value != again.value {
-        let help = "remove one of the two: a node has one taint of a key and effect, whatever its value; a second value needs \
-                    a key of its own";
+        let help = "remove one of the two: a node has only one taint per key and effect, whatever the value; use a different \
+                    key for the second value";
         return draft.help(help);
     }
-    draft.help("remove one of the two").mend("remove the second", Change::Remove(again.node))
+    draft.help("remove one of the two").mend("remove the second taint", Change::Remove(again.node))
 }
 
 #[cfg(test)]
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_lists_count_together() {
+    fn finds_duplicates_across_taints_and_startup_taints() {
         let text = pool(
             "      taints:\n      - {key: a/b, effect: NoSchedule}\n      startupTaints:\n      - key: a/b\n        effect: NoSchedule\n",
         );
@@ -145,14 +146,14 @@ mod tests {
          10 |       - key: a/b
             |              ^^^
         error NodePool/a spec.template.spec.startupTaints[0] [1.0-1.14]
-          the taint `a/b:NoSchedule` stands here for the second time; Karpenter refuses the NodePool and launches nothing from it
-          help: keep it under `startupTaints` if something takes it off once the node is ready, else under `taints`
-          see line 8 spec.template.spec.taints[0]: here for the first time, under `taints`
+          the taint `a/b:NoSchedule` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          help: keep it under `startupTaints` if a component removes it once the node is ready, otherwise under `taints`
+          see line 8 spec.template.spec.taints[0]: first listed here, under `taints`
         ");
     }
 
     #[test]
-    fn the_value_does_not_tell_taints_apart() {
+    fn ignores_the_value_when_comparing_taints() {
         let text = pool(
             "      taints: [{key: a, value: one, effect: NoSchedule}, {key: a, value: two, effect: NoSchedule}]\n",
         );
@@ -160,14 +161,14 @@ mod tests {
           7 |       taints: [{key: a, value: one, effect: NoSchedule}, {key: a, value: two, effect: NoSchedule}]
             |                                                                ^
         error NodePool/a spec.template.spec.taints[1] [1.0-1.14]
-          the taint `a:NoSchedule` stands here for the second time; Karpenter refuses the NodePool and launches nothing from it
-          help: remove one of the two: a node has one taint of a key and effect, whatever its value; a second value needs a key of its own
-          see line 7 spec.template.spec.taints[0]: here for the first time, under `taints`
+          the taint `a:NoSchedule` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          help: remove one of the two: a node has only one taint per key and effect, whatever the value; use a different key for the second value
+          see line 7 spec.template.spec.taints[0]: first listed here, under `taints`
         ");
     }
 
     #[test]
-    fn a_taint_that_is_there_word_for_word_is_removed() {
+    fn fix_removes_an_identical_taint() {
         let text = pool(
             "      taints:\n      - {key: a, effect: NoSchedule}\n      - key: a # again\n        effect: NoSchedule\n      - {key: b, effect: NoSchedule}\n",
         );
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn another_effect_or_an_unresolved_key_is_another_taint() {
+    fn accepts_different_keys_or_effects_and_unresolved_keys() {
         for taints in [
             "[{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]",
             "[{key: a, effect: NoSchedule}, {key: b, effect: NoSchedule}]",

@@ -16,19 +16,20 @@ use userdata::kind::Family as AmiFamily;
 rule! {
     /// ## What it does
     ///
-    /// Checks the amounts in the `kubelet` section of an EC2NodeClass: what is reserved, and at what threshold pods are
-    /// evicted.
+    /// Checks the quantities and percentages in the `kubelet` section of an EC2NodeClass: reserved resources and
+    /// eviction thresholds.
     ///
     /// ## Why it is bad
     ///
-    /// The API server holds them to a pattern. Two kinds of text pass it and are no amount: an empty threshold, and an
-    /// exponent with a point (`1e1.5`). Karpenter reads reserved resources and the thresholds of `memory.available` and
-    /// `nodefs.available` with a function that panics over such a text when it lists the instance types. Release 1.0 crashes
-    /// and starts again, over and over; later ones catch the panic, and whatever loop it ended starts again and ends the
-    /// same way. Up to 1.8 the same holds for soft thresholds, but on Bottlerocket.
+    /// The API server checks these values against a pattern. Two kinds of invalid value pass it: an empty threshold,
+    /// and an exponent with a decimal point (`1e1.5`). Karpenter parses reserved resources and the thresholds of
+    /// `memory.available` and `nodefs.available` when it lists the instance types, with a function that panics on such
+    /// a value. Release 1.0 crashes and restarts in a loop. Later releases recover from the panic, but the control loop
+    /// that panicked runs again and panics again. Until 1.8 the same applies to soft thresholds, except on
+    /// Bottlerocket.
     ///
-    /// Other signals are for the kubelet to read. It does not start where a threshold is no amount, or is zero or less, so
-    /// the instance never becomes a node. A `Custom` image gets none of this section.
+    /// The kubelet parses the other signals. It does not start if a threshold is invalid, zero or negative, so the
+    /// instance never becomes a node. Karpenter passes nothing from this section to a `Custom` image.
     ///
     /// ## Example
     ///
@@ -64,12 +65,12 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// To be looked at: `1GB` may stand for `1G` as well as for `1Gi`, which is 7 % more.
+    /// Unsafe: `1GB` can mean `1G` or `1Gi`, which is 7 % more.
     ///
     /// ## References
     ///
-    /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `systemReservedResources`, `kubeReservedResources`,
-    ///   `evictionThreshold`, 1.0-1.14; soft thresholds up to 1.8
+    /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `systemReservedResources`,
+    ///   `kubeReservedResources`, `evictionThreshold`, 1.0-1.14; soft thresholds until 1.8
     /// - kubernetes/kubernetes `pkg/kubelet/eviction/helpers.go` `parseThresholdStatement`
     RULE {
         name: "kubelet-config-invalid",
@@ -78,7 +79,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
-        summary: "an amount in the kubelet's configuration is none, over which Karpenter panics or the kubelet fails",
+        summary: "a kubelet setting is not a valid quantity, so Karpenter panics or the kubelet does not start",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -88,7 +89,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(kubelet) = object.at(&["spec", "kubelet"]) else { return };
     for map in ["systemReserved", "kubeReserved"] {
-        for (node, text) in amounts(kubelet, map) {
+        for (node, text) in resolved_values(kubelet, map) {
             drafts.extend(reserved(node, text));
         }
     }
@@ -97,34 +98,35 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         ("evictionHard", Releases::ALL),
         ("evictionSoft", if family == Some(AmiFamily::Bottlerocket) { Releases::NONE } else { Releases::until(8) }),
     ] {
-        for (node, text) in amounts(kubelet, map) {
+        for (node, text) in resolved_values(kubelet, map) {
             drafts.extend(threshold(node, text, releases, family));
         }
     }
 }
 
-/// The members of a map that can be judged.
-fn amounts<'d>(kubelet: Node<'d>, map: &str) -> Vec<(Node<'d>, &'d str)> {
-    let mut amounts = Vec::new();
+/// Returns the values of a map that are strings without placeholders.
+fn resolved_values<'d>(kubelet: Node<'d>, map: &str) -> Vec<(Node<'d>, &'d str)> {
+    let mut values = Vec::new();
     for (_, node) in kubelet.members_at(&[map]) {
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
-            amounts.push((node, text));
+            values.push((node, text));
         }
     }
-    amounts
+    values
 }
 
-const PANIC: &str = "Karpenter panics over it whenever it lists instance types for this node class, and launches nothing from it";
-const REFUSED: &str = "the API server takes no such amount";
-const NO_KUBELET: &str = "the kubelet does not start with it, and the instance never becomes a node";
+const PANIC: &str =
+    "Karpenter panics when it lists instance types for this EC2NodeClass, and launches no nodes from it";
+const REFUSED: &str = "the API server refuses the value";
+const NO_KUBELET: &str = "the kubelet does not start, and the instance never becomes a node";
 
 fn reserved<'d>(node: Node<'d>, text: &str) -> Option<Draft<'d>> {
     let error = Quantity::parse(text).err()?;
-    let passes = (QUANTITY.fits)(text);
-    let effect = if passes { PANIC } else { REFUSED };
+    let accepted = (QUANTITY.fits)(text);
+    let effect = if accepted { PANIC } else { REFUSED };
     let draft = Draft::at(&RULE, node, format_args!("{error}; {effect}"));
-    let draft = if passes { draft } else { draft.caught_by(CaughtBy::ApiServer) };
-    Some(meant(draft, node, &error.suggestions(), "100m` or `500Mi"))
+    let draft = if accepted { draft } else { draft.caught_by(CaughtBy::ApiServer) };
+    Some(suggest(draft, node, &error.suggestions(), "100m` or `500Mi"))
 }
 
 fn threshold<'d>(
@@ -136,44 +138,44 @@ fn threshold<'d>(
     if !(EVICTION.fits)(text) {
         let error = (!text.ends_with('%')).then(|| Quantity::parse(text).err()).flatten();
         let suggestions = error.as_ref().map(QuantityError::suggestions).unwrap_or_default();
-        let what = match &error {
+        let problem = match &error {
             Some(error) => error.to_string(),
             None if text.ends_with('%') => {
                 format!("`{text}` is not a percentage from 0 to 100 with at most two decimals")
             }
             None => return None,
         };
-        let draft = Draft::at(&RULE, node, format_args!("{what}; {REFUSED}"));
-        return Some(meant(draft.caught_by(CaughtBy::ApiServer), node, &suggestions, "5%` or `100Mi"));
+        let draft = Draft::at(&RULE, node, format_args!("{problem}; {REFUSED}"));
+        return Some(suggest(draft.caught_by(CaughtBy::ApiServer), node, &suggestions, "5%` or `100Mi"));
     }
-    // What passes the pattern as a percentage is one for Karpenter and for the kubelet.
+    // Karpenter and the kubelet accept every percentage that passes the pattern.
     if text.ends_with('%') {
         return None;
     }
     let parsed = Quantity::parse(text);
     let read_by_karpenter = matches!(node.key(), "memory.available" | "nodefs.available");
-    let (what, suggestions) = match &parsed {
+    let (problem, suggestions) = match &parsed {
         Err(error) => (error.to_string(), error.suggestions()),
         Ok(amount) if amount.is_negative() || amount.is_zero() => {
-            (format!("`{text}` is no threshold, which has to be more than nothing"), Vec::new())
+            (format!("`{text}` is not a valid threshold: a threshold must be greater than zero"), Vec::new())
         }
         Ok(_) => return None,
     };
     let draft = |message: String| Draft::new(&RULE, Place::value(node), message);
     let draft = if read_by_karpenter && parsed.is_err() && !panics.is_empty() {
-        draft(format!("{what}; {PANIC}")).releases(panics)
+        draft(format!("{problem}; {PANIC}")).releases(panics)
     } else if family.is_some_and(|family| family != AmiFamily::Custom) {
-        draft(format!("{what}; {NO_KUBELET}")).caught_by(CaughtBy::Nobody)
+        draft(format!("{problem}; {NO_KUBELET}")).caught_by(CaughtBy::Nobody)
     } else {
         return None;
     };
-    Some(meant(draft, node, &suggestions, "5%` or `100Mi"))
+    Some(suggest(draft, node, &suggestions, "5%` or `100Mi"))
 }
 
-/// Says what was meant, where that can be told, and what such an amount looks like.
-fn meant<'d>(draft: Draft<'d>, node: Node<'d>, suggestions: &[String], such_as: &str) -> Draft<'d> {
+/// Adds help: the likely values and a fix, or an example if no value is likely.
+fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, suggestions: &[String], example: &str) -> Draft<'d> {
     let Some(first) = suggestions.last() else {
-        return draft.advise(format_args!("write an amount such as `{such_as}`, or leave the line out"));
+        return draft.advise(format_args!("write a value such as `{example}`, or remove the line"));
     };
     let fix = Fix::to_look_at(format!("write `{first}`"), vec![Change::Set(node, first.clone())]);
     draft.advise(format_args!("write `{}`", suggestions.join("` or `"))).fix(fix)
@@ -191,67 +193,67 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_the_pattern_makes_karpenter_panic() {
+    fn reports_panic_for_invalid_values_that_pass_the_pattern() {
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", "kubeReserved: {cpu: 1e1.5}")), @"
           7 |     kubeReserved: {cpu: 1e1.5}
             |                         ^^^^^
         error EC2NodeClass/a spec.kubelet.kubeReserved.cpu [1.0-1.14]
-          `1e1.5` is not a quantity, such as `500m`, `2` or `1.5Gi`; Karpenter panics over it whenever it lists instance types for this node class, and launches nothing from it
-          help: write an amount such as `100m` or `500Mi`, or leave the line out
+          `1e1.5` is not a quantity, such as `500m`, `2` or `1.5Gi`; Karpenter panics when it lists instance types for this EC2NodeClass, and launches no nodes from it
+          help: write a value such as `100m` or `500Mi`, or remove the line
         ");
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", "evictionHard: {nodefs.available: ''}")), @"
           7 |     evictionHard: {nodefs.available: ''}
             |                                      ^^
         error EC2NodeClass/a spec.kubelet.evictionHard.nodefs.available [1.0-1.14]
-          the quantity is empty; Karpenter panics over it whenever it lists instance types for this node class, and launches nothing from it
-          help: write an amount such as `5%` or `100Mi`, or leave the line out
+          the quantity is empty; Karpenter panics when it lists instance types for this EC2NodeClass, and launches no nodes from it
+          help: write a value such as `5%` or `100Mi`, or remove the line
         ");
     }
 
     #[test]
-    fn what_the_pattern_refuses_is_the_api_servers_refusal() {
+    fn reports_values_refused_by_api_server() {
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", "systemReserved: {memory: 100 Mi}")), @r#"
           7 |     systemReserved: {memory: 100 Mi}
             |                              ^^^^^^
         error EC2NodeClass/a spec.kubelet.systemReserved.memory [1.0-1.14]
-          `100 Mi` has a blank; a quantity has none; did you mean `100Mi`; the API server takes no such amount
+          `100 Mi` has a blank; a quantity has none; did you mean `100Mi`; the API server refuses the value
           help: write `100Mi`
           fix to look at: write `100Mi`: "100Mi"
         "#);
-        let said = findings(&RULE, &class("AL2023", "evictionHard: {memory.available: 5 %}"));
-        assert!(said.contains("`5 %` is not a percentage"), "{said}");
+        let output = findings(&RULE, &class("AL2023", "evictionHard: {memory.available: 5 %}"));
+        assert!(output.contains("`5 %` is not a percentage"), "{output}");
     }
 
     #[test]
-    fn soft_thresholds_are_read_up_to_1_8_but_on_bottlerocket() {
+    fn reports_soft_threshold_panic_until_1_8_except_on_bottlerocket() {
         let soft = "evictionSoft: {memory.available: ''}";
-        assert!(findings(&RULE, &class("AL2", soft)).is_empty(), "1.14 does not read them");
+        assert!(findings(&RULE, &class("AL2", soft)).is_empty(), "1.14 does not parse soft thresholds");
         let settings = lint::settings::Settings {
             karpenter: lint::settings::Target::parse("1.8").unwrap(),
             ..Default::default()
         };
-        let said = crate::rules::testing::findings_with(&RULE, &class("AL2", soft), &settings);
-        assert!(said.contains("[1.0-1.8]") && said.contains("panics"), "{said}");
-        let said = crate::rules::testing::findings_with(&RULE, &class("Bottlerocket", soft), &settings);
-        assert!(said.contains("the kubelet does not start"), "{said}");
+        let output = crate::rules::testing::findings_with(&RULE, &class("AL2", soft), &settings);
+        assert!(output.contains("[1.0-1.8]") && output.contains("panics"), "{output}");
+        let output = crate::rules::testing::findings_with(&RULE, &class("Bottlerocket", soft), &settings);
+        assert!(output.contains("the kubelet does not start"), "{output}");
     }
 
     #[test]
-    fn the_kubelet_reads_the_other_signals_and_wants_more_than_nothing() {
+    fn reports_thresholds_that_stop_the_kubelet_from_starting() {
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", "evictionHard: {memory.available: '0'}")), @"
           7 |     evictionHard: {memory.available: '0'}
             |                                      ^^^
         error EC2NodeClass/a spec.kubelet.evictionHard.memory.available [1.0-1.14]
-          `0` is no threshold, which has to be more than nothing; the kubelet does not start with it, and the instance never becomes a node
-          help: write an amount such as `5%` or `100Mi`, or leave the line out
+          `0` is not a valid threshold: a threshold must be greater than zero; the kubelet does not start, and the instance never becomes a node
+          help: write a value such as `5%` or `100Mi`, or remove the line
         ");
-        let said = findings(&RULE, &class("AL2023", "evictionHard: {imagefs.available: ''}"));
-        assert!(said.contains("the kubelet does not start"), "{said}");
+        let output = findings(&RULE, &class("AL2023", "evictionHard: {imagefs.available: ''}"));
+        assert!(output.contains("the kubelet does not start"), "{output}");
         silent(&RULE, &class("Custom", "evictionHard: {memory.available: '0', imagefs.available: ''}"));
     }
 
     #[test]
-    fn amounts_are_left_alone() {
+    fn accepts_valid_quantities_and_percentages() {
         for kubelet in [
             "systemReserved: {cpu: 100m, memory: 100Mi, ephemeral-storage: 1.5Gi, pid: '1000'}",
             "kubeReserved: {cpu: 1e3, memory: '0', pid: '${PIDS}'}",

@@ -10,13 +10,13 @@ use values::spelling;
 rule! {
     /// ## What it does
     ///
-    /// Finds limits of a NodePool for something that no node has: a resource without a domain that Kubernetes does not
-    /// know, or a near miss of one that Karpenter counts.
+    /// Finds limits of a NodePool for a resource that no node has: an unqualified name that is not a Kubernetes
+    /// resource, or a misspelt name of a resource that Karpenter counts.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter compares each limit with the capacity of the pool's nodes by name. A name that no node has is never
-    /// exceeded, so the limit limits nothing, and nobody says so.
+    /// Karpenter compares each limit with the capacity of the NodePool's nodes by resource name. If no node has the
+    /// resource, the limit is never exceeded and has no effect, and no component reports it.
     ///
     /// ## Example
     ///
@@ -44,7 +44,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// To be looked at: a limit that has never held may turn out to be lower than what runs by now.
+    /// Unsafe: the limit was never enforced, so the corrected limit may be lower than what already runs.
     ///
     /// ## References
     ///
@@ -57,15 +57,15 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
-        summary: "a limit is set for a resource that no node has, and limits nothing",
+        summary: "a limit is set for a resource that no node has, so it has no effect",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
     }
 }
 
-/// What Karpenter counts on the nodes of AWS (aws/karpenter-provider-aws `pkg/providers/instancetype/types.go`
-/// `computeCapacity`, 1.0-1.14), and `nodes`, which it counts itself.
+/// Resources in the capacity of AWS nodes (aws/karpenter-provider-aws `pkg/providers/instancetype/types.go`
+/// `computeCapacity`, 1.0-1.14), and `nodes`, which Karpenter counts itself.
 const COUNTED: [&str; 13] = [
     "cpu",
     "memory",
@@ -82,8 +82,8 @@ const COUNTED: [&str; 13] = [
     "vpc.amazonaws.com/PrivateIPv4Address",
 ];
 
-/// Other words for what is counted.
-const MEANT: [(&str, &str); 12] = [
+/// Wrong names that people use for counted resources.
+const ALIASES: [(&str, &str); 12] = [
     ("cpus", "cpu"),
     ("vcpu", "cpu"),
     ("vcpus", "cpu"),
@@ -101,23 +101,24 @@ const MEANT: [(&str, &str); 12] = [
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(limits) = object.at(&["spec", "limits"]) else { return };
     for (key, node) in limits.members() {
-        // Collections and empty keys are the API server's to refuse.
+        // The API server refuses collections and empty keys.
         if COUNTED.contains(&key) || key.is_empty() || is_unresolved(key) || node.is_mapping() || node.is_sequence() {
             continue;
         }
         let lower = key.to_ascii_lowercase();
-        let other = MEANT.iter().find(|(word, _)| *word == lower).map(|(_, counted)| *counted);
-        let meant = other.or_else(|| spelling::nearest(key, COUNTED));
-        // What has a domain may be the extended resource of a device plugin, and kubelet reports these two of its own.
-        let may_be_there = key.contains('/') || key.starts_with("hugepages-") || key.starts_with("attachable-volumes-");
-        if may_be_there && meant.is_none() {
+        let alias = ALIASES.iter().find(|(word, _)| *word == lower).map(|(_, counted)| *counted);
+        let meant = alias.or_else(|| spelling::nearest(key, COUNTED));
+        // A name with a domain may be the extended resource of a device plugin; the kubelet itself reports the two
+        // prefixes.
+        let may_exist = key.contains('/') || key.starts_with("hugepages-") || key.starts_with("attachable-volumes-");
+        if may_exist && meant.is_none() {
             continue;
         }
-        let message = format!("no node has a resource `{key}`, so this limit limits nothing");
+        let message = format!("no node has a resource `{key}`, so this limit has no effect");
         let draft = Draft::new(&RULE, Place::key(node), message);
         drafts.push(match meant {
             Some(meant) if limits.get(meant).is_none() => draft.rename(node, meant),
-            _ => draft.help("Karpenter counts `cpu`, `memory`, `nodes` and what else the nodes' capacity lists"),
+            _ => draft.help("Karpenter counts `cpu`, `memory`, `nodes` and the other resources in the capacity of the nodes"),
         });
     }
 }
@@ -132,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn near_misses_name_what_is_meant() {
+    fn suggests_the_resource_for_near_misses() {
         insta::assert_snapshot!(findings(&RULE, &pool("{cpu: 100, gpu: 4}")), @r#"
           5 |   limits: {cpu: 100, gpu: 4}
             |                      ^^^
         warning NodePool/a spec.limits.gpu [1.0-1.14]
-          no node has a resource `gpu`, so this limit limits nothing
+          no node has a resource `gpu`, so this limit has no effect
           help: write `nvidia.com/gpu`
           fix to look at: write `nvidia.com/gpu`: "nvidia.com/gpu"
         "#);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_may_have_is_left_alone() {
+    fn accepts_resources_that_nodes_may_have() {
         for limits in [
             "{cpu: 100, memory: 1Ti, nodes: 3, ephemeral-storage: 1Ti, pods: 10}",
             "{nvidia.com/gpu: 4, vpc.amazonaws.com/pod-eni: 4, aws.amazon.com/neuroncore: 2}",

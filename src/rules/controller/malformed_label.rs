@@ -11,14 +11,14 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the labels of a NodePool's template have names that Kubernetes takes, and that what requirements ask for
-    /// are names and values of labels.
+    /// Checks that the labels of a NodePool's template have valid Kubernetes label names, and that the keys and values
+    /// of requirements are valid label names and label values.
     ///
     /// ## Why it is bad
     ///
-    /// The API server does not check the names of template labels at all, and its bounds for the values of requirements stand
-    /// at the wrong place and have no effect. Karpenter checks both when it reads the object: a NodePool turns
-    /// `ValidationSucceeded=False` and launches nothing, a NodeOverlay is left out as a whole.
+    /// The API server does not check the names of template labels at all, and its limits for the values of requirements
+    /// are in the wrong place in the CRD and have no effect. Karpenter checks both when it reads the object: it sets
+    /// `ValidationSucceeded=False`, launches nothing from a NodePool, and ignores the whole NodeOverlay.
     ///
     /// ## Example
     ///
@@ -65,7 +65,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a label's name or value is none that Kubernetes takes, which stops the NodePool",
+        summary: "a label name or value is not valid in Kubernetes, so the object fails Karpenter's validation",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,
@@ -74,14 +74,14 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let effect = if object.is(Kind::NODE_POOL) {
-        "Karpenter refuses the NodePool and launches nothing from it"
+        "the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it"
     } else {
-        "Karpenter refuses the NodeOverlay and leaves it out"
+        "the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
     };
     if object.is(Kind::NODE_POOL) {
         for (key, node) in requirements::template_labels(object).filter(|(key, _)| !is_unresolved(key)) {
             if let Some(problem) = naming::qualified_name_problem(key) {
-                let message = format!("`{key}` is no name of a label: {problem}; {effect}");
+                let message = format!("`{key}` is not a valid label name: {problem}; {effect}");
                 drafts.push(Draft::new(&RULE, Place::key_of_map(node), message).help(HELP));
             }
         }
@@ -89,21 +89,21 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for requirement in requirements::of(object) {
         let too_long = naming::qualified_name_problem(requirement.key)
             .filter(|problem| matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)));
-        // The pattern of the CRD refuses everything else, and its own bound is 316 in all.
+        // The pattern of the CRD refuses every other problem; it allows keys of up to 316 characters.
         if let (Some(problem), Some(node)) = (too_long, requirement.node.get("key")) {
             let passes = requirement.key.len() <= 316 && !is_unresolved(requirement.key);
             if passes {
-                let message = format_args!("this name of a label is too long: {problem}; {effect}");
+                let message = format_args!("this label name is too long: {problem}; {effect}");
                 drafts.push(Draft::at(&RULE, node, message).help("write a shorter name"));
             }
         }
-        // The other operators take one number, which is always the value of a label.
+        // The other operators take no value or one number, which is always a valid label value.
         let listed = matches!(requirement.operator, "In" | "NotIn");
         for (value, node) in requirement.values() {
             let problem = naming::label_value_problem(value).filter(|_| listed && !is_unresolved(value));
             if let Some(problem) = problem {
-                let message = format_args!("`{value}` is no value of a label: {problem}; {effect}");
-                let help = "write a value that a node's label can have; no node has this one";
+                let message = format_args!("`{value}` is not a valid label value: {problem}; {effect}");
+                let help = "write a valid label value; no node can have this one";
                 drafts.push(Draft::at(&RULE, node, message).help(help));
             }
         }
@@ -126,25 +126,25 @@ mod tests {
     }
 
     #[test]
-    fn names_of_template_labels_are_checked_by_nobody_at_apply() {
+    fn reports_invalid_template_label_name() {
         insta::assert_snapshot!(findings(&RULE, &pool("    metadata:\n      labels:\n        Example.com/team: a\n")), @"
           8 |         Example.com/team: a
             |         ^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [1.0-1.14]
-          `Example.com/team` is no name of a label: what stands before its slash is no DNS name in lower case; Karpenter refuses the NodePool and launches nothing from it
+          `Example.com/team` is not a valid label name: what stands before its slash is no DNS name in lower case; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write a name such as `team` or `example.com/team`
         ");
     }
 
     #[test]
-    fn values_of_requirements_are_values_of_labels() {
+    fn reports_invalid_label_value_in_requirement() {
         let text = requirement("{key: team, operator: In, values: [data, \"a/b\"]}");
         insta::assert_snapshot!(findings(&RULE, &text), @r#"
           8 |       - {key: team, operator: In, values: [data, "a/b"]}
             |                                                  ^^^^^
         error NodePool/a spec.template.spec.requirements[0].values[1] [1.0-1.14]
-          `a/b` is no value of a label: it may have letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; Karpenter refuses the NodePool and launches nothing from it
-          help: write a value that a node's label can have; no node has this one
+          `a/b` is not a valid label value: it may have letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          help: write a valid label value; no node can have this one
         "#);
         let long = requirement(&format!("{{key: team, operator: NotIn, values: [{}]}}", "v".repeat(64)));
         assert!(findings(&RULE, &long).contains("it has 64 characters, and may have 63"));
@@ -152,21 +152,21 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_be_too_long_and_still_pass_the_api_server() {
-        let said = findings(&RULE, &requirement(&format!("{{key: {}, operator: Exists}}", "k".repeat(64))));
-        assert!(said.contains("requirements[0].key"), "{said}");
+    fn reports_long_key_that_the_api_server_accepts() {
+        let output = findings(&RULE, &requirement(&format!("{{key: {}, operator: Exists}}", "k".repeat(64))));
+        assert!(output.contains("requirements[0].key"), "{output}");
         silent(&RULE, &requirement(&format!("{{key: a.b/{}, operator: Exists}}", "k".repeat(63))));
         silent(&RULE, &requirement(&format!("{{key: {}, operator: Exists}}", "k".repeat(317))));
     }
 
     #[test]
-    fn an_overlay_is_left_out() {
+    fn reports_invalid_label_value_in_node_overlay() {
         let text = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  requirements:\n  - {key: team, operator: In, values: [a b]}\n";
-        assert!(findings(&RULE, text).contains("refuses the NodeOverlay"));
+        assert!(findings(&RULE, text).contains("the NodeOverlay fails"));
     }
 
     #[test]
-    fn empty_values_placeholders_and_what_the_api_server_refuses_are_left_alone() {
+    fn ignores_empty_values_placeholders_and_what_the_api_server_refuses() {
         for text in [
             requirement("{key: team, operator: In, values: ['']}"),
             requirement("{key: team, operator: In, values: ['${TEAM}', '<team>']}"),

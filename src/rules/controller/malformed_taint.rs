@@ -11,15 +11,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks the keys and values of a NodePool's taints and startup taints for what the API server's pattern lets through
-    /// and a node cannot have: a key or value that is too long, a value with a slash.
+    /// Checks the keys and values of a NodePool's taints and startup taints for mistakes that pass the API server's
+    /// pattern although no node can have them: a key or value that is too long, or a value with a slash.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter checks the length when it reads the NodePool, sets `ValidationSucceeded=False` and launches nothing from
-    /// it. A slash in a value passes Karpenter too, which holds values to the rules for keys. Kubernetes does not: no node
-    /// with such a taint can be created, so instances start and never register, and Karpenter replaces each of them after
-    /// 15 minutes.
+    /// Karpenter checks the length when it reads the NodePool: it sets `ValidationSucceeded=False` and launches nothing
+    /// from it. Karpenter also accepts a slash in a value, because it validates values by the rules for keys.
+    /// Kubernetes does not: no node with such a taint can be created, so instances start but never register, and
+    /// Karpenter replaces each of them after 15 minutes.
     ///
     /// ## Example
     ///
@@ -60,7 +60,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a taint has a key or a value that no node can have",
+        summary: "a taint has a key or value that no node can have",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -79,8 +79,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// What the pattern of the CRD lets through and Karpenter does not. Everything else that is wrong with a key or value,
-/// the pattern refuses.
+/// Reports a key or value that passes the pattern of the CRD but is too long for Karpenter. The pattern refuses every
+/// other problem.
 fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Draft<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     let problem = naming::qualified_name_problem(text)?;
@@ -88,7 +88,8 @@ fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Draft<'d>> {
         return None;
     }
     let message = format_args!(
-        "the {field} of this taint is too long: {problem}; Karpenter refuses the NodePool and launches nothing from it"
+        "the {field} of this taint is too long: {problem}; the NodePool fails Karpenter's validation, and Karpenter \
+         launches no nodes from it"
     );
     Some(Draft::at(&RULE, node, message).advise(format_args!("write a shorter {field}")))
 }
@@ -99,10 +100,10 @@ fn with_slash(node: Node<'_>) -> Option<Draft<'_>> {
         return None;
     }
     let message = format_args!(
-        "no node can have a taint with the value `{text}`: it would need to be the value of a label, which has no slash; \
-         instances start and never register"
+        "no node can have a taint with the value `{text}`: a taint value must be a valid label value, which has no slash; \
+         instances start but never register"
     );
-    let help = "put what stands before the slash into the key, or write a hyphen in its place";
+    let help = "move the part before the slash into the key, or replace the slash with a hyphen";
     Some(Draft::at(&RULE, node, message).help(help).caught_by(CaughtBy::Nobody))
 }
 
@@ -118,29 +119,29 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_a_slash_passes_karpenter_and_not_kubernetes() {
+    fn reports_value_with_slash_that_karpenter_accepts() {
         insta::assert_snapshot!(findings(&RULE, &pool("taints", "{key: a, value: b/c, effect: NoSchedule}")), @"
           8 |       - {key: a, value: b/c, effect: NoSchedule}
             |                         ^^^
         error NodePool/a spec.template.spec.taints[0].value [1.0-1.14]
-          no node can have a taint with the value `b/c`: it would need to be the value of a label, which has no slash; instances start and never register
-          help: put what stands before the slash into the key, or write a hyphen in its place
+          no node can have a taint with the value `b/c`: a taint value must be a valid label value, which has no slash; instances start but never register
+          help: move the part before the slash into the key, or replace the slash with a hyphen
         ");
     }
 
     #[test]
-    fn length_has_two_sides() {
+    fn reports_keys_and_values_that_are_too_long() {
         let (fits, long) = ("k".repeat(63), "k".repeat(64));
         silent(&RULE, &pool("taints", &format!("{{key: example.com/{fits}, value: {fits}, effect: NoSchedule}}")));
-        let said = findings(&RULE, &pool("startupTaints", &format!("{{key: {long}, value: {long}, effect: NoSchedule}}")));
-        assert!(said.contains("startupTaints[0].key") && said.contains("startupTaints[0].value"), "{said}");
+        let output = findings(&RULE, &pool("startupTaints", &format!("{{key: {long}, value: {long}, effect: NoSchedule}}")));
+        assert!(output.contains("startupTaints[0].key") && output.contains("startupTaints[0].value"), "{output}");
         let prefix = "p".repeat(254);
-        let said = findings(&RULE, &pool("taints", &format!("{{key: {prefix}/k, effect: NoSchedule}}")));
-        assert!(said.contains("its prefix has 254 characters"), "{said}");
+        let output = findings(&RULE, &pool("taints", &format!("{{key: {prefix}/k, effect: NoSchedule}}")));
+        assert!(output.contains("its prefix has 254 characters"), "{output}");
     }
 
     #[test]
-    fn what_the_api_server_refuses_is_its_to_say() {
+    fn ignores_taints_that_the_api_server_refuses() {
         for taint in [
             "{key: 'a b', effect: NoSchedule}",
             "{key: a, value: b c, effect: NoSchedule}",

@@ -13,14 +13,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that `minValues` can be reached, as far as the NodePool alone tells: not on a label that instance types do not
-    /// have, and not above the number of values there are or the NodePool allows.
+    /// Checks that `minValues` can be satisfied, as far as the NodePool alone shows: the label must be one that
+    /// instance types have, and `minValues` must not exceed the number of values that exist or that the NodePool
+    /// allows.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter counts how many different values the instance types it may choose from have for the label. With fewer than
-    /// `minValues` it launches nothing from the NodePool (`minValues requirement is not met`), unless it runs with
-    /// `MIN_VALUES_POLICY=BestEffort` (1.6 and later). For a label of your own the count is always 0.
+    /// Karpenter counts the distinct values of the label among the instance types that it may choose from. If there are
+    /// fewer than `minValues`, it launches nothing from the NodePool (`minValues requirement is not met`), unless it
+    /// runs with `MIN_VALUES_POLICY=BestEffort` (1.6 and later). For a custom label the count is always 0.
     ///
     /// ## Example
     ///
@@ -62,18 +63,18 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "more different values are asked for than there can be, and nothing is launched",
+        summary: "`minValues` requires more distinct values than there can be, so nothing is launched",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
     }
 }
 
-/// How many values a label has at most over all instance types of one node class and region.
+/// Highest number of values that a label can have across all instance types of one node class and region.
 ///
-/// An operating system is one of a node class, and a region one of a controller; the build of Windows is that of the
-/// node class too. `reserved` is a capacity type since 1.3.
-const MOST: [(&str, usize); 7] = [
+/// A node class has one operating system and one Windows build, and a controller has one region. `reserved` is a
+/// capacity type since 1.3.
+const MAX_VALUES: [(&str, usize); 7] = [
     ("kubernetes.io/os", 1),
     ("topology.kubernetes.io/region", 1),
     ("node.kubernetes.io/windows-build", 1),
@@ -93,9 +94,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if usize::try_from(least).is_ok_and(|least| least <= most) {
             continue;
         }
-        let message = format_args!("{why}, so {least} can never be reached and nothing is launched from this NodePool");
+        let message = format_args!(
+            "{why}, so `minValues: {least}` can never be satisfied and Karpenter launches no nodes from this NodePool"
+        );
         let help = match most {
-            0 => "leave `minValues` out here, or ask for it on a label that instance types have, such as \
+            0 => "remove `minValues` here, or set it on a label that instance types have, such as \
                   `karpenter.k8s.aws/instance-family`"
                 .to_owned(),
             _ => format!("write at most {most}, or allow more values"),
@@ -104,11 +107,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// How many different values there can be, and why no more.
+/// Returns the highest number of distinct values that can occur, and the reason for the limit.
 fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize, String)> {
     let label = requirement.label();
     let of_instance_types = !labels::well_known(label).is_empty() && label != labels::NODEPOOL;
-    // A label of this domain that is not known may be known to a later release.
+    // An unknown label of this domain may exist in a later release.
     if !of_instance_types && label.starts_with("karpenter.k8s.aws/") {
         return None;
     }
@@ -116,23 +119,23 @@ fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize,
         return Some((0, format!("instance types have no label `{label}`")));
     }
     if requirement.operator == "DoesNotExist" {
-        return Some((0, format!("what this requirement allows has no value of `{label}`")));
+        return Some((0, format!("this requirement allows only instance types without `{label}`")));
     }
-    let existing = MOST.iter().find(|(name, _)| *name == label).map(|(_, most)| *most);
+    let existing = MAX_VALUES.iter().find(|(name, _)| *name == label).map(|(_, most)| *most);
     match (allowed(object, label), existing) {
         (Some(count), most) if most.is_none_or(|most| count <= most) => {
-            let why = format!("the requirements of this NodePool allow {count} of the values of `{label}`");
+            let why = format!("the requirements of this NodePool allow only {count} of the values of `{label}`");
             Some((count, why))
         }
         (_, Some(most)) => {
-            Some((most, format!("the instances of a node class have at most {most} of the values of `{label}`")))
+            Some((most, format!("the instances of one EC2NodeClass have at most {most} of the values of `{label}`")))
         }
         (_, None) => None,
     }
 }
 
-/// How many values all requirements on a label together allow, where that is a list; repeated values count once. A
-/// single list with too few entries is the API server's to refuse.
+/// Returns the number of distinct values that all requirements on a label allow together. `None` if no requirement
+/// lists values, or if the number is uncertain.
 fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
     let mut allowed: Option<BTreeSet<&'_ str>> = None;
     let mut excluded = BTreeSet::new();
@@ -146,7 +149,7 @@ fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
         }
         match requirement.operator {
             "In" => {
-                // A list shorter than its own `minValues` the API server refuses.
+                // The API server refuses a list that is shorter than its own `minValues`.
                 let least = requirement.min_values.and_then(|least| usize::try_from(least).ok());
                 if least.is_some_and(|least| values.len() < least) {
                     return None;
@@ -182,34 +185,34 @@ mod tests {
     const FAMILY: &str = "key: karpenter.k8s.aws/instance-family";
 
     #[test]
-    fn a_label_of_ones_own_is_counted_on_no_instance_type() {
+    fn reports_min_values_on_a_custom_label() {
         insta::assert_snapshot!(findings(&RULE, &pool(&["key: example.com/team, operator: Exists, minValues: 1"])), @"
           8 |       - {key: example.com/team, operator: Exists, minValues: 1}
             |                                                              ^
         error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
-          instance types have no label `example.com/team`, so 1 can never be reached and nothing is launched from this NodePool
-          help: leave `minValues` out here, or ask for it on a label that instance types have, such as `karpenter.k8s.aws/instance-family`
+          instance types have no label `example.com/team`, so `minValues: 1` can never be satisfied and Karpenter launches no nodes from this NodePool
+          help: remove `minValues` here, or set it on a label that instance types have, such as `karpenter.k8s.aws/instance-family`
         ");
     }
 
     #[test]
-    fn lists_are_counted_together_and_each_value_once() {
+    fn counts_distinct_values_across_requirements() {
         let twice = format!("{FAMILY}, operator: In, values: [m5, m5, m6i], minValues: 3");
         insta::assert_snapshot!(findings(&RULE, &pool(&[&twice])), @"
           8 |       - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m5, m6i], minValues: 3}
             |                                                                                                  ^
         error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
-          the requirements of this NodePool allow 2 of the values of `karpenter.k8s.aws/instance-family`, so 3 can never be reached and nothing is launched from this NodePool
+          the requirements of this NodePool allow only 2 of the values of `karpenter.k8s.aws/instance-family`, so `minValues: 3` can never be satisfied and Karpenter launches no nodes from this NodePool
           help: write at most 2, or allow more values
         ");
         let one = format!("{FAMILY}, operator: In, values: [m5, m6i, m7i], minValues: 2");
         let other = format!("{FAMILY}, operator: NotIn, values: [m5, m6i]");
-        assert!(findings(&RULE, &pool(&[&one, &other])).contains("allow 1 of the values"));
+        assert!(findings(&RULE, &pool(&[&one, &other])).contains("allow only 1 of the values"));
         silent(&RULE, &pool(&[&one, &format!("{FAMILY}, operator: NotIn, values: [m5]")]));
     }
 
     #[test]
-    fn some_labels_have_few_values() {
+    fn reports_more_values_than_a_label_can_have() {
         for (requirement, found) in [
             ("key: kubernetes.io/arch, operator: Exists, minValues: 2", false),
             ("key: beta.kubernetes.io/arch, operator: Exists, minValues: 3", true),
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_reached_and_what_the_api_server_refuses_are_left_alone() {
+    fn ignores_reachable_values_and_what_the_api_server_refuses() {
         for requirement in [
             "key: karpenter.k8s.aws/instance-family, operator: Exists, minValues: 50",
             "key: karpenter.k8s.aws/instance-family, operator: In, values: [m5], minValues: 2",

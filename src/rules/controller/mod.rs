@@ -1,4 +1,4 @@
-//! What the controller refuses later, though the API server accepts it.
+//! Mistakes that the API server accepts and that fail later, in Karpenter's controller.
 
 family! {
     bdm_missing_fields,

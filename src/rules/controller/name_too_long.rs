@@ -10,13 +10,13 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the names of NodePools and node classes have at most 63 characters.
+    /// Checks that the names of NodePools and EC2NodeClasses have at most 63 characters.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter writes both names into labels of every NodeClaim it makes, and the value of a label has at most 63
-    /// characters. The name of an object may have 253, so the API server takes the object and then refuses every NodeClaim:
-    /// nothing is ever launched. (Up to 1.0 only the NodePool's name goes into a label.)
+    /// Karpenter copies both names to labels of every NodeClaim that it creates, and a label value has at most 63
+    /// characters. An object name may have 253, so the API server accepts the object but then refuses every NodeClaim,
+    /// and nothing is ever launched. (In 1.0, Karpenter copies only the NodePool's name to a label.)
     ///
     /// ## Example
     ///
@@ -47,8 +47,8 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#2929
-    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14; the node class's
-    ///   label since 1.1
+    /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14; the node
+    ///   class's label since 1.1
     RULE {
         name: "name-too-long",
         family: Family::Controller,
@@ -56,7 +56,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the name is too long for the label that carries it, and no NodeClaim can be created",
+        summary: "the name is too long for the label that Karpenter copies it to, so no NodeClaim can be created",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -72,11 +72,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         ("karpenter.k8s.aws/ec2nodeclass", Releases::since(1))
     };
     let message = format_args!(
-        "this name has {} characters, and the label `{label}` that is to carry it may have {NAME_MAX}; every NodeClaim is \
-         refused and nothing is launched",
+        "this name has {} characters, but Karpenter copies it to the label `{label}`, which allows {NAME_MAX}; the API \
+         server refuses every NodeClaim and nothing is launched",
         name.len()
     );
-    let help = "write a shorter name; an object cannot be renamed, so this makes another one";
+    let help = "write a shorter name; an object cannot be renamed, so this creates a new object";
     drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
 }
 
@@ -90,26 +90,26 @@ mod tests {
     }
 
     #[test]
-    fn sixty_three_characters_fit() {
+    fn allows_63_characters() {
         silent(&RULE, &pool(&"n".repeat(63)));
         insta::assert_snapshot!(findings(&RULE, &pool(&"n".repeat(64))), @"
           3 | metadata: {name: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn metadata.name [1.0-1.14]
-          this name has 64 characters, and the label `karpenter.sh/nodepool` that is to carry it may have 63; every NodeClaim is refused and nothing is launched
-          help: write a shorter name; an object cannot be renamed, so this makes another one
+          this name has 64 characters, but Karpenter copies it to the label `karpenter.sh/nodepool`, which allows 63; the API server refuses every NodeClaim and nothing is launched
+          help: write a shorter name; an object cannot be renamed, so this creates a new object
         ");
     }
 
     #[test]
-    fn a_node_class_has_a_label_since_1_1() {
+    fn checks_node_class_names_since_1_1() {
         let name = "n".repeat(64);
         let text = format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
         assert!(findings(&RULE, &text).contains("metadata.name [1.1-1.14]"));
     }
 
     #[test]
-    fn what_is_to_be_filled_in_is_not_counted() {
+    fn ignores_placeholders() {
         silent(&RULE, &pool(&format!("'${{{}}}'", "N".repeat(64))));
     }
 }

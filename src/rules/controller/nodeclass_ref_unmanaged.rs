@@ -9,16 +9,16 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds NodePools whose `nodeClassRef` nearly names an EC2NodeClass: the kind with another group, or the group with
-    /// another kind.
+    /// Finds NodePools whose `nodeClassRef` almost refers to an EC2NodeClass: the right kind with another group, or the
+    /// right group with another kind.
     ///
     /// ## Why it is bad
     ///
-    /// Several Karpenters may share a cluster, and each looks after the NodePools that refer to its own kind of node class.
-    /// A NodePool with any other group and kind is somebody else's: it gets no status, no event and no node. (Release 1.0
-    /// looks at the name alone.)
+    /// Several Karpenter providers can run in one cluster, and each manages only the NodePools that refer to its own
+    /// kind of node class. Karpenter ignores a NodePool with any other combination of group and kind: the NodePool gets
+    /// no status, no event and no node. (Release 1.0 checks only the name.)
     ///
-    /// References to the node classes of other providers, or of EKS Auto Mode, are left alone.
+    /// The rule does not report references to node classes of other providers or of EKS Auto Mode.
     ///
     /// ## Example
     ///
@@ -54,8 +54,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: the other half of the reference says what is meant. Group and kind cannot be changed on a NodePool that is
-    /// there, so the fix is for texts and for new objects.
+    /// Safe: the correct half of the reference determines the other half. Group and kind of an existing NodePool cannot
+    /// be changed, so the fix is offered only for text and for new objects.
     ///
     /// ## References
     ///
@@ -67,7 +67,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         fix: Fixes::Safe,
-        summary: "the NodePool refers to a kind of node class that no Karpenter looks after",
+        summary: "the NodePool refers to a kind of node class that no Karpenter controller manages",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let (Some(written_group), Some(written_kind)) = (group.as_str(), kind.as_str()) else { return };
     let is_group = written_group == Kind::NODE_CLASS.group;
     let is_kind = written_kind == Kind::NODE_CLASS.name;
-    // The API server refuses what is empty and a group with a version.
+    // The API server refuses empty values and a group with a version.
     if is_group == is_kind || written_group.contains('/') || written_group.is_empty() || written_kind.is_empty() {
         return;
     }
@@ -89,12 +89,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let message = format_args!(
-        "no Karpenter looks after a NodePool that refers to `{written_kind}` of `{written_group}`: it gets no status and no \
-         node"
+        "no Karpenter controller manages a NodePool that refers to the kind `{written_kind}` in `{written_group}`; the \
+         NodePool gets no status and no nodes"
     );
     let draft = Draft::at(&RULE, node, message);
-    let lives = object.operation() == Operation::Update;
-    drafts.push(if lives { draft.write(right) } else { draft.set(node, right) });
+    let is_live = object.operation() == Operation::Update;
+    drafts.push(if is_live { draft.write(right) } else { draft.set(node, right) });
 }
 
 #[cfg(test)]
@@ -109,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn either_half_may_be_the_wrong_one() {
+    fn reports_wrong_kind_and_wrong_group() {
         insta::assert_snapshot!(findings(&RULE, &pool("karpenter.k8s.aws", "NodeClass")), @r#"
           7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: NodeClass, name: a}
             |                                                      ^^^^^^^^^
         error NodePool/a spec.template.spec.nodeClassRef.kind [1.1-1.14]
-          no Karpenter looks after a NodePool that refers to `NodeClass` of `karpenter.k8s.aws`: it gets no status and no node
+          no Karpenter controller manages a NodePool that refers to the kind `NodeClass` in `karpenter.k8s.aws`; the NodePool gets no status and no nodes
           help: write `EC2NodeClass`
           fix: write `EC2NodeClass`: "EC2NodeClass"
         "#);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_any_more_is_not_offered() {
+    fn offers_no_fix_on_update() {
         let review = |operation: &str| {
             let object = r#"{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "karpenter.sh", "kind": "EC2NodeClass", "name": "a"}}}}}"#;
             format!(
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn other_providers_and_what_the_api_server_refuses_are_left_alone() {
+    fn ignores_other_providers_and_what_the_api_server_refuses() {
         silent(&RULE, &pool("karpenter.k8s.aws", "EC2NodeClass"));
         silent(&RULE, &pool("eks.amazonaws.com", "NodeClass"));
         silent(&RULE, &pool("karpenter.azure.com", "AKSNodeClass"));

@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Both the API server and Karpenter take it, and it excludes nothing: it means that the label is there, with whatever
-    /// value. A label of your own then gets a random number on every node. (In a NodeOverlay the API server refuses it.)
+    /// The API server and Karpenter accept it, but it excludes nothing: like `Exists`, it requires the label with any
+    /// value. A custom label then gets a random number on every node. (In a NodeOverlay the API server refuses it.)
     ///
     /// ## Example
     ///
@@ -47,7 +47,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - kubernetes-sigs/karpenter `pkg/scheduling/requirement.go`, 1.0-1.14: `NotIn` of nothing is `Exists`
+    /// - kubernetes-sigs/karpenter `pkg/scheduling/requirement.go`, 1.0-1.14: `NotIn` without values is `Exists`
     RULE {
         name: "not-in-without-values",
         family: Family::Controller,
@@ -55,7 +55,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a requirement excludes no value at all",
+        summary: "a `NotIn` requirement has no values, so it excludes nothing",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -71,10 +71,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         }
         let place = values.map_or_else(|| Place::missing(requirement.node, "values"), Place::value);
         let message = format!(
-            "this requirement excludes nothing: `NotIn` without values asks only that `{}` is there",
+            "this requirement excludes nothing: `NotIn` without values only requires that the label `{}` exists",
             requirement.key
         );
-        drafts.push(Draft::new(&RULE, place, message).help("name what to exclude, or leave the requirement out"));
+        drafts.push(Draft::new(&RULE, place, message).help("list the values to exclude, or remove the requirement"));
     }
 }
 
@@ -90,19 +90,19 @@ mod tests {
     }
 
     #[test]
-    fn no_values_may_be_an_empty_list_or_no_list() {
+    fn reports_an_empty_list_and_a_missing_list() {
         insta::assert_snapshot!(findings(&RULE, &pool("{key: team, operator: NotIn, values: []}")), @"
           8 |       - {key: team, operator: NotIn, values: []}
             |                                      ^^^^^^
         info NodePool/a spec.template.spec.requirements[0].values [1.0-1.14]
-          this requirement excludes nothing: `NotIn` without values asks only that `team` is there
-          help: name what to exclude, or leave the requirement out
+          this requirement excludes nothing: `NotIn` without values only requires that the label `team` exists
+          help: list the values to exclude, or remove the requirement
         ");
         assert!(findings(&RULE, &pool("{key: team, operator: NotIn}")).contains("requirements[0].values"));
     }
 
     #[test]
-    fn values_and_other_operators_are_left_alone() {
+    fn ignores_lists_with_values_and_other_operators() {
         silent(&RULE, &pool("{key: team, operator: NotIn, values: ['']}"));
         silent(&RULE, &pool("{key: team, operator: NotIn, values: '{{ list }}'}"));
         silent(&RULE, &pool("{key: team, operator: DoesNotExist}"));

@@ -13,14 +13,14 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Compares NodeOverlays of the same weight: where whatever the one matches is matched by the other too, they must not
-    /// both set a price, nor the same resource.
+    /// Compares NodeOverlays of the same weight. If one of them matches every instance that the other matches, they
+    /// must not both set a price or the same resource.
     ///
     /// ## Why it is bad
     ///
-    /// Of several NodeOverlays the one with the greatest weight counts. Between two of equal weight (none written is 0)
-    /// Karpenter does not choose: the second in line, by name from z to a, turns `ValidationSucceeded=False` with the reason
-    /// `Conflict` and is left out as a whole.
+    /// If several NodeOverlays match an instance, Karpenter applies the NodeOverlay with the greatest weight. It does
+    /// not choose between two of equal weight (the default is 0): in the order of names from z to a, the second
+    /// NodeOverlay gets `ValidationSucceeded=False` with the reason `Conflict`, and Karpenter ignores all of it.
     ///
     /// ## Example
     ///
@@ -79,36 +79,36 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
         fix: Fixes::None,
-        summary: "two NodeOverlays of equal weight change the same thing, and one of them is left out",
+        summary: "two NodeOverlays of equal weight set the same price or resource, so Karpenter ignores one of them",
         on: &[On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[Kind::NODE_OVERLAY],
         check: check,
     }
 }
 
-/// With how many others an overlay is compared: each with each would cost the square of their number, and no cluster is
-/// known to have more than a few dozen.
-const COMPARED: usize = 256;
+/// Maximum number of NodeOverlays to compare each NodeOverlay with. Comparing all pairs takes quadratic time, and no
+/// cluster is known to have more than a few dozen.
+const MAX_COMPARED: usize = 256;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(mine) = Overlay::read(object) else { return };
-    // Those that come before it in line.
-    let others = context.inventory.of(Kind::NODE_OVERLAY).take(COMPARED).filter(|other| other.name() > object.name());
+    // Karpenter goes through the names from z to a, so a greater name comes first.
+    let others = context.inventory.of(Kind::NODE_OVERLAY).take(MAX_COMPARED).filter(|other| other.name() > object.name());
     for other in others.filter_map(Overlay::read) {
         let overlap = mine.weight == other.weight && (mine.implies(&other) || other.implies(&mine));
         let Some((node, what)) = mine.shared(&other).filter(|_| overlap) else { continue };
         let name = other.object.name();
         let message = format!(
-            "`{name}` sets {what} for the same instances and has the same weight, {}; Karpenter refuses this NodeOverlay, \
-             which comes after it, and leaves it out as a whole",
+            "the NodeOverlay `{name}` sets {what} for the same instances with the same weight ({}); this NodeOverlay comes \
+             second by name, so it fails Karpenter's validation and Karpenter ignores it",
             mine.weight
         );
-        let help = "give one of the two a greater `weight`, or requirements that keep them apart";
+        let help = "give one of the two a greater `weight`, or requirements that do not overlap";
         let theirs = other.object.at(&["metadata", "name"]).unwrap_or_else(|| other.object.root());
         drafts.push(
             Draft::new(&RULE, Place::key(node), message)
                 .help(help)
-                .related(Place::value(theirs), "the NodeOverlay that counts"),
+                .related(Place::value(theirs), "the NodeOverlay that Karpenter applies"),
         );
         return;
     }
@@ -121,7 +121,7 @@ struct Overlay<'d> {
 }
 
 impl<'d> Overlay<'d> {
-    /// `None` where it is not certain what the overlay matches.
+    /// Returns `None` if it is uncertain which instances the overlay matches.
     fn read(object: Object<'d>) -> Option<Self> {
         let weight = object.at(&["spec", "weight"]).map_or(Some(0), Node::as_int)?;
         let list = object.at(&["spec", "requirements"]).filter(|list| list.is_sequence())?;
@@ -137,14 +137,14 @@ impl<'d> Overlay<'d> {
         (requirements.len() == list.len()).then_some(Self { object, weight, requirements })
     }
 
-    /// Whether everything this overlay matches is matched by the other.
+    /// Whether the other overlay matches every instance that this overlay matches.
     fn implies(&self, other: &Self) -> bool {
         other.requirements.iter().all(|(label, wide)| {
             self.requirements.get(label).is_some_and(|narrow| within(*narrow, *wide))
         })
     }
 
-    /// What both set: the member of this one, and a word for it.
+    /// Returns a setting that both overlays have: its node in this overlay, and its name for the message.
     fn shared(&self, other: &Self) -> Option<(Node<'d>, String)> {
         let price = |overlay: &Self| {
             ["price", "priceAdjustment"].iter().find_map(|field| overlay.object.at(&["spec", field]))
@@ -158,7 +158,7 @@ impl<'d> Overlay<'d> {
     }
 }
 
-/// Whether the values that the one allows are among those of the other.
+/// Whether `wide` allows every value that `narrow` allows.
 fn within(narrow: Requirement<'_>, wide: Requirement<'_>) -> bool {
     let (ours, theirs) = (narrow.values(), wide.values());
     match (narrow.operator, wide.operator) {
@@ -188,28 +188,28 @@ mod tests {
     const M: &str = "requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}]";
 
     #[test]
-    fn the_first_by_name_is_the_one_left_out() {
+    fn reports_the_overlay_that_comes_second_by_name() {
         let text = overlay("a", &format!("{M}, price: '1'")) + &overlay("b", &format!("{M5}, priceAdjustment: -5%"));
         insta::assert_snapshot!(findings(&RULE, &text), @"
           5 | spec: {requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}], price: '1'}
             |                                                                                                   ^^^^^
         error NodeOverlay/a spec.price [1.7-1.14]
-          `b` sets a price for the same instances and has the same weight, 0; Karpenter refuses this NodeOverlay, which comes after it, and leaves it out as a whole
-          help: give one of the two a greater `weight`, or requirements that keep them apart
-          see line 9 metadata.name: the NodeOverlay that counts
+          the NodeOverlay `b` sets a price for the same instances with the same weight (0); this NodeOverlay comes second by name, so it fails Karpenter's validation and Karpenter ignores it
+          help: give one of the two a greater `weight`, or requirements that do not overlap
+          see line 9 metadata.name: the NodeOverlay that Karpenter applies
         ");
     }
 
     #[test]
-    fn resources_conflict_one_by_one() {
+    fn compares_resources_one_by_one() {
         let a = overlay("a", &format!("{M5}, capacity: {{x/y: 1, x/z: 2}}"));
-        let said = findings(&RULE, &(a.clone() + &overlay("b", &format!("{M5}, capacity: {{x/z: 3}}"))));
-        assert!(said.contains("spec.capacity.x/z") && said.contains("sets `x/z`"), "{said}");
+        let output = findings(&RULE, &(a.clone() + &overlay("b", &format!("{M5}, capacity: {{x/z: 3}}"))));
+        assert!(output.contains("spec.capacity.x/z") && output.contains("sets `x/z`"), "{output}");
         silent(&RULE, &(a + &overlay("b", &format!("{M5}, capacity: {{x/w: 3}}"))));
     }
 
     #[test]
-    fn overlays_that_may_keep_apart_are_left_alone() {
+    fn ignores_overlays_that_may_not_overlap() {
         let a = overlay("a", &format!("{M5}, price: '1'"));
         for other in [
             format!("{M5}, price: '2', weight: 1"),

@@ -9,13 +9,13 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds NodeOverlays that set the capacity of a resource which Karpenter's AWS provider knows itself.
+    /// Finds NodeOverlays that set the capacity of a resource that Karpenter's AWS provider sets itself.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses `cpu`, `memory`, `ephemeral-storage` and `pods`. Karpenter has a longer list, and refuses the
-    /// whole NodeOverlay later: `ValidationSucceeded=False` with the reason `RuntimeValidation`, and neither its prices nor
-    /// its other resources count. `nvidia.com/gpu` and `amd.com/gpu` may be set.
+    /// The API server refuses `cpu`, `memory`, `ephemeral-storage` and `pods`. Karpenter has a longer list: it sets
+    /// `ValidationSucceeded=False` with the reason `RuntimeValidation` and ignores the whole NodeOverlay, including its
+    /// prices and its other resources. A NodeOverlay may set `nvidia.com/gpu` and `amd.com/gpu`.
     ///
     /// ## Example
     ///
@@ -48,7 +48,7 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter `pkg/apis/v1alpha1/nodeoverlay_validation.go` `validateCapacity`, 1.7-1.14
-    /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, what it adds to `WellKnownResources`, 1.7-1.14
+    /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, additions to `WellKnownResources`, 1.7-1.14
     RULE {
         name: "overlay-of-known-capacity",
         family: Family::Controller,
@@ -56,14 +56,14 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
         fix: Fixes::None,
-        summary: "a NodeOverlay sets a resource that only Karpenter may set, and is left out as a whole",
+        summary: "a NodeOverlay sets a resource that only Karpenter may set, so Karpenter ignores the NodeOverlay",
         on: &[On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,
     }
 }
 
-/// What the provider adds to the four that the CRD refuses.
+/// Resources that the provider adds to the four that the CRD refuses.
 const KNOWN: [&str; 5] = [
     "vpc.amazonaws.com/pod-eni",
     "aws.amazon.com/neuron",
@@ -76,7 +76,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let capacity = object.at(&["spec", "capacity"]);
     for (key, node) in members_of(capacity).filter(|(key, _)| KNOWN.contains(key)) {
         let message = format!(
-            "Karpenter takes `{key}` from the instance type alone; it refuses the NodeOverlay and leaves it out as a whole"
+            "Karpenter takes `{key}` only from the instance type; the NodeOverlay fails Karpenter's validation, and Karpenter \
+             ignores it"
         );
         drafts.push(Draft::new(&RULE, Place::key(node), message).help("remove the line"));
     }
@@ -94,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn resources_of_the_provider_are_refused() {
+    fn reports_resources_of_the_aws_provider() {
         insta::assert_snapshot!(findings(&RULE, &overlay("{vpc.amazonaws.com/efa: 1}")), @"
           5 |   capacity: {vpc.amazonaws.com/efa: 1}
             |              ^^^^^^^^^^^^^^^^^^^^^
         error NodeOverlay/a spec.capacity.vpc.amazonaws.com/efa [1.7-1.14]
-          Karpenter takes `vpc.amazonaws.com/efa` from the instance type alone; it refuses the NodeOverlay and leaves it out as a whole
+          Karpenter takes `vpc.amazonaws.com/efa` only from the instance type; the NodeOverlay fails Karpenter's validation, and Karpenter ignores it
           help: remove the line
         ");
     }
 
     #[test]
-    fn other_resources_are_what_overlays_are_for() {
+    fn ignores_other_resources_and_what_the_api_server_refuses() {
         silent(&RULE, &overlay("{nvidia.com/gpu: 4, amd.com/gpu: 1, smarter-devices/fuse: 20, vpc.amazonaws.com/PrivateIPv4Address: 3}"));
         silent(&RULE, &overlay("{cpu: 4}"));
     }

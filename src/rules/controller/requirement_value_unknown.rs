@@ -15,20 +15,21 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks the values that requirements ask for on labels whose values are known: capacity type, tenancy, architecture,
-    /// operating system, and whether a zone is a region or a zone's id.
+    /// Checks the values of requirements on labels whose values are known: capacity type, tenancy, architecture and
+    /// operating system. It also finds a region or a zone ID in place of a zone name.
     ///
     /// ## Why it is bad
     ///
-    /// No instance has such a value. Where another value of the list is right, the wrong one is passed over. Where none is,
-    /// nothing is launched from the NodePool. Karpenter itself tells that of capacity types since 1.5 and of tenancies since
-    /// 1.9: it sets `ValidationSucceeded=False`, also where fewer values are right than `minValues` asks for. Of the others it
-    /// never tells, and every pod fails with `no instance type satisfied resources … and requirements …`.
+    /// No instance has such a value. If another value in the list is valid, Karpenter ignores the wrong value. If no
+    /// value is valid, nothing is launched from the NodePool. Karpenter itself reports this for capacity types since
+    /// 1.5 and for tenancies since 1.9: it sets `ValidationSucceeded=False`, also if fewer values are valid than
+    /// `minValues` requires. It does not report it for the other labels, and every pod fails with
+    /// `no instance type satisfied resources … and requirements …`.
     ///
-    /// A pod that asks for a capacity type or a tenancy which no node has, such as `SPOT`, waits for ever. Where the input has
-    /// NodePools, `pod-no-matching-pool` says so.
+    /// A pod that asks for a capacity type or a tenancy that no node has, such as `SPOT`, stays Pending. If the input
+    /// contains NodePools, `pod-no-matching-pool` reports the pod instead.
     ///
-    /// `reserved` is a capacity type since 1.3, and until 1.5 only with the feature gate `ReservedCapacity`.
+    /// `reserved` is a capacity type since 1.3. Until 1.5 it requires the feature gate `ReservedCapacity`.
     ///
     /// ## Example
     ///
@@ -64,7 +65,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: another spelling or case of one known value has no second meaning.
+    /// Safe: the value is a different spelling of one known value and cannot mean anything else.
     ///
     /// ## References
     ///
@@ -86,19 +87,19 @@ rule! {
 }
 
 const ZONE: &str = "topology.kubernetes.io/zone";
-/// The groups of node classes on AWS: none written, this provider's, and that of EKS Auto Mode.
+/// Groups of node classes on AWS: no group, the group of this provider, and the group of EKS Auto Mode.
 const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if let Some(pod) = Pod::of(object) {
-        // Where pools are known, `pod-no-matching-pool` holds the pod against them.
+        // If NodePools are known, `pod-no-matching-pool` matches the pod against them.
         if context.inventory.pools().is_empty() {
-            pod.expressions().for_each(|expression| asked(object, expression, drafts));
+            pod.expressions().for_each(|expression| check_pod_expression(object, expression, drafts));
         }
         return;
     }
-    // Clusters of other clouds have zones and architectures of their own.
+    // Other clouds have other zones and architectures.
     let group = object.str_at(&["spec", "template", "spec", "nodeClassRef", "group"]).unwrap_or_default();
     if !OF_AWS.contains(&group) && !is_unresolved(group) {
         return;
@@ -106,15 +107,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     for requirement in requirements::of(object) {
         let label = requirement.label();
         if let Some(known) = known_values::of(label) {
-            against_known(object, requirement, known, drafts);
+            check_known_values(object, requirement, known, drafts);
         } else if label == ZONE {
             zones(requirement, drafts);
         }
     }
 }
 
-/// The values that a pod asks for of a label which nodes of Karpenter alone have, where none of them is one.
-fn asked<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
+fn check_pod_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
     let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
     let mut values = Vec::new();
@@ -127,20 +128,20 @@ fn asked<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Dr
     }
     let selector = expression.origin == Origin::NodeSelector;
     let severity = if selector { Severity::Error } else { Severity::Warning };
-    let others = if values.len() > 1 { ", and neither is another value here" } else { "" };
+    let others = if values.len() > 1 { " or another value listed here" } else { "" };
     let fixable = values.len() == 1 && object.operation() != Operation::Update;
     for (value, node) in values {
-        let message = format_args!("`{value}` is no {} of any node{others}: no node fits the pod", known.what);
+        let message = format_args!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
         let draft = Draft::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
         drafts.push(match known.meant(value) {
-            Some(meant) => instead(draft, node, meant, fixable),
+            Some(meant) => suggest(draft, node, meant, fixable),
             None => draft.help(all_values(expression.key, known)),
         });
     }
 }
 
-/// What is meant, as a change as well where that may be made unasked.
-fn instead<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Draft<'d> {
+/// Suggests the intended value, with a safe fix if `fixable`.
+fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Draft<'d> {
     if fixable { draft.set(node, meant) } else { draft.write(meant) }
 }
 
@@ -149,17 +150,21 @@ fn all_values(key: &str, known: &Known) -> String {
     format!("the values of `{key}` are {}", known.listed())
 }
 
-/// What comes of a list of which these values are no good.
-fn effect(object: Object<'_>, releases_that_tell: Releases) -> &'static str {
-    match (object.is(Kind::NODE_POOL), releases_that_tell.is_empty()) {
-        (true, false) => "no other value here is one, so Karpenter refuses the NodePool and launches nothing from it",
-        (true, true) => "no other value here is one, so nothing is launched from this NodePool",
-        (false, false) => "no other value here is one, so Karpenter refuses the NodeOverlay and leaves it out",
-        (false, true) => "no other value here is one, so this NodeOverlay matches nothing",
+/// Effect of a list without any valid value. `validated_in` lists the releases in which Karpenter validates the values.
+fn effect(object: Object<'_>, validated_in: Releases) -> &'static str {
+    match (object.is(Kind::NODE_POOL), validated_in.is_empty()) {
+        (true, false) => {
+            "the list has no valid value, so the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it"
+        }
+        (true, true) => "the list has no valid value, so Karpenter launches no nodes from this NodePool",
+        (false, false) => {
+            "the list has no valid value, so the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
+        }
+        (false, true) => "the list has no valid value, so this NodeOverlay matches no instances",
     }
 }
 
-fn against_known<'d>(
+fn check_known_values<'d>(
     object: Object<'d>,
     requirement: Requirement<'d>,
     known: &'static Known,
@@ -168,7 +173,7 @@ fn against_known<'d>(
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
     }
-    let tells = match known.label {
+    let validated_in = match known.label {
         labels::CAPACITY_TYPE => Releases::since(5),
         TENANCY => Releases::since(9),
         _ => Releases::NONE,
@@ -184,53 +189,54 @@ fn against_known<'d>(
         }
         let what = known.what;
         let effect = match requirement.operator {
-            "NotIn" => "this excludes nothing",
-            _ if none_left => effect(object, tells),
-            _ => "it is passed over",
+            "NotIn" => "it excludes nothing",
+            _ if none_left => effect(object, validated_in),
+            _ => "Karpenter ignores it",
         };
         let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
-        let draft = Draft::at(&RULE, *node, format_args!("`{value}` is not {article} {what} of AWS's instances; {effect}"))
+        let draft = Draft::at(&RULE, *node, format_args!("`{value}` is not {article} {what} of EC2 instances; {effect}"))
             .severity(if none_left { Severity::Error } else { Severity::Warning })
-            .caught_by(if tells.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
+            .caught_by(if validated_in.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
             .releases(releases);
         drafts.push(match known.meant(value) {
             Some(meant) => {
-                // Twice the same value is no mistake of Karpenter's making, but none to make unasked either.
+                // Karpenter accepts a repeated value, but a fix must not introduce one.
                 let again = values.iter().any(|(other, at)| at != node && known.meant(other) == Some(meant));
-                instead(draft, *node, meant, !again)
+                suggest(draft, *node, meant, !again)
             }
             None => draft.help(all_values(requirement.key, known)),
         });
     }
     if requirement.operator == "In" {
-        too_few(requirement, known, good, tells, drafts);
+        too_few(requirement, known, good, validated_in, drafts);
         reserved(&values, known, drafts);
     }
 }
 
-/// Fewer known values than `minValues`, where the list itself is long enough: a shorter one the API server refuses.
+/// Reports a list with fewer known values than `minValues`. The API server refuses a list that is shorter in total.
 fn too_few<'d>(
     requirement: Requirement<'d>,
     known: &Known,
     good: usize,
-    tells: Releases,
+    validated_in: Releases,
     drafts: &mut Vec<Draft<'d>>,
 ) {
     let Some((least, node)) = requirement.min_values.zip(requirement.node.get("minValues")) else { return };
     let least = usize::try_from(least).unwrap_or_default();
-    if tells.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
+    if validated_in.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
     }
     let message = format_args!(
-        "{least} values of `{}` are asked for, and {good} of those listed is one; Karpenter refuses the object as a whole",
+        "`minValues: {least}` exceeds the number of valid values of `{}` in the list ({good}); the object fails \
+         Karpenter's validation",
         requirement.key
     );
-    let help = format!("the values are {}", known.listed());
+    let help = format!("the valid values are {}", known.listed());
     let draft = Draft::at(&RULE, node, message).help(help);
-    drafts.push(draft.caught_by(CaughtBy::Controller).releases(tells));
+    drafts.push(draft.caught_by(CaughtBy::Controller).releases(validated_in));
 }
 
-/// `reserved` alone, in releases that do not know it or only with their gate open.
+/// Reports a list with only `reserved`, in releases that do not know the value or that require a feature gate for it.
 fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Draft<'d>>) {
     let only = values.iter().all(|(value, _)| *value == "reserved");
     let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else { return };
@@ -238,18 +244,18 @@ fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Dra
         Draft::new(
             &RULE,
             Place::value(*node),
-            "before 1.3 no instance has the capacity type `reserved`, so this matches nothing",
+            "before 1.3 no instance has the capacity type `reserved`, so this requirement matches nothing",
         )
-        .help("add `on-demand`, or upgrade")
+        .help("add `on-demand`, or upgrade Karpenter")
         .releases(Releases::until(2)),
     );
     drafts.push(
         Draft::new(
             &RULE,
             Place::value(*node),
-            "up to 1.5 the capacity type `reserved` needs the feature gate `ReservedCapacity`, which is off unless opened",
+            "until 1.5 the capacity type `reserved` requires the feature gate `ReservedCapacity`, which is off by default",
         )
-        .help("open the gate in the controller's settings, or add `on-demand`")
+        .help("enable the feature gate in the controller's settings, or add `on-demand`")
         .severity(Severity::Warning)
         .releases(Releases::between(3, 5)),
     );
@@ -263,24 +269,24 @@ fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
     let is_bad = |(value, _): &(&str, Node<'_>)| known_values::no_zone(value).is_some();
     let none_left = requirement.operator == "In" && values.iter().all(is_bad);
     for (value, node) in values {
-        let (what, help) = match known_values::no_zone(value) {
+        let (mistake, help) = match known_values::no_zone(value) {
             Some(NoZone::Region) => (
                 "a region, not a zone",
-                format!("write zones such as `{value}a`, or put the region under `topology.kubernetes.io/region`"),
+                format!("write zones such as `{value}a`, or use the key `topology.kubernetes.io/region`"),
             ),
             Some(NoZone::ZoneId) => (
-                "the id of a zone, not its name",
-                "put it under `topology.k8s.aws/zone-id`, or write the zone's name".to_owned(),
+                "a zone ID, not a zone name",
+                "use the key `topology.k8s.aws/zone-id`, or write the zone name".to_owned(),
             ),
             None => continue,
         };
         let effect = match requirement.operator {
-            "NotIn" => "this excludes nothing",
-            _ if none_left => "nothing is launched with this requirement",
-            _ => "it is passed over",
+            "NotIn" => "it excludes nothing",
+            _ if none_left => "no instance matches this requirement",
+            _ => "Karpenter ignores it",
         };
         let severity = if none_left { Severity::Error } else { Severity::Warning };
-        let message = format_args!("`{value}` is {what}; {effect}");
+        let message = format_args!("`{value}` is {mistake}; {effect}");
         drafts.push(Draft::at(&RULE, node, message).help(help).severity(severity));
     }
 }
@@ -292,22 +298,22 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
-    fn a_pod_asks_for_a_value_in_another_case() {
-        let pod = |asks: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {asks}\n");
+    fn reports_wrong_case_in_a_pod() {
+        let pod = |selection: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {selection}\n");
         let text = pod("nodeSelector: {karpenter.sh/capacity-type: SPOT}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           6 |   nodeSelector: {karpenter.sh/capacity-type: SPOT}
             |                                              ^^^^
         error Pod/a spec.nodeSelector.karpenter.sh/capacity-type [1.0-1.14]
-          `SPOT` is no capacity type of any node: no node fits the pod
+          no node has the capacity type `SPOT`, so no node fits the pod
           help: write `spot`
           fix: write `spot`: "spot"
         "#);
         assert_eq!(fixed(&super::RULE, &text), text.replace("SPOT", "spot"));
         let affinity = |values: &str| pod(&format!("affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"));
         assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("warning Pod/a"));
-        for silence in [affinity("spot, SPOT"), affinity("'${TYPE}'"), pod("nodeSelector: {kubernetes.io/arch: s390x}"), pod("nodeSelector: {karpenter.sh/capacity-type: spot}")] {
-            silent(&super::RULE, &silence);
+        for accepted in [affinity("spot, SPOT"), affinity("'${TYPE}'"), pod("nodeSelector: {kubernetes.io/arch: s390x}"), pod("nodeSelector: {karpenter.sh/capacity-type: spot}")] {
+            silent(&super::RULE, &accepted);
         }
     }
 
@@ -322,37 +328,37 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_nothing_but_unknown_values_stops_the_pool() {
+    fn reports_an_error_if_no_value_is_known() {
         insta::assert_snapshot!(findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: In, values: [SPOT]")), @r#"
           8 |       - {key: karpenter.sh/capacity-type, operator: In, values: [SPOT]}
             |                                                                  ^^^^
         error NodePool/a spec.template.spec.requirements[0].values[0] [1.0-1.14]
-          `SPOT` is not a capacity type of AWS's instances; no other value here is one, so Karpenter refuses the NodePool and launches nothing from it
+          `SPOT` is not a capacity type of EC2 instances; the list has no valid value, so the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write `spot`
           fix: write `spot`: "spot"
         "#);
     }
 
     #[test]
-    fn beside_a_known_value_an_unknown_one_is_passed_over() {
+    fn reports_a_warning_if_another_value_is_known() {
         insta::assert_snapshot!(findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap]")), @"
           8 |       - {key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap]}
             |                                                                        ^^^^^
         warning NodePool/a spec.template.spec.requirements[0].values[1] [1.0-1.14]
-          `cheap` is not a capacity type of AWS's instances; it is passed over
+          `cheap` is not a capacity type of EC2 instances; Karpenter ignores it
           help: the values of `karpenter.sh/capacity-type` are `spot`, `on-demand`, `reserved`
         ");
     }
 
     #[test]
-    fn fewer_known_values_than_asked_for_stop_the_pool_since_1_5() {
+    fn reports_too_few_known_values_for_min_values_since_1_5() {
         let text = pool("key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap], minValues: 2");
         assert!(at("1.5", &text).contains("requirements[0].minValues [1.5-1.14]"));
         assert!(!at("1.4", &text).contains("requirements[0].minValues"));
     }
 
     #[test]
-    fn spellings_are_mended() {
+    fn fixes_misspelt_values() {
         for (key, wrong, right) in [
             ("karpenter.sh/capacity-type", "On-Demand", "on-demand"),
             ("karpenter.k8s.aws/instance-tenancy", "Dedicated", "dedicated"),
@@ -368,20 +374,20 @@ mod tests {
     }
 
     #[test]
-    fn a_region_and_an_id_are_no_zones() {
+    fn reports_region_and_zone_id_in_place_of_a_zone() {
         insta::assert_snapshot!(findings(&RULE, &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1]")), @"
           8 |       - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1]}
             |                                                                   ^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].values[0] [1.0-1.14]
-          `us-east-1` is a region, not a zone; nothing is launched with this requirement
-          help: write zones such as `us-east-1a`, or put the region under `topology.kubernetes.io/region`
+          `us-east-1` is a region, not a zone; no instance matches this requirement
+          help: write zones such as `us-east-1a`, or use the key `topology.kubernetes.io/region`
         ");
-        let said = findings(&RULE, &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, use1-az2]"));
-        assert!(said.starts_with("  8") && said.contains("warning") && said.contains("zone-id"), "{said}");
+        let output = findings(&RULE, &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, use1-az2]"));
+        assert!(output.starts_with("  8") && output.contains("warning") && output.contains("zone-id"), "{output}");
     }
 
     #[test]
-    fn reserved_came_in_1_3_behind_a_gate() {
+    fn reports_reserved_before_1_3_and_behind_a_feature_gate_until_1_5() {
         let only = pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved]");
         assert!(at("1.2", &only).contains("error") && at("1.5", &only).contains("warning"));
         assert_eq!(at("1.6", &only), "");
@@ -389,13 +395,13 @@ mod tests {
     }
 
     #[test]
-    fn an_exclusion_of_nothing_is_a_warning() {
-        let said = findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
-        assert!(said.contains("warning") && said.contains("this excludes nothing"), "{said}");
+    fn warns_about_an_exclusion_without_effect() {
+        let output = findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
+        assert!(output.contains("warning") && output.contains("it excludes nothing"), "{output}");
     }
 
     #[test]
-    fn what_is_known_or_to_be_filled_in_is_left_alone() {
+    fn accepts_known_values_and_placeholders() {
         for requirement in [
             "key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand, reserved]",
             "key: karpenter.sh/capacity-type, operator: In, values: ['${TYPE}']",
@@ -412,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_of_other_clouds_are_left_alone() {
+    fn ignores_node_pools_of_other_clouds() {
         let text = pool("key: kubernetes.io/arch, operator: In, values: [riscv64]")
             + "      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: a}\n";
         silent(&RULE, &text);

@@ -12,18 +12,18 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Counts the requirements that a NodeClaim of this NodePool has at least: those of the NodePool, one for each label of
-    /// its template, and those that Karpenter adds.
+    /// Counts the requirements that every NodeClaim of the NodePool has: the requirements of the NodePool, one for each
+    /// label of its template, and the requirements that Karpenter adds.
     ///
     /// ## Why it is bad
     ///
-    /// A NodePool may have 100 requirements and 100 labels, and a NodeClaim 100 requirements in all. Karpenter makes
-    /// requirements of the labels and adds the NodePool, the node class (since 1.1) and the instance type. Beyond 100 the API
-    /// server refuses every NodeClaim, and nothing is launched.
+    /// A NodePool may have 100 requirements and 100 labels, but a NodeClaim may have only 100 requirements in total.
+    /// Karpenter turns the labels into requirements and adds the NodePool, the node class (since 1.1) and the instance
+    /// type. Above 100 the API server refuses every NodeClaim, and nothing is launched.
     ///
     /// ## Example
     ///
-    /// 99 labels, one requirement, and what Karpenter adds:
+    /// 99 labels and one requirement, to which Karpenter adds its own:
     ///
     /// ```yaml
     /// apiVersion: karpenter.sh/v1
@@ -51,7 +51,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Annotations take what no scheduler looks at.
+    /// Write data that no scheduler selects by as annotations.
     ///
     /// ```yaml
     /// apiVersion: karpenter.sh/v1
@@ -78,17 +78,17 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "requirements and labels add up to more than a NodeClaim may have, and none can be created",
+        summary: "requirements and labels add up to more than a NodeClaim may have, so no NodeClaim can be created",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
     }
 }
 
-/// The bound in the CRD of NodeClaim.
-const MOST: usize = 100;
+/// Maximum number of requirements in the CRD of NodeClaim.
+const MAX_REQUIREMENTS: usize = 100;
 
-/// What Karpenter adds for every launch that chooses among instance types.
+/// Label that Karpenter adds for every launch that chooses among instance types.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
@@ -101,23 +101,23 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         keys.insert(labels::normalised(key));
     }
     keys.insert(labels::NODEPOOL);
-    // The NodeClaims of a static NodePool leave the instance type to the launch.
+    // NodeClaims of a static NodePool carry no instance types; the launch chooses one.
     if object.at(&["spec", "replicas"]).is_none() {
         keys.insert(INSTANCE_TYPE);
     }
     let before_1_1 = keys.len();
     keys.insert(labels::NODE_CLASS);
-    if keys.len() <= MOST {
+    if keys.len() <= MAX_REQUIREMENTS {
         return;
     }
-    let releases = if before_1_1 > MOST { Releases::ALL } else { Releases::since(1) };
+    let releases = if before_1_1 > MAX_REQUIREMENTS { Releases::ALL } else { Releases::since(1) };
     let message = format_args!(
-        "with the labels of the template and what Karpenter adds, each NodeClaim has {} requirements or more, and may have \
-         {MOST}; the API server refuses it and nothing is launched",
+        "with the template's labels and what Karpenter adds, each NodeClaim has at least {} requirements, but may have \
+         only {MAX_REQUIREMENTS}; the API server refuses every NodeClaim and nothing is launched",
         keys.len()
     );
     let node = template.at_path(&["spec", "requirements"]).unwrap_or(template);
-    let help = "leave out labels that nothing selects by, or write them as annotations";
+    let help = "remove labels that nothing selects by, or write them as annotations";
     drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
 }
 
@@ -135,21 +135,21 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_is_the_bound() {
-        // One requirement and three that are added.
+    fn allows_100_requirements() {
+        // The pool has one requirement, and Karpenter adds three.
         silent(&RULE, &pool(96, ""));
         insta::assert_snapshot!(findings(&RULE, &pool(97, "")), @"
           8 |       requirements:
             |       ^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements [1.1-1.14]
-          with the labels of the template and what Karpenter adds, each NodeClaim has 101 requirements or more, and may have 100; the API server refuses it and nothing is launched
-          help: leave out labels that nothing selects by, or write them as annotations
+          with the template's labels and what Karpenter adds, each NodeClaim has at least 101 requirements, but may have only 100; the API server refuses every NodeClaim and nothing is launched
+          help: remove labels that nothing selects by, or write them as annotations
         ");
         assert!(findings(&RULE, &pool(98, "")).contains("[1.0-1.14]"));
     }
 
     #[test]
-    fn one_label_counts_once_however_often_and_under_whichever_name_it_stands() {
+    fn counts_repeated_and_renamed_labels_once() {
         let again = "      - {key: failure-domain.beta.kubernetes.io/zone, operator: Exists}\n      - {key: l1, operator: In, values: [a]}\n      - {key: node.kubernetes.io/instance-type, operator: Exists}\n";
         silent(&RULE, &pool(96, again));
     }

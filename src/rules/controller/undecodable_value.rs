@@ -13,17 +13,18 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds durations and quantities that the API server stores and Karpenter cannot read back.
+    /// Finds durations and quantities that the API server stores but Karpenter cannot decode.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter reads all objects of a kind with one request, and one value that it cannot decode fails the whole answer:
-    /// after the next start it knows no object of that kind at all, and a running controller sees no change of any. The log
-    /// repeats `failed to list *v1.NodePool: … time: …`; the object itself looks as it always did.
+    /// Karpenter lists all objects of a kind with one request, and a single value that it cannot decode fails the whole
+    /// response. After its next start the controller sees no object of that kind at all; a running controller sees no
+    /// more changes to any of them. The log repeats `failed to list *v1.NodePool: … time: …`; the object itself looks
+    /// normal.
     ///
-    /// Such values are: grace periods of soft eviction, which have no pattern (`90` has no unit); durations of more than 292
-    /// years; up to 1.3 what follows a duration in `expireAfter` and `consolidateAfter`, whose pattern was open at its end;
-    /// and an exponent with a point (`1e1.5`) in a limit.
+    /// These values are affected: soft eviction grace periods, which have no pattern (`90` has no unit); durations of
+    /// more than 292 years; until 1.3, text after a duration in `expireAfter` and `consolidateAfter`, whose pattern was
+    /// not anchored at the end; and an exponent with a decimal point (`1e1.5`) in a limit.
     ///
     /// ## Example
     ///
@@ -57,14 +58,14 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where other tools have one meaning for the text: `7d` is `168h`.
+    /// Safe if the text has only one meaning in other tools: `7d` is `168h`.
     ///
     /// ## References
     ///
     /// - kubernetes/apimachinery `pkg/apis/meta/v1/duration.go` `UnmarshalJSON`
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/duration.go` `NillableDuration.UnmarshalJSON`
-    /// - the CRDs of aws/karpenter-provider-aws, 1.0-1.14; the patterns of `expireAfter` and `consolidateAfter` were closed in
-    ///   1.4
+    /// - the CRDs of aws/karpenter-provider-aws, 1.0-1.14; the patterns of `expireAfter` and `consolidateAfter` are
+    ///   anchored since 1.4
     RULE {
         name: "undecodable-value",
         family: Family::Controller,
@@ -72,7 +73,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a stored value cannot be read back, which blinds Karpenter to every object of the kind",
+        summary: "Karpenter cannot decode a stored value, so it sees no object of that kind",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -107,34 +108,31 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// The releases whose pattern lets the value of `expireAfter` or `consolidateAfter` through.
+/// Returns the releases whose pattern accepts the value of `expireAfter` or `consolidateAfter`.
 fn nillable(text: &str) -> Releases {
     let loose = if (LOOSE_DURATION.fits)(text) { Releases::until(3) } else { Releases::NONE };
     if (DURATION_OR_NEVER.fits)(text) { loose.or(Releases::since(4)) } else { loose }
 }
 
-/// The releases whose pattern lets a duration through.
+/// Returns the releases whose pattern accepts a duration.
 fn plain(text: &str) -> Releases {
     if (DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
 }
 
-/// The releases whose pattern lets the duration of a budget through.
+/// Returns the releases whose pattern accepts the duration of a budget.
 fn of_budget(text: &str) -> Releases {
     if (BUDGET_DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
 }
 
 fn effect(object: Object<'_>) -> String {
-    format!(
-        "Karpenter cannot read it back from the API server, and with it no {} of the cluster",
-        object.kind()
-    )
+    format!("Karpenter cannot decode it, and therefore cannot list any {} of the cluster", object.kind())
 }
 
 fn duration<'d>(
     node: Node<'d>,
     object: Object<'d>,
     may_be_never: bool,
-    let_through: fn(&str) -> Releases,
+    accepted_in: fn(&str) -> Releases,
 ) -> Option<Draft<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     let error: DurationError = if may_be_never {
@@ -142,7 +140,7 @@ fn duration<'d>(
     } else {
         Duration::parse(text).err()?
     };
-    let releases = let_through(text);
+    let releases = accepted_in(text);
     if releases.is_empty() {
         return None;
     }
@@ -179,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn a_grace_period_has_no_pattern() {
+    fn reports_grace_period_without_unit() {
         insta::assert_snapshot!(findings(&RULE, &class("\"90\"")), @r#"
           7 |       memory.available: "90"
             |                         ^^^^
         error EC2NodeClass/a spec.kubelet.evictionSoftGracePeriod.memory.available [1.0-1.14]
-          `90` has a number without a unit (`s`, `m` or `h`); Karpenter cannot read it back from the API server, and with it no EC2NodeClass of the cluster
+          `90` has a number without a unit (`s`, `m` or `h`); Karpenter cannot decode it, and therefore cannot list any EC2NodeClass of the cluster
           help: write a duration such as `90s`, `30m` or `168h`
         "#);
         assert_eq!(fixed(&RULE, &class("1d")), class("24h"));
@@ -193,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_ends_after_292_years() {
+    fn reports_duration_of_more_than_292_years() {
         insta::assert_snapshot!(findings(&RULE, &pool("{template: {spec: {expireAfter: 9999999h}}}")), @"
           4 | spec: {template: {spec: {expireAfter: 9999999h}}}
             |                                       ^^^^^^^^
         error NodePool/a spec.template.spec.expireAfter [1.0-1.14]
-          `9999999h` is longer than the 292 years a duration can hold; Karpenter cannot read it back from the API server, and with it no NodePool of the cluster
+          `9999999h` is longer than the 292 years a duration can hold; Karpenter cannot decode it, and therefore cannot list any NodePool of the cluster
           help: write a duration such as `90s`, `30m` or `168h`
         ");
         silent(&RULE, &pool("{template: {spec: {expireAfter: 2562047h, terminationGracePeriod: 8760h}}}"));
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_duration_was_let_through_up_to_1_3() {
+    fn reports_text_after_a_duration_until_1_3() {
         let text = pool("{disruption: {consolidateAfter: 30sfoo}}");
         silent(&RULE, &text);
         let settings = Settings { karpenter: Target::parse("1.3").unwrap(), ..Default::default() };
@@ -217,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_may_have_no_point_in_its_exponent() {
+    fn reports_decimal_point_in_the_exponent_of_a_limit() {
         assert!(findings(&RULE, &pool("{limits: {cpu: 1e1.5}}")).contains("spec.limits.cpu"));
         silent(&RULE, &pool("{limits: {cpu: 1000, memory: 1e3, pods: 10 Gi}}"));
     }
 
     #[test]
-    fn never_is_a_duration_where_it_may_be_one() {
+    fn accepts_never_where_it_is_allowed() {
         silent(&RULE, &pool("{template: {spec: {expireAfter: Never}}, disruption: {consolidateAfter: Never}}"));
     }
 }

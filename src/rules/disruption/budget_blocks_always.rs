@@ -11,15 +11,17 @@ use values::spelling::add_quoted;
 rule! {
     /// ## What it does
     ///
-    /// Finds reasons for disruption that a NodePool's budgets forbid at all times: a budget of `"0"` without a schedule, or
-    /// several whose windows together leave no minute of the week.
+    /// Finds reasons for disruption that the budgets of a NodePool forbid at all times: by a budget of `"0"` without a
+    /// schedule, or by several budgets of `"0"` whose windows together cover the whole week.
     ///
     /// ## Why it is bad
     ///
-    /// Nodes are never consolidated, or never drifted: they keep the image and the settings they were launched with until
-    /// they expire, if they do. The log says `No allowed disruptions for disruption reason …`.
+    /// Karpenter never consolidates the nodes, or never replaces drifted ones: they keep the image and the settings
+    /// that they were launched with until they expire, if they expire. The log says
+    /// `No allowed disruptions for disruption reason …`.
     ///
-    /// A NodePool may be frozen on purpose. If all that is forbidden is consolidation, the finding is a note.
+    /// A NodePool may be frozen on purpose. If the budgets forbid only consolidation, the severity of the finding is
+    /// `info`.
     ///
     /// ## Example
     ///
@@ -74,30 +76,35 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(all) = budgets::of(object) else { return };
-    let (mut reasons, mut drifted, mut told) = (String::new(), false, Vec::new());
+    let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
         let blocking = blocking(&all, reason);
         if !blocking.is_empty() {
             add_quoted(&mut reasons, reason);
             drifted |= reason == "Drifted";
-            told = if told.is_empty() { blocking } else { told };
+            blockers = if blockers.is_empty() { blocking } else { blockers };
         }
     }
-    let Some((first, others)) = told.split_first() else { return };
-    let when = if first.window.is_none() { "has no schedule" } else { "and its like leave no minute of the week" };
-    let old = if drifted { "; images and settings stay as old as the nodes are" } else { "" };
-    let message =
-        format!("this budget of 0 {when}, so no node of the NodePool is ever disrupted for {reasons}{old}");
+    let Some((first, others)) = blockers.split_first() else { return };
+    let when = match first.window {
+        None => "has no schedule",
+        Some(_) if others.is_empty() => "is active at all times",
+        Some(_) => "and the other budgets of 0 cover the whole week",
+    };
+    let old = if drifted { "; nodes keep the image and settings that they were launched with" } else { "" };
+    let message = format!(
+        "this budget of 0 {when}, so Karpenter never disrupts the nodes of the NodePool for {reasons}{old}"
+    );
     let mut draft = Draft::new(&RULE, first.place(), message)
-        .help("leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding");
+        .help("leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding");
     for other in others {
-        draft = draft.related(other.place(), "forbids the rest");
+        draft = draft.related(other.place(), "also forbids disruption");
     }
     drafts.push(if drifted { draft } else { draft.severity(Severity::Info) });
 }
 
-/// The budgets that forbid disruption for a reason at all times: those without a schedule, or else all that leave no
-/// minute together.
+/// Returns the budgets that forbid disruption for a reason at all times: all budgets without a schedule, or else all
+/// budgets with a schedule if their windows together cover the whole week.
 fn blocking<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b Budget<'d>> {
     let (mut unscheduled, mut scheduled, mut windows) = (Vec::new(), Vec::new(), Vec::new());
     for budget in all {
@@ -130,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_may_add_up_to_the_week() {
+    fn reports_windows_that_together_cover_the_week() {
         let budgets = [
             "nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h",
             "nodes: 0%, schedule: '0 8 * * *', duration: 8h",
@@ -141,30 +148,30 @@ mod tests {
           7 |     - {nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
-          this budget of 0 and its like leave no minute of the week, so no node of the NodePool is ever disrupted for `Drifted`, `Underutilized`, `Empty`; images and settings stay as old as the nodes are
-          help: leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding
-          see line 8 spec.disruption.budgets[1]: forbids the rest
-          see line 9 spec.disruption.budgets[2]: forbids the rest
-          see line 10 spec.disruption.budgets[3]: forbids the rest
+          this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
+          help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
+          see line 8 spec.disruption.budgets[1]: also forbids disruption
+          see line 9 spec.disruption.budgets[2]: also forbids disruption
+          see line 10 spec.disruption.budgets[3]: also forbids disruption
         ");
         silent(&RULE, &pool(budgets.get(..3).unwrap()));
     }
 
     #[test]
-    fn a_freeze_of_consolidation_is_a_note() {
-        let said = findings(&RULE, &pool(&["nodes: '0', reasons: [Underutilized, Empty]", "nodes: 10%"]));
-        assert!(said.contains("info NodePool/a"), "{said}");
+    fn freeze_of_consolidation_alone_is_an_info() {
+        let output = findings(&RULE, &pool(&["nodes: '0', reasons: [Underutilized, Empty]", "nodes: 10%"]));
+        assert!(output.contains("info NodePool/a"), "{output}");
         insta::assert_snapshot!(findings(&RULE, &pool(&["nodes: '0'"])), @"
           7 |     - {nodes: '0'}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
-          this budget of 0 has no schedule, so no node of the NodePool is ever disrupted for `Drifted`, `Underutilized`, `Empty`; images and settings stay as old as the nodes are
-          help: leave some time in which nodes may go; if the NodePool is frozen on purpose, accept the finding
+          this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
+          help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
         ");
     }
 
     #[test]
-    fn gaps_and_other_numbers_are_left_alone() {
+    fn gaps_and_other_numbers_are_not_reported() {
         for budgets in [
             &["nodes: '1'"][..],
             &["nodes: 0%, schedule: '0 0 * * *', duration: 23h"],

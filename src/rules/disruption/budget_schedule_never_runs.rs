@@ -9,12 +9,12 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds disruption budgets whose schedule fits no day of any year, such as the 30th of February.
+    /// Finds disruption budgets whose schedule matches no day of any year, such as 30 February.
     ///
     /// ## Why it is bad
     ///
-    /// One would expect such a budget never to be active. It is active at all times: Karpenter asks for the schedule's next
-    /// run and takes "none" for a time long past, which has come.
+    /// One would expect such a budget never to be active. In fact it is always active: Karpenter asks for the next run
+    /// of the schedule, gets the zero time because there is no next run, and takes it for a time in the past.
     ///
     /// ## Example
     ///
@@ -35,7 +35,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Leave the budget out, or write the day that was meant.
+    /// Remove the budget, or write the intended day.
     ///
     /// ```yaml
     /// apiVersion: karpenter.sh/v1
@@ -51,7 +51,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - robfig/cron v3.0.1 spec.go `Next` returns the zero time where it gives up
+    /// - robfig/cron v3.0.1 spec.go `Next` returns the zero time when it finds no run
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `IsActive`, 1.0-1.14
     RULE {
         name: "budget-schedule-never-runs",
@@ -60,7 +60,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the schedule of a disruption budget fits no day, which keeps the budget active at all times",
+        summary: "the schedule of a disruption budget matches no day, so the budget is always active",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -72,10 +72,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
         if let Some(node) = budget.node.get("schedule").filter(|_| never) {
             let message = format_args!(
-                "`{}` fits no day of any year, and Karpenter takes a budget that never comes for one that is always active",
+                "`{}` matches no day of any year, and Karpenter treats a budget whose schedule never runs as always active",
                 node.as_str().unwrap_or_default()
             );
-            let help = "leave the budget out if it is not to count, or write a day that there is";
+            let help = "remove the budget if it should not apply, or write a day that exists";
             drafts.push(Draft::at(&RULE, node, message).help(help));
         }
     }
@@ -94,18 +94,18 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_never_comes_is_found() {
+    fn reports_schedule_that_matches_no_day() {
         insta::assert_snapshot!(findings(&RULE, &pool("0 0 31 4,6,9,11 *")), @"
           7 |     - {nodes: '1', duration: 1h, schedule: '0 0 31 4,6,9,11 *'}
             |                                            ^^^^^^^^^^^^^^^^^^^
         warning NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
-          `0 0 31 4,6,9,11 *` fits no day of any year, and Karpenter takes a budget that never comes for one that is always active
-          help: leave the budget out if it is not to count, or write a day that there is
+          `0 0 31 4,6,9,11 *` matches no day of any year, and Karpenter treats a budget whose schedule never runs as always active
+          help: remove the budget if it should not apply, or write a day that exists
         ");
     }
 
     #[test]
-    fn a_day_that_comes_seldom_is_a_day() {
+    fn rare_days_are_not_reported() {
         for schedule in ["0 0 29 2 *", "0 0 31 4 mon", "0 0 31 * *", "@yearly"] {
             silent(&RULE, &pool(schedule));
         }

@@ -12,17 +12,18 @@ use values::spelling::add_quoted;
 rule! {
     /// ## What it does
     ///
-    /// Finds reasons for disruption that a NodePool's budgets limit at certain times only: every budget about the reason has
-    /// a schedule, together they leave gaps, and none of them forbids anything.
+    /// Finds reasons for disruption that the budgets of a NodePool limit only at certain times: every budget for the
+    /// reason has a schedule, the windows together leave gaps, and no budget for the reason is `"0"`.
     ///
     /// ## Why it is bad
     ///
-    /// A budget limits while it is active, and does nothing at any other time. `35%` from 1:00 to 5:00 reads like "drift
-    /// nodes in these hours"; it means "in these hours no more than 35 % at a time, and as many as you like for the rest of
-    /// the day". To allow disruption in a window, forbid it outside: a budget of `"0"` for the other hours.
+    /// A budget limits disruption while it is active, and has no effect at any other time. `35%` from 1:00 to 5:00
+    /// reads like "replace drifted nodes in these hours". It means "at most 35 % at a time in these hours, and any
+    /// number of nodes for the rest of the day". To allow disruption only in a window, forbid it outside the window:
+    /// add a budget of `"0"` for the other hours.
     ///
-    /// Budgets of `"0"` that leave gaps are left alone, because "not in business hours" is what they say. So are NodePools
-    /// whose budgets say nothing of a reason at all.
+    /// The rule does not report budgets of `"0"` that leave gaps, because they say exactly what is meant, for instance
+    /// "not in business hours". It also does not report a reason that no budget of the NodePool limits.
     ///
     /// ## Example
     ///
@@ -63,7 +64,7 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#2183, #2374, #2218, aws/karpenter-provider-aws#8290
-    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `GetAllowedDisruptions`, 1.0-1.14: unlimited where not active
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `GetAllowedDisruptions`, 1.0-1.14: unlimited if not active
     RULE {
         name: "budget-window-inverted",
         family: Family::Disruption,
@@ -71,7 +72,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "disruption is limited in a window and unlimited outside it",
+        summary: "disruption is limited inside a window and unlimited outside it",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -80,30 +81,30 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(all) = budgets::of(object) else { return };
-    let mut told: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
+    let mut inverted: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
     for reason in budgets::REASONS {
         let Some((first, windows)) = limiting(&all, reason) else { continue };
         let covered = Windows::of(&windows);
         if covered.always.is_full() {
             continue;
         }
-        match told.iter_mut().find(|(budget, _, _)| budget.node == first.node) {
+        match inverted.iter_mut().find(|(budget, _, _)| budget.node == first.node) {
             Some((_, reasons, _)) => add_quoted(reasons, reason),
-            None => told.push((first, format!("`{reason}`"), covered)),
+            None => inverted.push((first, format!("`{reason}`"), covered)),
         }
     }
-    for (budget, reasons, covered) in told {
+    for (budget, reasons, covered) in inverted {
         let message = format!(
-            "this budget limits disruption to {} while its window is open; at all other times nothing limits {reasons}, and \
-             all nodes may go at once",
+            "this budget limits disruption to {} only while its window is open; at all other times nothing limits \
+             {reasons}, and Karpenter may disrupt all nodes at once",
             budget.nodes,
         );
         drafts.push(Draft::new(&RULE, budget.place(), message).help(help(&covered)));
     }
 }
 
-/// The first of the budgets for a reason, and the windows of all; nothing where one of them has none, or forbids: then
-/// the gaps are what its author meant to leave.
+/// Returns the first budget for a reason, and the windows of all budgets for it. `None` if one of them is always active
+/// (there are no gaps), or forbids disruption (the gaps are intended).
 fn limiting<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Option<(&'b Budget<'d>, Vec<(Schedule, Duration)>)> {
     let (mut first, mut windows) = (None, Vec::new());
     for budget in all {
@@ -119,7 +120,7 @@ fn limiting<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Option<(&'b Budget<'
     Some((first?, windows))
 }
 
-/// The budgets that close the gaps, where a few do.
+/// Returns the help text. It lists the budgets that close the gaps if at most three close them exactly.
 fn help(covered: &Windows) -> String {
     let rest = covered.always.complement().as_schedules();
     let exact = covered.always == covered.sometimes;
@@ -129,9 +130,9 @@ fn help(covered: &Windows) -> String {
             let duration = duration.concise();
             add_quoted(&mut budgets, &format!("{{nodes: \"0\", schedule: \"{schedule}\", duration: {duration}}}"));
         }
-        format!("to disrupt in the window alone, leave the schedule out here and add {budgets}")
+        format!("to allow disruption only in the window, remove the schedule and duration here and add {budgets}")
     } else {
-        "to disrupt in the window alone, leave the schedule out here and add budgets of `\"0\"` for the other times".to_owned()
+        "to allow disruption only in the window, remove the schedule and duration here and add budgets of `\"0\"` for the other times".to_owned()
     }
 }
 
@@ -149,27 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_what_closes_the_gap() {
+    fn help_lists_the_budgets_that_close_the_gap() {
         insta::assert_snapshot!(
             findings(&RULE, &pool(&["nodes: 35%, reasons: [Drifted], schedule: '0 1 * * mon', duration: 4h"])),
             @r#"
           7 |     - {nodes: 35%, reasons: [Drifted], schedule: '0 1 * * mon', duration: 4h}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
-          this budget limits disruption to 35% while its window is open; at all other times nothing limits `Drifted`, and all nodes may go at once
-          help: to disrupt in the window alone, leave the schedule out here and add `{nodes: "0", schedule: "0 5 * * mon", duration: 164h}`
+          this budget limits disruption to 35% only while its window is open; at all other times nothing limits `Drifted`, and Karpenter may disrupt all nodes at once
+          help: to allow disruption only in the window, remove the schedule and duration here and add `{nodes: "0", schedule: "0 5 * * mon", duration: 164h}`
         "#
         );
     }
 
     #[test]
-    fn a_budget_without_reasons_is_about_all_of_them() {
-        let said = findings(&RULE, &pool(&["nodes: '5', schedule: '@daily', duration: 8h"]));
-        assert!(said.contains("`Drifted`, `Underutilized`, `Empty`"), "{said}");
+    fn budget_without_reasons_limits_every_reason() {
+        let output = findings(&RULE, &pool(&["nodes: '5', schedule: '@daily', duration: 8h"]));
+        assert!(output.contains("`Drifted`, `Underutilized`, `Empty`"), "{output}");
     }
 
     #[test]
-    fn limits_at_all_times_and_freezes_are_left_alone() {
+    fn permanent_limits_and_freezes_are_not_reported() {
         for budgets in [
             &["nodes: 10%"][..],
             &["nodes: 10%", "nodes: '5', schedule: '@daily', duration: 8h"],

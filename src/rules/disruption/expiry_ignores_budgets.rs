@@ -10,15 +10,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds NodePools whose budgets forbid disruption, at some time or at all times, and whose nodes expire all the same.
+    /// Finds NodePools whose budgets forbid disruption, at some times or always, but whose nodes expire anyway.
     ///
     /// ## Why it is bad
     ///
-    /// Since v1 expiry asks no budget and waits for no replacement: a node is drained when its time has come, in the middle
-    /// of a freeze if need be, and nodes that were launched together go together. Only what a pod itself sets, a
-    /// `PodDisruptionBudget` or `karpenter.sh/do-not-disrupt`, holds the draining up.
+    /// Since v1, expiry ignores budgets and does not wait for a replacement: Karpenter drains a node when it reaches
+    /// its age, even during a freeze, and nodes that were launched together expire together. Only a
+    /// `PodDisruptionBudget` or the annotation `karpenter.sh/do-not-disrupt` of a pod delays the drain.
     ///
-    /// Where no `expireAfter` is written nodes expire after 720h, and the finding is a note.
+    /// If `expireAfter` is not written, nodes expire after 720h, and the severity of the finding is `info`.
     ///
     /// ## Example
     ///
@@ -41,7 +41,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Let drift replace nodes, which keeps to the budgets:
+    /// Let drift replace the nodes, which respects the budgets:
     ///
     /// ```yaml
     /// apiVersion: karpenter.sh/v1
@@ -71,7 +71,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "nodes expire while budgets forbid disruption, because expiry asks no budget",
+        summary: "nodes expire while budgets forbid disruption, because expiry ignores budgets",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -79,23 +79,24 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    // A budget about consolidation alone says nothing of the nodes' age.
+    // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
     let Some(freeze) = budgets::of(object).and_then(|all| all.into_iter().find(freezes)) else { return };
     let written = object.at(&["spec", "template", "spec", "expireAfter"]).filter(|expiry| !expiry.is_null());
-    let help = "write `expireAfter: Never` and let drift replace nodes, or stagger the NodePools' ages";
+    let help = "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool";
     let Some(node) = written else {
-        let message = "nodes expire after 720h where `expireAfter` is not written, also while this budget of 0 forbids \
-                       disruption: expiry asks no budget";
+        let message = "`expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids \
+                       disruption: expiry ignores budgets";
         drafts.push(Draft::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
         return;
     };
     let Some(text) = node.as_str() else { return };
     if matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_))) {
-        let message =
-            format_args!("nodes go when they are {text} old, also while the budget of 0 forbids disruption: expiry asks no budget");
+        let message = format_args!(
+            "nodes expire after {text}, even while the budget of 0 forbids disruption: expiry ignores budgets"
+        );
         let draft = Draft::at(&RULE, node, message).help(help);
-        drafts.push(draft.related(freeze.place(), "what it does not ask"));
+        drafts.push(draft.related(freeze.place(), "expiry ignores this budget"));
     }
 }
 
@@ -113,26 +114,26 @@ mod tests {
     const FREEZE: &str = "nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h";
 
     #[test]
-    fn an_age_that_is_written_is_a_warning_and_one_that_is_not_a_note() {
+    fn explicit_expiry_is_a_warning_and_default_expiry_an_info() {
         insta::assert_snapshot!(findings(&RULE, &pool(FREEZE, "expireAfter: 168h")), @"
           9 |     spec: {expireAfter: 168h}
             |                         ^^^^
         warning NodePool/a spec.template.spec.expireAfter [1.0-1.14]
-          nodes go when they are 168h old, also while the budget of 0 forbids disruption: expiry asks no budget
-          help: write `expireAfter: Never` and let drift replace nodes, or stagger the NodePools' ages
-          see line 7 spec.disruption.budgets[0]: what it does not ask
+          nodes expire after 168h, even while the budget of 0 forbids disruption: expiry ignores budgets
+          help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
+          see line 7 spec.disruption.budgets[0]: expiry ignores this budget
         ");
         insta::assert_snapshot!(findings(&RULE, &pool(FREEZE, "")), @"
           7 |     - {nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h}
             |               ^^^
         info NodePool/a spec.disruption.budgets[0] [1.0-1.14]
-          nodes expire after 720h where `expireAfter` is not written, also while this budget of 0 forbids disruption: expiry asks no budget
-          help: write `expireAfter: Never` and let drift replace nodes, or stagger the NodePools' ages
+          `expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
+          help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
         ");
     }
 
     #[test]
-    fn no_freeze_or_no_expiry_is_left_alone() {
+    fn pools_without_freeze_or_expiry_are_not_reported() {
         silent(&RULE, &pool(FREEZE, "expireAfter: Never"));
         silent(&RULE, &pool(FREEZE, "expireAfter: '${AGE}'"));
         silent(&RULE, &pool("nodes: 10%", "expireAfter: 168h"));

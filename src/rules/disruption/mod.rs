@@ -1,4 +1,4 @@
-//! Disruption that does not happen, or happens too much.
+//! Rules about nodes that Karpenter never disrupts, or disrupts too often.
 
 mod budgets;
 

@@ -7,12 +7,12 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that no exception of the settings that is about this object has passed its `until` date.
+    /// Checks that no exception in the settings that covers this object is past its `until` date.
     ///
     /// ## Why it is bad
     ///
-    /// The risk was accepted for a time. After the last day the findings are shown again; this finding says that they are
-    /// not new.
+    /// The risk was accepted for a limited time. After the `until` date the findings are reported again; this finding
+    /// explains that they are not new.
     ///
     /// ## Example
     ///
@@ -36,11 +36,11 @@ rule! {
     ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
     /// ```
     ///
-    /// Mend the object, or decide anew and move the date.
+    /// Fix the object, or accept the risk again and write a later date.
     ///
     /// ## References
     ///
-    /// - the settings' `exceptions`
+    /// - `exceptions` in the settings
     RULE {
         name: "exception-expired",
         family: Family::Document,
@@ -48,7 +48,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "an exception of the settings has passed its date",
+        summary: "an exception in the settings has expired",
         on: &[On::Any],
         inventory: &[],
         check: check,
@@ -63,9 +63,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
                 Draft::new(
                     &RULE,
                     Place::value(object.root()),
-                    format!("the exception for `{}` ended on {until}: {}", exception.rule.name(), exception.reason),
+                    format!(
+                        "the exception for `{}` expired after {until}: {}",
+                        exception.rule.name(),
+                        exception.reason
+                    ),
                 )
-                .help("mend what it was for, or decide anew and give it another date"),
+                .help("fix the object, or accept the risk again and write a later date"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The text itself, and what is said in it about findings.
+//! Rules about the text itself, and about suppressions and exceptions.
 
 family! {
     exception_expired,

@@ -5,11 +5,11 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that every rule named in a `karpwarden/ignore` annotation or a `# karpwarden: ignore[...]` comment exists.
+    /// Checks that every rule in a `karpwarden/ignore` annotation or a `# karpwarden: ignore[...]` comment exists.
     ///
     /// ## Why it is bad
     ///
-    /// The finding it was meant for is still shown, or a rule was renamed on the way and nobody noticed.
+    /// The suppression has no effect: the finding that it was written for is still reported.
     ///
     /// ## Example
     ///
@@ -18,7 +18,7 @@ rule! {
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
-    ///   annotations: {karpwarden/ignore: instance-profile-arn -- the profile is made later}
+    ///   annotations: {karpwarden/ignore: instance-profile-arn -- the profile is created later}
     /// spec:
     ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
     /// ```
@@ -30,14 +30,14 @@ rule! {
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
-    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is made later}
+    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is created later}
     /// spec:
     ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
     /// ```
     ///
     /// ## References
     ///
-    /// - stackrox/kube-linter#1180: suppressions in the wrong place were ignored in silence
+    /// - stackrox/kube-linter#1180: suppressions in the wrong place were silently ignored
     RULE {
         name: "suppression-of-unknown-rule",
         family: Family::Document,
@@ -48,7 +48,7 @@ rule! {
         summary: "a suppression names a rule that does not exist",
         on: &[On::Any],
         inventory: &[],
-        // The findings are made where the suppressions are applied: `lint::suppression`.
+        // `lint::suppression` creates the findings when it applies the suppressions.
         check: |_, _, _| {},
     }
 }

@@ -9,7 +9,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// What it was written for is mended or has moved; left in place, it hides the next mistake of the same kind.
+    /// The problem that it was written for is fixed or has moved. A suppression that stays in place hides the next
+    /// mistake of the same kind.
     ///
     /// ## Example
     ///
@@ -18,7 +19,7 @@ rule! {
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
-    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is made later}
+    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is created later}
     /// spec:
     ///   instanceProfile: prod
     /// ```
@@ -37,7 +38,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - stackrox/kube-linter#1180: suppressions in the wrong place were ignored in silence
+    /// - stackrox/kube-linter#1180: suppressions in the wrong place were silently ignored
     RULE {
         name: "suppression-unused",
         family: Family::Document,
@@ -48,7 +49,7 @@ rule! {
         summary: "a suppression suppresses nothing",
         on: &[On::Any],
         inventory: &[],
-        // The findings are made where the suppressions are applied: `lint::suppression`.
+        // `lint::suppression` creates the findings when it applies the suppressions.
         check: |_, _, _| {},
     }
 }

@@ -5,11 +5,11 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that every suppression says why.
+    /// Checks that every suppression gives a reason.
     ///
     /// ## Why it is bad
     ///
-    /// Whoever reads the manifest next cannot tell an accepted risk from a forgotten one.
+    /// The next reader of the manifest cannot tell an accepted risk from a forgotten one.
     ///
     /// ## Example
     ///
@@ -30,14 +30,14 @@ rule! {
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
-    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is made later}
+    ///   annotations: {karpwarden/ignore: instance-profile-is-arn -- the profile is created later}
     /// spec:
     ///   instanceProfile: arn:aws:iam::111122223333:instance-profile/prod
     /// ```
     ///
     /// ## References
     ///
-    /// - stackrox/kube-linter#1180: suppressions in the wrong place were ignored in silence
+    /// - stackrox/kube-linter#1180: suppressions in the wrong place were silently ignored
     RULE {
         name: "suppression-without-reason",
         family: Family::Document,
@@ -48,7 +48,7 @@ rule! {
         summary: "a suppression gives no reason",
         on: &[On::Any],
         inventory: &[],
-        // The findings are made where the suppressions are applied: `lint::suppression`.
+        // `lint::suppression` creates the findings when it applies the suppressions.
         check: |_, _, _| {},
     }
 }

@@ -7,12 +7,12 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that no key stands twice in one object of the YAML or JSON text.
+    /// Checks that no key occurs twice in one object of the YAML or JSON text.
     ///
     /// ## Why it is bad
     ///
-    /// `kubectl` takes the last one and drops the others before anything is sent, so neither the API server nor the
-    /// controller can tell: a label, a taint or a whole block of settings is gone in silence.
+    /// `kubectl` keeps the last occurrence and drops the others before it sends the object, so neither the API server
+    /// nor the controller can notice. A label, a taint or a whole block of settings is silently lost.
     ///
     /// ## Example
     ///
@@ -39,7 +39,7 @@ rule! {
     ///     tier: front
     /// ```
     ///
-    /// A key that overrides what a merge key (`<<`) brought is no duplicate.
+    /// A key that overrides a key from a YAML merge (`<<`) is not a duplicate.
     ///
     /// ## References
     ///
@@ -51,7 +51,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a key stands twice in one object, and the first is dropped in silence",
+        summary: "a key occurs twice in one object, and the first occurrence is silently dropped",
         on: &[On::Any],
         inventory: &[],
         check: check,
@@ -67,10 +67,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             Draft::new(
                 &RULE,
                 Place::key(again),
-                format!("`{}` stands twice in this object; the first one is dropped", again.key()),
+                format!("`{}` occurs twice in this object; the first occurrence is dropped", again.key()),
             )
-            .help("keep one of them, or merge what they hold")
-            .related(Place::key(first), "the one that is dropped"),
+            .help("keep one of them, or merge their values")
+            .related(Place::key(first), "this occurrence is dropped"),
         );
     }
 }
@@ -80,33 +80,33 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     #[test]
-    fn both_places_are_named() {
+    fn reports_both_occurrences() {
         insta::assert_snapshot!(findings(&super::RULE, "apiVersion: v1\nkind: Pod\nspec: {a: 1, 'a': 2}\n"), @"
           3 | spec: {a: 1, 'a': 2}
             |              ^^^
         error Pod/ spec.a [1.0-1.14]
-          `a` stands twice in this object; the first one is dropped
-          help: keep one of them, or merge what they hold
-          see line 3 spec.a: the one that is dropped
+          `a` occurs twice in this object; the first occurrence is dropped
+          help: keep one of them, or merge their values
+          see line 3 spec.a: this occurrence is dropped
         ");
     }
 
     #[test]
-    fn each_object_of_a_list_has_its_own() {
+    fn reports_the_object_of_a_list_that_has_the_duplicate() {
         let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n\
                     - {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 | - {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}
             |                                                   ^^^^
         error Pod/c metadata.name [1.0-1.14]
-          `name` stands twice in this object; the first one is dropped
-          help: keep one of them, or merge what they hold
-          see line 5 metadata.name: the one that is dropped
+          `name` occurs twice in this object; the first occurrence is dropped
+          help: keep one of them, or merge their values
+          see line 5 metadata.name: this occurrence is dropped
         ");
     }
 
     #[test]
-    fn overriding_what_a_merge_key_brought_is_no_duplicate() {
+    fn overriding_a_merged_key_is_not_a_duplicate() {
         silent(&super::RULE, "apiVersion: v1\nkind: Pod\na: &a {x: 1}\nb: {<<: *a, x: 2}\n");
     }
 }

@@ -14,16 +14,20 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Compares what names this cluster, beside the selectors of node classes: `CLUSTER_NAME` of the controller's
-    /// Deployment and `settings.clusterName` of the Helm values with one another and with the setting `clusterName`; and
-    /// with the cluster's name the instance profile, the controller's role and the queue, where they follow the schemes of
-    /// Karpenter's guides (`KarpenterNodeInstanceProfile-<name>`, `KarpenterControllerRole-<name>`, `Karpenter-<name>`).
-    /// The region of the endpoint is compared with `AWS_REGION`.
+    /// Compares every setting that names this cluster. `CLUSTER_NAME` in the controller's Deployment and
+    /// `settings.clusterName` in the Helm values are compared with each other and with the setting `clusterName`. The
+    /// instance profile, the controller's role and the interruption queue are compared with the cluster's name if they
+    /// follow the naming schemes of Karpenter's guides (`KarpenterNodeInstanceProfile-<name>`,
+    /// `KarpenterControllerRole-<name>`, `Karpenter-<name>`). The region in the cluster endpoint is compared with
+    /// `AWS_REGION`.
+    ///
+    /// The selectors of EC2NodeClasses have a separate rule, `selector-cluster-mismatch`.
     ///
     /// ## Why it is bad
     ///
-    /// A controller that goes by another cluster's name tags its instances with it. Where the other cluster's controller
-    /// may, it terminates them within minutes, and this one terminates those of the other.
+    /// A controller that runs with another cluster's name tags its instances with that name. If its IAM policy permits
+    /// it, the other cluster's controller terminates these instances within minutes, and this controller terminates the
+    /// instances of the other cluster.
     ///
     /// ## Example
     ///
@@ -64,7 +68,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the controller goes by the name of another cluster",
+        summary: "the controller is configured with the name of another cluster",
         on: &[
             On::Kind(Kind::DEPLOYMENT),
             On::Kind(Kind::NODE_CLASS),
@@ -84,30 +88,37 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         .and_then(|controller| controller.setting(CLUSTER_NAME).text())
         .or_else(|| in_values.and_then(|node| Some((node.as_str().filter(|text| !text.is_empty())?, node))));
     if let Some((name, node)) = own {
-        drafts.extend(named(object, name, node, context));
+        drafts.extend(check_name(object, name, node, context));
     }
-    if let Some(known) = known(context) {
-        by_scheme(object, values, known, drafts);
+    if let Some(known) = this_cluster(context) {
+        check_derived_names(object, values, known, drafts);
     }
     if controller.is_some() || values.is_some() {
-        drafts.extend(region(object, context));
+        drafts.extend(check_region(object, context));
     }
 }
 
-/// The name of this cluster, where it is known and no placeholder.
-fn known<'c>(context: &'c Context<'_, '_>) -> Option<&'c str> {
+/// Name of this cluster, if it is known and not a placeholder.
+fn this_cluster<'c>(context: &'c Context<'_, '_>) -> Option<&'c str> {
     let setting = context.settings.cluster_name.as_deref();
     let name = setting.or_else(|| context.inventory.cluster_name().map(|(name, _)| name))?;
     placeholder(name).is_none().then_some(name)
 }
 
-/// The controller's own name against the setting, and chart values against the controller.
-fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+/// Compares the controller's cluster name with the setting, and the Helm values with the controller.
+fn check_name<'d>(
+    object: Object<'d>,
+    name: &str,
+    node: Node<'d>,
+    context: &Context<'_, 'd>,
+) -> Option<Draft<'d>> {
     if placeholder(name).is_some() {
         return None;
     }
     if let Some(known) = context.settings.cluster_name.as_deref().filter(|known| *known != name) {
-        let message = format_args!("the controller goes by the name `{name}`, but the setting `clusterName` says that this cluster is `{known}`");
+        let message = format_args!(
+            "the controller's cluster name is `{name}`, but the setting `clusterName` says that this cluster is `{known}`"
+        );
         let draft = Draft::at(&RULE, node, message);
         return Some(draft.write(known));
     }
@@ -115,14 +126,23 @@ fn named<'d>(object: Object<'d>, name: &str, node: Node<'d>, context: &Context<'
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {
         return None;
     }
-    let message = format_args!("the chart is given the name `{name}`, but the controller in this input goes by `{}`", other.text);
+    let message = format_args!(
+        "the Helm values set the cluster name `{name}`, but the controller in this input uses `{}`",
+        other.text
+    );
     let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-    let draft = draft.help("write the same name in both; if they are of two clusters, check each cluster on its own");
-    Some(draft.related(Place::value(other.node), format!("this names `{}`", other.text)))
+    let draft = draft
+        .help("write the same name in both; if they belong to two clusters, check each cluster separately");
+    Some(draft.related(Place::value(other.node), format!("the controller uses `{}`", other.text)))
 }
 
-/// Names that follow the schemes of Karpenter's guides.
-fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+/// Checks the names that follow the naming schemes of Karpenter's guides.
+fn check_derived_names<'d>(
+    object: Object<'d>,
+    values: Option<Values<'d>>,
+    known: &str,
+    drafts: &mut Vec<Draft<'d>>,
+) {
     const ROLE: &str = "eks.amazonaws.com/role-arn";
     let profile = object.at(&["spec", "instanceProfile"]).filter(|_| object.is(Kind::NODE_CLASS));
     let account = if is_service_account(object) { object.annotation(ROLE) } else { None };
@@ -132,32 +152,41 @@ fn by_scheme<'d>(object: Object<'d>, values: Option<Values<'d>>, known: &str, dr
         let node = values?.at(&["settings", "interruptionQueue"])?;
         Some((node.as_str()?, node))
     });
-    let mut against = |what: &str, found: Option<(&'d str, Node<'d>)>| {
+    let mut compare = |what: &str, found: Option<(&'d str, Node<'d>)>| {
         let Some((name, node)) = found else { return };
         if name == known || related(name, known) || placeholder(name).is_some() {
             return;
         }
-        let message = format_args!("{what} is that of cluster `{name}`, but this cluster is `{known}`");
+        let message = format_args!("{what} is named after cluster `{name}`, but this cluster is `{known}`");
         let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-        drafts.push(draft.advise(format_args!("use the one of `{known}`, or correct the cluster's name if this one is right")));
+        drafts.push(draft.advise(format_args!(
+            "use the name that belongs to `{known}`, or correct the cluster's name if it should be `{name}`"
+        )));
     };
-    against("the instance profile", profile.and_then(|node| Some((in_profile(node.as_str()?)?, node))));
-    against("the controller's role", account.and_then(|node| Some((in_controller_role(node.as_str()?)?, node))));
-    let in_queue = |(text, node): (&'d str, Node<'d>)| Some((in_queue(text.rsplit(['/', ':']).next()?)?, node));
-    against("the interruption queue", queue.and_then(in_queue));
+    compare("the instance profile", profile.and_then(|node| Some((in_profile(node.as_str()?)?, node))));
+    compare(
+        "the controller's role",
+        account.and_then(|node| Some((in_controller_role(node.as_str()?)?, node))),
+    );
+    let in_queue =
+        |(text, node): (&'d str, Node<'d>)| Some((in_queue(text.rsplit(['/', ':']).next()?)?, node));
+    compare("the interruption queue", queue.and_then(in_queue));
 }
 
-/// The region of the endpoint against that of the controller.
-fn region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+/// Compares the region of the cluster endpoint with the region of the controller.
+fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let identity = context.inventory.identity();
     let endpoint = identity.endpoint.as_ref().filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
     if there == here || is_in_name(here) {
         return None;
     }
-    let message = format_args!("the endpoint is that of a cluster in `{there}`, but the controller works in `{here}`");
+    let message =
+        format_args!("the cluster endpoint is in region `{there}`, but the controller uses region `{here}`");
     let draft = Draft::at(&RULE, endpoint.node, message);
-    Some(draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it"))
+    Some(draft.help(
+        "write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint",
+    ))
 }
 
 #[cfg(test)]
@@ -178,7 +207,7 @@ mod tests {
     const PROD: &str = "{name: CLUSTER_NAME, value: prod}";
 
     #[test]
-    fn what_a_hub_installs_elsewhere_is_not_compared() {
+    fn ignores_releases_that_a_hub_installs_in_another_cluster() {
         let release = |more: &str| {
             format!(
                 "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter}}\nspec:\n  \
@@ -201,12 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn the_controller_is_compared_with_the_setting() {
+    fn compares_controller_with_setting() {
         insta::assert_snapshot!(findings_with(&super::RULE, &controller(PROD), &known("staging")), @"
           9 |         env: [{name: CLUSTER_NAME, value: prod}]
             |                                           ^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
-          the controller goes by the name `prod`, but the setting `clusterName` says that this cluster is `staging`
+          the controller's cluster name is `prod`, but the setting `clusterName` says that this cluster is `staging`
           help: write `staging`
         ");
         assert_eq!(findings_with(&super::RULE, &controller(PROD), &known("prod")), "");
@@ -215,20 +244,20 @@ mod tests {
     }
 
     #[test]
-    fn the_chart_is_compared_with_the_controller() {
+    fn compares_helm_values_with_controller() {
         let text = format!("{}---\nsettings: {{clusterName: staging}}\n", controller(PROD));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          11 | settings: {clusterName: staging}
             |                         ^^^^^^^
         warning / settings.clusterName [1.0-1.14]
-          the chart is given the name `staging`, but the controller in this input goes by `prod`
-          help: write the same name in both; if they are of two clusters, check each cluster on its own
-          see line 9 spec.template.spec.containers[0].env[0].value: this names `prod`
+          the Helm values set the cluster name `staging`, but the controller in this input uses `prod`
+          help: write the same name in both; if they belong to two clusters, check each cluster separately
+          see line 9 spec.template.spec.containers[0].env[0].value: the controller uses `prod`
         ");
     }
 
     #[test]
-    fn profile_role_and_queue_are_compared_where_they_follow_a_scheme() {
+    fn compares_profile_role_and_queue_that_follow_the_naming_scheme() {
         let text = format!(
             "{}---\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: karpenter\n  annotations: {{eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}}\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{instanceProfile: KarpenterNodeInstanceProfile-staging}}\n",
             controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: Karpenter-staging}}"))
@@ -237,44 +266,44 @@ mod tests {
           9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: INTERRUPTION_QUEUE, value: Karpenter-staging}]
             |                                                                                    ^^^^^^^^^^^^^^^^^
         warning Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
-          the interruption queue is that of cluster `staging`, but this cluster is `prod`
-          help: use the one of `prod`, or correct the cluster's name if this one is right
+          the interruption queue is named after cluster `staging`, but this cluster is `prod`
+          help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
          15 |   annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}
             |                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn [1.0-1.14]
-          the controller's role is that of cluster `staging`, but this cluster is `prod`
-          help: use the one of `prod`, or correct the cluster's name if this one is right
+          the controller's role is named after cluster `staging`, but this cluster is `prod`
+          help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
          20 | spec: {instanceProfile: KarpenterNodeInstanceProfile-staging}
             |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.instanceProfile [1.0-1.14]
-          the instance profile is that of cluster `staging`, but this cluster is `prod`
-          help: use the one of `prod`, or correct the cluster's name if this one is right
+          the instance profile is named after cluster `staging`, but this cluster is `prod`
+          help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
         ");
         silent(&super::RULE, &text.replace("-staging", "-prod"));
     }
 
     #[test]
-    fn the_region_of_the_endpoint_is_compared_with_the_controllers() {
+    fn compares_region_of_endpoint_with_region_of_controller() {
         let endpoint = "{name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}";
         let text = controller(&format!("{PROD}, {endpoint}, {{name: AWS_REGION, value: us-east-1}}"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}, {name: AWS_REGION, value: us-east-1}]
             |                                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
-          the endpoint is that of a cluster in `eu-west-1`, but the controller works in `us-east-1`
-          help: write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it
+          the cluster endpoint is in region `eu-west-1`, but the controller uses region `us-east-1`
+          help: write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint
         ");
         silent(&super::RULE, &text.replace("us-east-1", "eu-west-1"));
     }
 
     #[test]
-    fn names_of_ones_own_and_placeholders_are_left_alone() {
+    fn ignores_other_naming_schemes_and_placeholders() {
         let queue = |name: &str| controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: '{name}'}}"));
         for name in ["staging", "Karpenter-prod-eu-1", "events", "Karpenter-${NAME}", ""] {
             silent(&super::RULE, &queue(name));
         }
         assert_eq!(findings_with(&super::RULE, &controller("{name: CLUSTER_NAME, value: '${NAME}'}"), &known("a")), "");
-        // Values of several clusters in one folder, and no controller to compare them with.
+        // Helm values of several clusters in one folder, without a controller to compare them with.
         silent(&super::RULE, "settings: {clusterName: a}\n---\nsettings: {clusterName: b}\n");
     }
 }

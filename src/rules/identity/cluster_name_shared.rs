@@ -11,24 +11,26 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Where the manifests of several clusters are checked together, finds controllers of two clusters that go by the
-    /// same name, that are given the endpoint of one cluster under two names, or that act under the same role.
+    /// When the manifests of several clusters are checked together, finds controllers of two clusters that use the same
+    /// cluster name, that use the endpoint of one cluster under two names, or that assume the same IAM role.
     ///
-    /// Clusters whose accounts or regions are known to differ may share a name. Where that is not known, it is a warning.
+    /// Clusters in different accounts or regions may share a name. If it is not known whether the accounts and regions
+    /// differ, the finding is a warning.
     ///
     /// ## Why it is bad
     ///
-    /// Every controller lists the instances that carry its cluster's name and terminates those it has no NodeClaim for.
-    /// Two controllers with one name terminate each other's nodes, half a minute to two and a half minutes after they
-    /// start, and delete each other's launch templates and, from 1.7 on, instance profiles. The controller whose node is
-    /// gone sees only that it is gone; the other one says so in its debug log: `garbage collected cloudprovider instance`.
+    /// Every controller lists the instances that carry its cluster's name and terminates each instance for which it has
+    /// no NodeClaim. Two controllers with the same name terminate each other's nodes between 30 seconds and two and a
+    /// half minutes after the nodes start. They also delete each other's launch templates and, from 1.7 on, instance
+    /// profiles. The controller that loses a node sees only that the instance is gone. The other controller logs
+    /// `garbage collected cloudprovider instance` at debug level.
     ///
-    /// It is often told as nodes being marked as drifted by the other controller. Drift is decided on the NodeClaims of
-    /// the controller's own cluster, and has nothing to do with it.
+    /// This is often reported as drift caused by the other controller. Drift is not the cause: a controller evaluates
+    /// drift only for the NodeClaims of its own cluster.
     ///
     /// ## Example
     ///
-    /// Each document belongs to a cluster of its own, as with `--cluster one --cluster two`.
+    /// Each document belongs to a different cluster, as with `--cluster one --cluster two`.
     ///
     /// ```yaml,clusters
     /// apiVersion: apps/v1
@@ -88,7 +90,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "controllers of two clusters go by the same name",
+        summary: "controllers of two clusters use the same cluster name",
         on: &[
             On::Kind(Kind::DEPLOYMENT),
             On::Kind(Kind::of("", "v1", "ServiceAccount")),
@@ -102,39 +104,54 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     let own = context.inventory.identity();
-    let (name, endpoint, role) = (mine(own.name.as_ref(), object), mine(own.endpoint.as_ref(), object), mine(own.role.as_ref(), object));
+    let (name, endpoint, role) = (
+        in_object(own.name.as_ref(), object),
+        in_object(own.endpoint.as_ref(), object),
+        in_object(own.role.as_ref(), object),
+    );
     if name.is_none() && endpoint.is_none() && role.is_none() {
         return;
     }
     for other in earlier {
         let that = other.identity();
-        if let Some((mark, same)) = pair(name, that.name.as_ref()) {
+        if let Some((mark, same)) = same_text(name, that.name.as_ref()) {
             drafts.extend(shared_name(mark, same, own, that, other));
         }
         let names =
             own.name.as_ref().zip(that.name.as_ref()).is_some_and(|(one, other)| one.text != other.text);
-        if let Some((mark, same)) = pair(endpoint, that.endpoint.as_ref()).filter(|_| names) {
-            let message = format_args!("this is the endpoint of cluster `{}` as well, which goes by another name", other.name());
+        if let Some((mark, same)) = same_text(endpoint, that.endpoint.as_ref()).filter(|_| names) {
+            let message = format_args!(
+                "the controller of cluster `{}` uses the same endpoint under a different cluster name",
+                other.name()
+            );
             let draft = Draft::at(&RULE, mark.node, message);
-            let draft = draft.help("write the endpoint of this cluster, or leave it out: Karpenter asks EKS for it");
+            let help = "write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint";
+            let draft = draft.help(help);
             drafts.push(draft.related(Place::value(same.node), "the same endpoint"));
         }
-        if let Some((mark, same)) = pair(role, that.role.as_ref()) {
-            let message = format_args!("the controller of cluster `{}` acts under the same role: neither is kept from the other's nodes", other.name());
+        if let Some((mark, same)) = same_text(role, that.role.as_ref()) {
+            let message = format_args!(
+                "the controller of cluster `{}` assumes the same IAM role, so that either controller can terminate the other cluster's nodes",
+                other.name()
+            );
             let draft = Draft::at(&RULE, mark.node, message).severity(Severity::Warning);
-            let draft = draft.help("give each controller a role whose conditions name its own cluster");
+            let draft =
+                draft.help("give each controller a separate role, with conditions that name its cluster");
             drafts.push(draft.related(Place::value(same.node), "the same role"));
         }
     }
 }
 
-/// What stands in this object, and is no placeholder.
+/// The mark, if it is in this object and is not a placeholder.
 #[inline(never)]
-fn mine<'m, 'd>(mark: Option<&'m Mark<'d>>, object: Object<'d>) -> Option<&'m Mark<'d>> {
+fn in_object<'m, 'd>(mark: Option<&'m Mark<'d>>, object: Object<'d>) -> Option<&'m Mark<'d>> {
     mark.filter(|mark| mark.object == object && placeholder(mark.text).is_none())
 }
 
-fn pair<'m, 'd>(mark: Option<&'m Mark<'d>>, other: Option<&'m Mark<'d>>) -> Option<(&'m Mark<'d>, &'m Mark<'d>)> {
+fn same_text<'m, 'd>(
+    mark: Option<&'m Mark<'d>>,
+    other: Option<&'m Mark<'d>>,
+) -> Option<(&'m Mark<'d>, &'m Mark<'d>)> {
     mark.zip(other).filter(|(mark, other)| mark.text == other.text)
 }
 
@@ -145,13 +162,18 @@ fn shared_name<'d>(
     that: &Identity<'d>,
     other: &Inventory<'d>,
 ) -> Option<Draft<'d>> {
-    let (severity, where_) = match own.is_beside(that) {
+    let (severity, consequence) = match own.is_beside(that) {
         Some(false) => return None,
-        Some(true) => (Severity::Error, "in the same account and region"),
-        None => (Severity::Warning, "unless they are in different accounts or regions"),
+        Some(true) => {
+            (Severity::Error, "both work in the same account and region and terminate each other's nodes")
+        }
+        None => (
+            Severity::Warning,
+            "they terminate each other's nodes, unless they work in different accounts or regions",
+        ),
     };
     let message = format_args!(
-        "the controller of cluster `{}` goes by the name `{}` as well, and the two terminate each other's nodes {where_}",
+        "the controller of cluster `{}` uses the same cluster name `{}`; {consequence}",
         other.name(),
         mark.text
     );
@@ -180,13 +202,13 @@ mod tests {
     const NORTH: &str = "{name: AWS_REGION, value: eu-north-1}";
 
     #[test]
-    fn the_name_of_two_clusters_is_found_on_the_second() {
+    fn reports_shared_name_on_the_second_cluster() {
         let text = controller(PROD);
-        insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&text, &text]), @"cluster-2: warning Deployment/karpenter spec.template.spec.containers[0].env[0].value: the controller of cluster `cluster-1` goes by the name `prod` as well, and the two terminate each other's nodes unless they are in different accounts or regions");
+        insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&text, &text]), @"cluster-2: warning Deployment/karpenter spec.template.spec.containers[0].env[0].value: the controller of cluster `cluster-1` uses the same cluster name `prod`; they terminate each other's nodes, unless they work in different accounts or regions");
     }
 
     #[test]
-    fn what_is_known_of_accounts_and_regions_decides() {
+    fn severity_depends_on_known_accounts_and_regions() {
         let one = controller(&format!("{PROD}, {WEST}")) + &role("a");
         let two = controller(&format!("{PROD}, {WEST}")) + &role("b");
         assert!(findings_of_clusters(&super::RULE, &[&one, &two]).contains("error Deployment/karpenter"));
@@ -195,19 +217,19 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_endpoint_and_a_shared_role_are_found() {
+    fn reports_shared_endpoint_and_shared_role() {
         let with = |name: &str| {
             let endpoint = "{name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}";
             controller(&format!("{{name: CLUSTER_NAME, value: {name}}}, {endpoint}")) + &role("karpenter")
         };
         insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&with("one"), &with("two")]), @"
-        cluster-2: error Deployment/karpenter spec.template.spec.containers[0].env[1].value: this is the endpoint of cluster `cluster-1` as well, which goes by another name
-        cluster-2: warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn: the controller of cluster `cluster-1` acts under the same role: neither is kept from the other's nodes
+        cluster-2: error Deployment/karpenter spec.template.spec.containers[0].env[1].value: the controller of cluster `cluster-1` uses the same endpoint under a different cluster name
+        cluster-2: warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn: the controller of cluster `cluster-1` assumes the same IAM role, so that either controller can terminate the other cluster's nodes
         ");
     }
 
     #[test]
-    fn names_of_their_own_placeholders_and_a_single_cluster_are_left_alone() {
+    fn ignores_different_names_placeholders_and_a_single_cluster() {
         let other = controller("{name: CLUSTER_NAME, value: staging}");
         let open = controller("{name: CLUSTER_NAME, value: '${NAME}'}");
         assert_eq!(findings_of_clusters(&super::RULE, &[&controller(PROD), &other]), "");

@@ -13,20 +13,20 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the Deployment of Karpenter's controller is given the name of its cluster: `CLUSTER_NAME` or
-    /// `--cluster-name` is there, is not empty and is not the placeholder of a template or an example.
+    /// Checks that the Deployment of Karpenter's controller sets the name of its cluster: `CLUSTER_NAME` or
+    /// `--cluster-name` is present, is not empty, and is not the placeholder of a template or an example.
     ///
-    /// Placeholders in `settings.clusterName` of the Helm values are found as well; an empty value there is usually given
-    /// on the command line, and the chart refuses it otherwise.
+    /// Placeholders in `settings.clusterName` of the Helm values are reported as well. An empty value there is not
+    /// reported: the name is usually set on the Helm command line, and the chart refuses to render without it.
     ///
-    /// A name that comes from a ConfigMap, a Secret or another variable is not judged.
+    /// A name that comes from a ConfigMap, a Secret or another variable is not checked.
     ///
     /// ## Why it is bad
     ///
-    /// Without a name the controller stops at its start with `missing field, cluster-name`. A placeholder is worse: two
-    /// clusters that kept the same one have the same name. Everything that Karpenter makes is tagged with the name, and
-    /// each controller terminates, within minutes, the instances under its name that it knows no NodeClaim for: those
-    /// of the other cluster.
+    /// Without a name the controller exits at start-up with `missing field, cluster-name`. A placeholder is worse: two
+    /// clusters that keep the same placeholder have the same name. Karpenter tags everything it creates with the
+    /// cluster's name. Within minutes, each controller terminates the instances with its cluster's name for which it
+    /// has no NodeClaim, and these are the instances of the other cluster.
     ///
     /// ## Example
     ///
@@ -66,7 +66,7 @@ rule! {
     ///           value: prod-eu-1
     /// ```
     ///
-    /// With Helm this is the value `settings.clusterName`, which is best taken from where the cluster is created.
+    /// With Helm, set `settings.clusterName`, ideally from the output of the tool that creates the cluster.
     ///
     /// ## References
     ///
@@ -80,7 +80,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the controller is given no name of its cluster, or a placeholder",
+        summary: "the controller has no cluster name, or a placeholder",
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,
@@ -90,36 +90,36 @@ rule! {
 const HELP: &str = "write the name of the EKS cluster; with Helm, set `settings.clusterName`";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    drafts.extend(in_values(object, context));
+    drafts.extend(check_values(object, context));
     let Some(controller) = Controller::of(object) else { return };
     match controller.setting(CLUSTER_NAME) {
-        // A Deployment without a selector is a patch, which says nothing of what it leaves out.
+        // A Deployment without a selector is a patch, and another layer may set what the patch leaves out.
         Setting::Absent if object.at(&["spec", "selector"]).is_none() => {}
         Setting::Absent => {
-            let message = "the controller is given no `CLUSTER_NAME`, and stops at its start with `missing field, cluster-name`";
+            let message = "the controller has no `CLUSTER_NAME` and exits at start-up with `missing field, cluster-name`";
             let place = Place::missing(controller.container, "env");
             drafts.push(Draft::new(&RULE, place, message).help(HELP));
         }
         Setting::Text("", node) => {
-            let message = "`CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`";
+            let message = "`CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`";
             drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
         }
-        Setting::Text(name, node) => drafts.extend(stand_in(object, name, node, context)),
+        Setting::Text(name, node) => drafts.extend(check_placeholder(object, name, node, context)),
         Setting::Elsewhere => {}
     }
-    drafts.extend(given_twice(&controller));
+    drafts.extend(set_twice(&controller));
 }
 
-/// The chart's value. An empty one is given on the command line, or the chart refuses it; and the chart renders
-/// templates in it.
-fn in_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+/// Checks the Helm value. An empty value is set on the command line or refused by the chart, and the chart renders
+/// templates in the value.
+fn check_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let node = chart_values::of(object)?.at(&["settings", "clusterName"])?;
     let name = node.as_str().filter(|name| !name.contains("{{"))?;
-    stand_in(object, name, node, context)
+    check_placeholder(object, name, node, context)
 }
 
-/// A name that only stands for one.
-fn stand_in<'d>(
+/// Reports a cluster name that is only a placeholder.
+fn check_placeholder<'d>(
     object: Object<'d>,
     name: &str,
     node: Node<'d>,
@@ -129,26 +129,26 @@ fn stand_in<'d>(
         return None;
     }
     let what = placeholder(name)?;
-    let kind = if what == Placeholder::Example { "the name of an example" } else { "a placeholder" };
+    let kind = if what == Placeholder::Example { "an example name" } else { "a placeholder" };
     let message = format_args!(
-        "the controller is given {kind} as the name of its cluster, `{name}`; clusters that share it terminate each other's nodes"
+        "the controller's cluster name `{name}` is {kind}; clusters that share it terminate each other's nodes"
     );
     let draft = Draft::at(&RULE, node, message).help(HELP);
     Some(draft.severity(gravity(what, object.operation())).caught_by(CaughtBy::Nobody))
 }
 
-/// Two values for the variable, of which the last counts.
-fn given_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
+/// Reports two different values of the variable. The container gets the last value.
+fn set_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
     let mut items = controller.variables(CLUSTER_NAME.variable);
     let (first, last) = (items.next()?, items.last()?);
     let value = |item: Node<'d>| item.str_at(&["value"]);
     if value(first) == value(last) {
         return None;
     }
-    let message = "`CLUSTER_NAME` is given twice with different values; the last one counts";
+    let message = "`CLUSTER_NAME` is set twice with different values, and the container gets the last value";
     let draft = Draft::new(&RULE, Place::value(first), message).severity(Severity::Warning);
-    let draft = draft.caught_by(CaughtBy::Nobody).help("keep the one that names this cluster");
-    Some(draft.related(Place::value(last), "this one counts"))
+    let draft = draft.caught_by(CaughtBy::Nobody).help("keep the value that names this cluster");
+    Some(draft.related(Place::value(last), "the container gets this value"))
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::Settings;
 
-    /// The controller's Deployment with `env` and more of its container as given.
+    /// The controller's Deployment, with the given fields in its container.
     fn controller(container: &str) -> String {
         format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, namespace: kube-system}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.1\n        {container}\n"
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_is_found_where_it_should_stand() {
+    fn reports_empty_name_at_the_variable_or_flag() {
         let text = controller("env:\n        - {name: AWS_REGION, value: eu-west-1}\n        - {name: CLUSTER_NAME, value: ''}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |         - {name: CLUSTER_NAME, value: ''}
             |                                       ^^
         error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
-          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
         let text = controller("env: [{name: CLUSTER_NAME}]");
@@ -178,7 +178,7 @@ mod tests {
          10 |         env: [{name: CLUSTER_NAME}]
             |                ^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
-          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
         let text = controller("args: [--cluster-name=]");
@@ -186,13 +186,13 @@ mod tests {
          10 |         args: [--cluster-name=]
             |                ^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
-          `CLUSTER_NAME` is empty; the controller stops at its start with `missing field, cluster-name`
+          `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
     }
 
     #[test]
-    fn no_name_at_all_is_found_in_a_whole_deployment_with_the_image_of_the_controller() {
+    fn reports_missing_name_in_complete_deployment_with_controller_image() {
         let patch = controller("env: []");
         silent(&super::RULE, &patch);
         let whole = patch.replace("spec:\n  template", "spec:\n  selector: {matchLabels: {a: b}}\n  template");
@@ -200,16 +200,16 @@ mod tests {
           9 |       - name: controller
             |         ^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env [1.0-1.14]
-          the controller is given no `CLUSTER_NAME`, and stops at its start with `missing field, cluster-name`
+          the controller has no `CLUSTER_NAME` and exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
         silent(&super::RULE, &whole.replace("public.ecr.aws/karpenter/controller", "example.net/karpenter"));
     }
 
     #[test]
-    fn placeholders_are_a_warning_in_a_text_and_an_error_in_the_cluster() {
+    fn placeholder_is_a_warning_in_a_file_and_an_error_at_admission() {
         for name in ["${CLUSTER_NAME}", "<cluster-name>", "CLUSTER_NAME", "my-cluster"] {
-            // What a tool fills in on the way is as it should be.
+            // A tool replaces `${…}` before the file is applied.
             let severity = if name.starts_with("${") { "info" } else { "warning" };
             let text = controller(&format!("env: [{{name: CLUSTER_NAME, value: '{name}'}}]"));
             let said = findings(&super::RULE, &text);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_in_chart_values_are_found() {
+    fn reports_placeholders_in_helm_values() {
         assert!(findings(&super::RULE, "settings: {clusterName: '<cluster-name>'}\n").contains("warning"));
         for name in ["''", "'{{ .Values.global.cluster }}'", "prod"] {
             silent(&super::RULE, &format!("settings: {{clusterName: {name}}}\n"));
@@ -232,20 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn two_values_for_the_variable_are_found() {
+    fn reports_two_values_of_the_variable() {
         let text = controller("env:\n        - {name: CLUSTER_NAME, value: a}\n        - {name: CLUSTER_NAME, value: b}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          11 |         - {name: CLUSTER_NAME, value: a}
             |            ^^^^
         warning Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
-          `CLUSTER_NAME` is given twice with different values; the last one counts
-          help: keep the one that names this cluster
-          see line 12 spec.template.spec.containers[0].env[1]: this one counts
+          `CLUSTER_NAME` is set twice with different values, and the container gets the last value
+          help: keep the value that names this cluster
+          see line 12 spec.template.spec.containers[0].env[1]: the container gets this value
         ");
     }
 
     #[test]
-    fn a_name_and_what_comes_from_elsewhere_are_left_alone() {
+    fn ignores_real_names_and_values_from_other_sources() {
         for container in [
             "env: [{name: CLUSTER_NAME, value: prod-eu-1}]",
             "env: [{name: CLUSTER_NAME, value: prod.example.net}]",
@@ -260,14 +260,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_is_called_like_an_example_is_believed() {
+    fn accepts_example_name_that_the_setting_confirms() {
         let text = controller("env: [{name: CLUSTER_NAME, value: my-cluster}]");
         let settings = Settings { cluster_name: Some("my-cluster".to_owned()), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &settings), "");
     }
 
     #[test]
-    fn other_deployments_are_none_of_its_business() {
+    fn ignores_deployments_of_other_software() {
         let text = controller("env: [{name: CLUSTER_NAME, value: ''}]");
         silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "mcr.microsoft.com/aks/karpenter/controller"));
         silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "example.net/shop").replace("name: karpenter", "name: shop"));

@@ -13,15 +13,15 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks the values of Karpenter's Helm chart, and the controller's Deployment that was rendered from them, for keys,
-    /// variables and feature gates that the release does not read: those that were removed, those that came later, and
-    /// misspelt ones. Values are read from a document of their own, from a HelmRelease of Flux and from an Application of
-    /// Argo CD.
+    /// Checks the values of Karpenter's Helm chart, and the controller's Deployment rendered from them, for keys,
+    /// environment variables and feature gates that the release does not read: keys that were removed, keys that a
+    /// later release introduced, and misspelt keys. Values are read from a values file, from a Flux HelmRelease and
+    /// from an Argo CD Application.
     ///
     /// ## Why it is bad
     ///
-    /// Helm takes any key, and the controller takes any gate. What is not read is ignored in silence, and the default
-    /// applies.
+    /// Helm accepts any key, and the controller accepts any feature gate. If a key or gate is not read, it is silently
+    /// ignored, and the default applies.
     ///
     /// ## Example
     ///
@@ -53,26 +53,27 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a Helm value or feature gate of Karpenter that this release does not read",
+        summary: "a Helm value or feature gate that this release of Karpenter does not read",
         on: &[On::ChartValues, On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,
     }
 }
 
-/// Variables of releases before 1.0.
+/// Environment variables of releases before 1.0.
 const VARIABLES: [&str; 2] = ["ASSUME_ROLE_ARN", "ASSUME_ROLE_DURATION"];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if let Some(values) = chart_values::of(object) {
-        removed(values, drafts);
-        unknown(values, drafts);
+        check_removed_keys(values, drafts);
+        check_unknown_keys(values, drafts);
     }
     if let Some(controller) = Controller::of(object) {
-        gates(&controller, drafts);
+        check_gates(&controller, drafts);
         for name in VARIABLES {
             for item in controller.variables(name) {
-                let message = format_args!("the controller does not read `{name}` since 1.0, and uses its own role");
+                let message =
+                    format_args!("since 1.0 the controller ignores `{name}` and uses its own IAM role");
                 let help = "give the controller's service account the role it needs";
                 drafts.push(Draft::at(&RULE, item, message).help(help));
             }
@@ -80,7 +81,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn removed<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_removed_keys<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     for key in &REMOVED {
         let Some((last, above)) = key.path.split_last() else { continue };
         for (name, at) in values.keys(above) {
@@ -100,12 +101,12 @@ fn place(at: Key<'_>) -> Place<'_> {
     }
 }
 
-/// Keys of `settings` and its gates that are not in the chart, or not yet.
-fn unknown<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports keys of `settings` and `settings.featureGates` that the chart does not have, or does not have yet.
+fn check_unknown_keys<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
     for (key, at) in values.keys(&["settings"]) {
         let known = SETTINGS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
-        // The old name of the queue has a rule of its own.
+        // The rule `interruption-queue-malformed` reports the old key of the queue.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
             drafts.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
         }
@@ -123,24 +124,24 @@ fn is_removed(path: &[&str]) -> bool {
     REMOVED.iter().any(|key| key.path == path)
 }
 
-/// A key that some releases do not read; `known` are those that do.
+/// Reports a key that some releases ignore. `known` holds the releases that read the key.
 fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&str>) -> Option<Draft<'d>> {
     let releases = Releases::ALL.without(known.unwrap_or(Releases::NONE));
     if releases.is_empty() {
         return None;
     }
-    let draft = Draft::new(&RULE, place(at), format!("the chart does not read `{path}`, which is ignored"));
+    let draft = Draft::new(&RULE, place(at), format!("the chart does not know `{path}` and ignores it"));
     let draft = draft.releases(releases);
     Some(match (known, near) {
-        (Some(known), _) => draft.advise(format_args!("it is read by {known}")),
+        (Some(known), _) => draft.advise(format_args!("supported by Karpenter {known}")),
         (None, Some(near)) => draft.advise(format_args!("did you mean `{near}`?")),
-        // A chart around this one may read keys of its own.
-        (None, None) => draft.severity(Severity::Info).help("remove the key, unless a chart around this one reads it"),
+        // A parent chart may read additional keys.
+        (None, None) => draft.severity(Severity::Info).help("remove the key, unless a parent chart reads it"),
     })
 }
 
-/// The gates of a rendered Deployment.
-fn gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Checks the feature gates of a rendered Deployment.
+fn check_gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
     let Setting::Text(text, node) = controller.setting(FEATURE_GATES) else { return };
     let start = node.as_str().map_or(0, |whole| whole.len().saturating_sub(text.len()));
     let mut at = start;
@@ -152,19 +153,19 @@ fn gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
         let known = GATES.iter().filter(|gate| gate.name == name);
         let known = known.fold(Releases::NONE, |all, gate| all.or(gate.releases));
         let releases = Releases::ALL.without(known);
-        // A chart newer than the controller turns gates off that it does not know yet.
+        // A chart newer than the controller sets gates to false that the controller does not know yet.
         if name.is_empty() || releases.is_empty() || name.contains('$') || (off && !known.is_empty()) {
             continue;
         }
-        let message = format!("the controller knows no feature gate `{name}`, and ignores it");
+        let message = format!("the controller does not know the feature gate `{name}` and ignores it");
         let help = if name == "Drift" {
             "drift is always on since 1.0; remove the gate".to_owned()
         } else if !known.is_empty() {
-            format!("it is known to {known}")
+            format!("supported by Karpenter {known}")
         } else {
             match nearest(name, GATES.iter().map(|gate| gate.name)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "remove it".to_owned(),
+                None => "remove the gate".to_owned(),
             }
         };
         drafts.push(Draft::new(&RULE, Place::within(node, span), message).releases(releases).help(help));
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_older_charts_are_found() {
+    fn reports_keys_of_older_charts() {
         let text = "\
 karpenter:
   settings:
@@ -216,35 +217,35 @@ karpenter:
     }
 
     #[test]
-    fn keys_that_came_later_and_misspelt_ones_are_found() {
+    fn reports_keys_of_later_charts_and_misspelt_keys() {
         let text = "settings:\n  clusterName: prod\n  preferencePolicy: Ignore\n  isolatedVpc: true\n  featureGates: {nodeOverlays: true}\n  house: {a: b}\n";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.3")), @"
           3 |   preferencePolicy: Ignore
             |   ^^^^^^^^^^^^^^^^
         warning / settings.preferencePolicy [1.0-1.3]
-          the chart does not read `settings.preferencePolicy`, which is ignored
-          help: it is read by 1.4-1.14
+          the chart does not know `settings.preferencePolicy` and ignores it
+          help: supported by Karpenter 1.4-1.14
           4 |   isolatedVpc: true
             |   ^^^^^^^^^^^
         warning / settings.isolatedVpc [1.0-1.14]
-          the chart does not read `settings.isolatedVpc`, which is ignored
+          the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
           5 |   featureGates: {nodeOverlays: true}
             |                  ^^^^^^^^^^^^
         warning / settings.featureGates.nodeOverlays [1.0-1.14]
-          the chart does not read `settings.featureGates.nodeOverlays`, which is ignored
+          the chart does not know `settings.featureGates.nodeOverlays` and ignores it
           help: did you mean `nodeOverlay`?
           6 |   house: {a: b}
             |   ^^^^^
         info / settings.house [1.0-1.14]
-          the chart does not read `settings.house`, which is ignored
-          help: remove the key, unless a chart around this one reads it
+          the chart does not know `settings.house` and ignores it
+          help: remove the key, unless a parent chart reads it
         ");
         assert!(!findings_with(&super::RULE, text, &at("1.4")).contains("preferencePolicy"));
     }
 
     #[test]
-    fn gates_of_a_rendered_deployment_are_marked_one_by_one() {
+    fn reports_each_unknown_gate_of_a_rendered_deployment() {
         let text = "\
 apiVersion: apps/v1
 kind: Deployment
@@ -262,23 +263,23 @@ spec:
          10 |         - {name: FEATURE_GATES, value: "Drift=true,ReservedCapacity=false,NodeOverlay=true"}
             |                                         ^^^^^
         warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
-          the controller knows no feature gate `Drift`, and ignores it
+          the controller does not know the feature gate `Drift` and ignores it
           help: drift is always on since 1.0; remove the gate
          10 |         - {name: FEATURE_GATES, value: "Drift=true,ReservedCapacity=false,NodeOverlay=true"}
             |                                                                           ^^^^^^^^^^^
         warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.6]
-          the controller knows no feature gate `NodeOverlay`, and ignores it
-          help: it is known to 1.7-1.14
+          the controller does not know the feature gate `NodeOverlay` and ignores it
+          help: supported by Karpenter 1.7-1.14
          11 |         - {name: ASSUME_ROLE_ARN, value: x}
             |            ^^^^
         warning Deployment/karpenter spec.template.spec.containers[0].env[1] [1.0-1.14]
-          the controller does not read `ASSUME_ROLE_ARN` since 1.0, and uses its own role
+          since 1.0 the controller ignores `ASSUME_ROLE_ARN` and uses its own IAM role
           help: give the controller's service account the role it needs
         "#);
     }
 
     #[test]
-    fn values_are_read_where_flux_and_argo_hold_them() {
+    fn reads_values_of_flux_and_argo_cd() {
         let values = "settings: {aws: {clusterName: a}}";
         for text in [
             format!("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec:\n  chart: {{spec: {{chart: karpenter}}}}\n  values: {{{values}}}\n"),
@@ -296,13 +297,13 @@ spec:
     }
 
     #[test]
-    fn values_that_are_text_are_read_where_they_stand() {
+    fn reads_values_written_as_text_in_an_application() {
         let text = application("        values: |\n\n          # the cluster\n          settings:\n            clusterName: prod\n            isolatedVpc: true # é\n          webhook:\n            enabled: true\n        releaseName: a\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          16 |             isolatedVpc: true # é
             |             ^^^^^^^^^^^
         warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
-          the chart does not read `settings.isolatedVpc`, which is ignored
+          the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
          17 |           webhook:
             |           ^^^^^^^
@@ -315,7 +316,7 @@ spec:
          11 |         values: "settings:\n  clusterName: prod\n  isolatedVpc: true\n"
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
-          the chart does not read `settings.isolatedVpc`, which is ignored
+          the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
         "#);
         silent(&super::RULE, &application("        values: |\n          settings: {clusterName: {{cluster}}}\n          webhook: {}\n"));
@@ -323,7 +324,7 @@ spec:
     }
 
     #[test]
-    fn parameters_are_read_by_their_names() {
+    fn reads_parameters_of_an_application() {
         let text = application("        parameters:\n          - {name: settings.aws.clusterName, value: prod}\n          - {name: settings.featureGates.drift, value: 'true'}\n          - {name: 'serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn', value: a}\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |           - {name: settings.aws.clusterName, value: prod}
@@ -340,22 +341,22 @@ spec:
     }
 
     #[test]
-    fn other_charts_are_told_by_their_names_and_keys() {
+    fn ignores_charts_with_other_names_or_keys() {
         let git = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec:\n  source:\n    repoURL: https://git.example.net/charts\n    path: charts/shop\n    helm:\n      valuesObject: {settings: {clusterName: a, house: b}, shop: c}\n";
         silent(&super::RULE, git);
         let own = git.replace("shop: c", "replicas: 1");
-        assert!(findings(&super::RULE, &own).contains("does not read `settings.house`"));
+        assert!(findings(&super::RULE, &own).contains("does not know `settings.house`"));
         let around = git.replace("{settings: {clusterName: a, house: b}, shop: c}", "{karpenter: {settings: {clusterName: a, house: b}}}");
-        assert!(findings(&super::RULE, &around).contains("does not read `settings.house`"));
+        assert!(findings(&super::RULE, &around).contains("does not know `settings.house`"));
     }
 
     #[test]
-    fn what_the_chart_reads_is_left_alone() {
+    fn accepts_keys_that_the_chart_reads() {
         silent(
             &super::RULE,
             "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  reservedENIs: '1'\n  featureGates: {nodeRepair: true, capacityBuffer: true, staticCapacity: true}\nlogLevel: debug\ncontroller: {env: []}\n",
         );
-        // The older name of the queue has a rule of its own.
+        // The rule `interruption-queue-malformed` reports the old key of the queue.
         silent(&super::RULE, "settings: {interruptionQueueName: prod}\n");
         silent(&super::RULE, "settings: {aws: {region: eu-west-1}}\nname: shop\n");
     }

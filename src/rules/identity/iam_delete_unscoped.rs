@@ -8,20 +8,22 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the IAM policy of Karpenter's controller lets it end instances and delete launch templates of its own
-    /// cluster only: `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` under a condition on a tag of the resource
-    /// that names the cluster.
+    /// Checks that the IAM policy of Karpenter's controller limits `ec2:TerminateInstances` and
+    /// `ec2:DeleteLaunchTemplate` to the controller's own cluster, with a condition on a resource tag that names the
+    /// cluster.
     ///
-    /// Policies are read as JSON or YAML of their own, in CloudFormation, and in the objects of ACK and Crossplane.
-    /// Conditions count, names of statements do not. Policies that have nothing of Karpenter are left alone.
+    /// Policies are read from JSON and YAML files, from CloudFormation templates, and from ACK and Crossplane objects.
+    /// Only the conditions matter, not the names of the statements. Policies that are unrelated to Karpenter are
+    /// ignored.
     ///
     /// ## Why it is bad
     ///
-    /// A controller terminates instances that carry its cluster's name and that it knows no NodeClaim for. If it is given
-    /// another cluster's name by mistake, this condition is what keeps it from that cluster's nodes, and it bounds the
-    /// damage of a stolen token. A condition on `karpenter.sh/nodepool: "*"` alone fits the nodes of every cluster.
+    /// A controller terminates instances that carry its cluster's name and for which it has no NodeClaim. If the
+    /// controller is configured with another cluster's name by mistake, this condition keeps it from terminating that
+    /// cluster's nodes. The condition also limits the damage that a stolen token can do. A condition on
+    /// `karpenter.sh/nodepool: "*"` alone matches the nodes of every cluster.
     ///
-    /// It does not help two clusters that share a name and a policy; see `cluster-name-shared`.
+    /// The condition does not help two clusters that share a name and a policy; see `cluster-name-shared`.
     ///
     /// ## Example
     ///
@@ -62,14 +64,14 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the controller may end instances of every cluster in the account",
+        summary: "the controller may terminate instances of every cluster in the account",
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,
     }
 }
 
-/// The actions, with a resource of each.
+/// The delete actions, each with an example resource.
 const DELETIONS: [(&str, &str); 2] = [
     ("ec2:TerminateInstances", "instance/i-0123456789abcdef0"),
     ("ec2:DeleteLaunchTemplate", "launch-template/lt-0123456789abcdef0"),
@@ -92,14 +94,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                 first = first.or(Some(word));
             }
             let Some(word) = first else { continue };
-            let message = format!("{actions} {are} allowed whatever cluster the resource belongs to");
+            let message = format!("{actions} {are} allowed on the resources of every cluster in the account");
             let help = "add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster";
             drafts.push(Draft::new(&RULE, Place::of_policy(word.at), message).help(help));
         }
     }
 }
 
-/// Whether a statement is bound to some resources by what they carry.
+/// Whether a condition limits a statement to certain resources.
 fn is_scoped(statement: &Statement<'_>) -> bool {
     statement.conditions.iter().any(scopes)
 }
@@ -114,23 +116,23 @@ fn scopes(condition: &Condition<'_>) -> bool {
         "karpenter.k8s.aws/ec2nodeclass",
         "karpenter.k8s.aws/ec2nodetemplate",
     ];
-    /// Where an instance lives.
-    const PLACES: [&str; 3] = ["ec2:vpc", "ec2:subnet", "ec2:instanceprofile"];
+    /// Condition keys for the network and the instance profile of an instance.
+    const LOCATION_KEYS: [&str; 3] = ["ec2:vpc", "ec2:subnet", "ec2:instanceprofile"];
     if !condition.is_positive() || condition.if_exists() {
         return false;
     }
     let any = condition.values.iter().any(|word| word.text == "*");
     match (condition.tag(), condition.resource_tag()) {
-        // A deletion asks for no tags, so that the statement does not allow it at all.
+        // A delete request has no request tags, so a statement with this condition never allows it.
         (Some(_), None) => true,
         (_, Some(tag)) if tag.starts_with("kubernetes.io/cluster/") => !tag.ends_with("/*"),
         (_, Some(tag)) if GENERIC.contains(&tag) => !condition.values.iter().any(|word| word.text.contains('*')),
         (_, Some(_)) => !any,
-        (None, None) => PLACES.iter().any(|place| condition.key.text.eq_ignore_ascii_case(place)) && !any,
+        (None, None) => LOCATION_KEYS.iter().any(|key| condition.key.text.eq_ignore_ascii_case(key)) && !any,
     }
 }
 
-/// Whether another statement takes the action away from resources that lack a tag.
+/// Whether a Deny statement with a condition on a resource tag covers the action.
 fn is_denied(policy: &Policy<'_>, action: &str) -> bool {
     policy.statements.iter().any(|one| {
         let tagged = one.conditions.iter().any(|condition| condition.resource_tag().is_some());
@@ -142,7 +144,7 @@ fn is_denied(policy: &Policy<'_>, action: &str) -> bool {
 mod tests {
     use crate::rules::testing::{findings, silent};
 
-    /// A controller's policy with a condition on its deletions.
+    /// A controller's policy with a condition on its delete actions.
     fn policy(condition: &str) -> String {
         format!(
             r#"{{
@@ -160,18 +162,18 @@ mod tests {
     }
 
     #[test]
-    fn deletions_without_a_condition_are_found() {
+    fn reports_delete_actions_without_condition() {
         insta::assert_snapshot!(findings(&super::RULE, &policy("")), @r#"
           6 |      "Action": ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^
         warning / Statement[1].Action[0] [1.0-1.14]
-          `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` are allowed whatever cluster the resource belongs to
+          `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` are allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         "#);
     }
 
     #[test]
-    fn a_tag_that_every_cluster_has_does_not_tell_them_apart() {
+    fn reports_conditions_that_match_every_cluster() {
         for condition in [
             r#""StringLike": {"ec2:ResourceTag/karpenter.sh/nodepool": "*"}"#,
             r#""StringLike": {"aws:ResourceTag/Name": "*karpenter*"}"#,
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_on_the_cluster_is_enough_however_it_is_written() {
+    fn accepts_every_form_of_condition_on_the_cluster() {
         for condition in [
             r#""StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/prod": "owned"}"#,
             r#""StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/${ClusterName}": "owned"}"#,
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_is_read_in_its_string_and_in_its_mapping() {
+    fn reads_cloudformation_policy_as_string_and_as_mapping() {
         let text = "\
 Resources:
   Policy:
@@ -218,7 +220,7 @@ Resources:
          10 |               "Action": ["ec2:CreateFleet", "ec2:RunInstances", "ec2:TerminateInstances"],
             |                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^
         warning /Policy Properties.PolicyDocument [1.0-1.14]
-          `ec2:TerminateInstances` is allowed whatever cluster the resource belongs to
+          `ec2:TerminateInstances` is allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         "#);
         let text = "\
@@ -241,13 +243,13 @@ Resources:
          13 |             Action: 'ec2:Terminate*'
             |                     ^^^^^^^^^^^^^^^^
         warning /Role Properties.Policies[0].PolicyDocument.Statement[1].Action [1.0-1.14]
-          `ec2:TerminateInstances` is allowed whatever cluster the resource belongs to
+          `ec2:TerminateInstances` is allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         ");
     }
 
     #[test]
-    fn objects_of_operators_are_read() {
+    fn reads_policies_of_ack_and_crossplane() {
         let statement = r#"{"Statement": {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:TerminateInstances"], "Resource": "*"}}"#;
         for (head, path) in [
             ("apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Policy", "policyDocument: "),
@@ -263,7 +265,7 @@ Resources:
     }
 
     #[test]
-    fn policies_that_have_nothing_of_karpenter_are_left_alone() {
+    fn ignores_policies_unrelated_to_karpenter() {
         for statement in [
             r#"{"Effect": "Allow", "Action": "*", "Resource": "*"}"#,
             r#"{"Effect": "Allow", "Action": ["ec2:RunInstances", "ec2:TerminateInstances"], "Resource": "*"}"#,
@@ -274,7 +276,7 @@ Resources:
     }
 
     #[test]
-    fn what_another_statement_denies_is_not_allowed() {
+    fn respects_deny_statement() {
         let deny = r#"{"Statement": [
             {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:TerminateInstances"], "Resource": "*"},
             {"Effect": "Deny", "Action": "ec2:TerminateInstances", "Resource": "*",

@@ -10,15 +10,16 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks, where an input holds both the IAM policy of Karpenter's controller and an EC2NodeClass, that the policy
-    /// lets the controller pass `spec.role` to instances, and that the condition `iam:PassedToService` names EC2.
+    /// Checks that the IAM policy of Karpenter's controller allows it to pass the `spec.role` of each EC2NodeClass to
+    /// instances, and that the condition `iam:PassedToService` names EC2. The role is checked if the input contains
+    /// both the policy and the EC2NodeClass.
     ///
-    /// Roles are compared by name: what path a role has is not known from a node class.
+    /// Roles are compared by name only, because an EC2NodeClass does not state the path of its role.
     ///
     /// ## Why it is bad
     ///
-    /// `is not authorized to perform: iam:PassRole`: the instance profile gets no role, no node starts, and NodeClaims
-    /// are made and deleted in a loop.
+    /// AWS refuses the request with `is not authorized to perform: iam:PassRole`. The instance profile gets no role, no
+    /// node starts, and Karpenter creates and deletes NodeClaims in a loop.
     ///
     /// ## Example
     ///
@@ -81,7 +82,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the controller may not pass the role of a node class to instances",
+        summary: "the controller's IAM policy does not allow passing the role of an EC2NodeClass",
         on: &[On::Kind(Kind::NODE_CLASS), On::IamPolicy],
         inventory: &[],
         check: check,
@@ -90,25 +91,30 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if object.is(Kind::NODE_CLASS) {
-        drafts.extend(left_out(object, context));
+        drafts.extend(check_role(object, context));
     } else {
-        service(object, drafts);
+        check_service(object, drafts);
     }
 }
 
-/// A role that no policy in the input passes. Another policy, which the input does not hold, may do so.
-fn left_out<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+/// Reports a role that no policy in the input allows to pass. A policy outside the input may allow it, so the severity
+/// is a warning.
+fn check_role<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let node = class.at(&["spec", "role"])?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let message = format_args!("the controller's IAM policy passes other roles than `{name}`, and no node of this class starts");
+    let message = format_args!(
+        "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
+    );
     let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-    let draft = draft.advise(format_args!("write the role that the policy passes, or add the ARN of `{name}` to its statement on `{PASS_ROLE}`"));
-    Some(draft.related(Place::of_policy(passed.at), format!("this passes `{}`", passed.text)))
+    let draft = draft.advise(format_args!(
+        "use a role that the policy allows, or add the ARN of `{name}` to the `{PASS_ROLE}` statement of the policy"
+    ));
+    Some(draft.related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)))
 }
 
-/// A condition under which the role is passed to other services than EC2.
-fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports a condition that allows passing roles only to services other than EC2.
+fn check_service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         let (mut wrong, mut right) = (None, false);
         for statement in &policy.statements {
@@ -124,9 +130,14 @@ fn service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
             }
         }
         if let Some(word) = wrong.filter(|_| !right) {
-            let message = format!("roles may be passed to `{}` only, and Karpenter passes them to EC2", word.text);
+            let message = format!(
+                "the policy allows passing roles only to `{}`, but Karpenter passes them to EC2",
+                word.text
+            );
             let draft = Draft::new(&RULE, Place::of_policy(word.at), message);
-            drafts.push(draft.help("write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well"));
+            drafts.push(
+                draft.help("write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`"),
+            );
         }
     }
 }
@@ -140,7 +151,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::Settings;
 
-    /// A controller's policy that passes a role, and a node class.
+    /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {
         format!(
             "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n---\nVersion: '2012-10-17'\nStatement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances], Resource: '*'}}\n- Effect: Allow\n  Action: iam:PassRole\n  Resource: '{resource}'\n"
@@ -148,23 +159,23 @@ mod tests {
     }
 
     #[test]
-    fn the_finding_sits_on_the_class_whose_role_is_not_passed() {
+    fn reports_role_that_no_policy_allows() {
         let text = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   role: prod-node
             |         ^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.0-1.14]
-          the controller's IAM policy passes other roles than `prod-node`, and no node of this class starts
-          help: write the role that the policy passes, or add the ARN of `prod-node` to its statement on `iam:PassRole`
-          see line 12 Statement[1].Resource: this passes `arn:aws:iam::111122223333:role/KarpenterNodeRole-prod`
+          the controller's IAM policy allows passing other roles, but not `prod-node`; no node of this EC2NodeClass starts
+          help: use a role that the policy allows, or add the ARN of `prod-node` to the `iam:PassRole` statement of the policy
+          see line 12 Statement[1].Resource: this allows passing `arn:aws:iam::111122223333:role/KarpenterNodeRole-prod`
         ");
-        // Every NodePool and node class is not every policy.
+        // A complete inventory has every NodePool and EC2NodeClass, but not every policy.
         let complete = Settings { complete_inventory: true, ..Settings::default() };
         assert!(findings_with(&super::RULE, &text, &complete).contains("warning EC2NodeClass"));
     }
 
     #[test]
-    fn roles_that_may_be_meant_are_passed() {
+    fn accepts_role_that_a_policy_may_allow() {
         for resource in [
             "arn:aws:iam::111122223333:role/prod-node",
             "arn:aws:iam::111122223333:role/karpenter/prod-node",
@@ -177,7 +188,7 @@ mod tests {
             silent(&super::RULE, &with(resource, "prod-node"));
         }
         let other = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
-        // Any policy may add a role, a node class may name a profile instead, and a placeholder is no role yet.
+        // Another policy may allow the role, an EC2NodeClass may name a profile instead, and a placeholder is not a role yet.
         let more = "---\nStatement: {Effect: Allow, Action: 'iam:*', Resource: '*'}\n";
         silent(&super::RULE, &format!("{other}{more}"));
         silent(&super::RULE, &other.replace("role: prod-node", "instanceProfile: prod-node"));
@@ -185,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn policies_of_others_tell_nothing_of_what_is_left_out() {
+    fn ignores_policies_of_other_software() {
         let text = with("arn:aws:iam::111122223333:role/ci", "prod-node").replace("ec2:CreateFleet, ec2:RunInstances", "s3:GetObject");
         silent(&super::RULE, &text);
     }
 
     #[test]
-    fn roles_are_passed_to_ec2() {
+    fn reports_condition_that_excludes_ec2() {
         let policy = |service: &str| {
             format!(
                 "{}  Condition:\n    StringEquals: {{iam:PassedToService: {service}}}\n",
@@ -202,8 +213,8 @@ mod tests {
           8 |     StringEquals: {iam:PassedToService: eks.amazonaws.com}
             |                                         ^^^^^^^^^^^^^^^^^
         error / Statement[1].Condition.StringEquals.iam:PassedToService [1.0-1.14]
-          roles may be passed to `eks.amazonaws.com` only, and Karpenter passes them to EC2
-          help: write `ec2.amazonaws.com`, and in China `ec2.amazonaws.com.cn` as well
+          the policy allows passing roles only to `eks.amazonaws.com`, but Karpenter passes them to EC2
+          help: write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`
         ");
         for service in ["ec2.amazonaws.com", "ec2.amazonaws.com.cn", "[eks.amazonaws.com, ec2.amazonaws.com]", "'ec2.${AWS::URLSuffix}'", "'*'"] {
             silent(&super::RULE, &policy(service));

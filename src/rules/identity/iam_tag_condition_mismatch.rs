@@ -10,17 +10,17 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Compares the conditions of the controller's IAM policy with the tags that Karpenter really sets:
+    /// Compares the conditions in the controller's IAM policy with the tags that Karpenter actually sets:
     ///
-    /// - the cluster in `kubernetes.io/cluster/<name>` and `eks:eks-cluster-name`, with the name of this cluster where it
-    ///   is known and within one statement,
-    /// - the regions that the statements ask for, with one another,
-    /// - tags that Karpenter no longer sets, or never did.
+    /// - the cluster in `kubernetes.io/cluster/<name>` and `eks:eks-cluster-name` is compared with the name of this
+    ///   cluster if it is known, otherwise within each statement,
+    /// - the regions that the statements require are compared with each other,
+    /// - conditions on tags that Karpenter no longer sets, or never set, are reported.
     ///
     /// ## Why it is bad
     ///
-    /// A statement whose condition names another cluster or region allows nothing here. Launches end with
-    /// `UnauthorizedOperation`, and from 1.3 on the node class is never Ready: `RunInstancesAuthCheckFailed`.
+    /// A statement whose condition names another cluster or region allows nothing in this cluster. Launches fail with
+    /// `UnauthorizedOperation`, and from 1.3 on the EC2NodeClass never becomes Ready: `RunInstancesAuthCheckFailed`.
     ///
     /// ## Example
     ///
@@ -63,14 +63,14 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the controller's IAM policy asks for tags of another cluster or region",
+        summary: "the controller's IAM policy requires the tags of another cluster or region",
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,
     }
 }
 
-/// Tags of Karpenter before 1.0, and one that it never set.
+/// Tags that Karpenter set before 1.0, and `karpenter.sh/cluster`, which Karpenter never set.
 const UNSET: [&str; 4] = [
     "karpenter.sh/provisioner-name",
     "karpenter.sh/managed-by",
@@ -84,16 +84,17 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         match known {
-            Some(known) => against(policy, known, drafts),
-            None => within_statements(policy, drafts),
+            Some(known) => compare_with_cluster(policy, known, drafts),
+            None => compare_within_statements(policy, drafts),
         }
-        regions(policy, drafts);
-        unset(policy, drafts);
+        compare_regions(policy, drafts);
+        check_unset_tags(policy, drafts);
     }
 }
 
-/// Compares the clusters of a policy with the one that is known. A policy that also knows this one may serve several.
-fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+/// Compares the clusters in a policy with the known name of this cluster. A policy that also names this cluster may
+/// serve several clusters, so the severity is a warning.
+fn compare_with_cluster<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
     let mut names = Vec::new();
     for condition in conditions(policy) {
         names.append(&mut condition.clusters());
@@ -104,14 +105,17 @@ fn against<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
         if word.text == known || placeholder(&word.text).is_some() {
             continue;
         }
-        let message = format!("the condition asks for cluster `{}`, but this cluster is `{known}`", word.text);
+        let message =
+            format!("the condition requires cluster `{}`, but this cluster is `{known}`", word.text);
         let draft = Draft::new(&RULE, Place::of_policy(word.at), message).severity(severity);
-        drafts.push(draft.advise(format_args!("write `{known}`: Karpenter sets the tags with the name of its own cluster")));
+        drafts.push(draft.advise(format_args!(
+            "write `{known}`: Karpenter tags resources with the name of its own cluster"
+        )));
     }
 }
 
-/// Compares the clusters within each statement: Karpenter sets both tags from one name.
-fn within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Compares the clusters within each statement. Karpenter sets both tags to the same name.
+fn compare_within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     for statement in &policy.statements {
         let mut single = Vec::new();
         for condition in &statement.conditions {
@@ -120,18 +124,19 @@ fn within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
                 single.append(&mut names);
             }
         }
-        if let Some((first, other)) = different(&single) {
+        if let Some((first, other)) = first_difference(&single) {
             let message = format!(
-                "the conditions of one statement ask for the clusters `{}` and `{}`, which no instance is of at once",
+                "the conditions of this statement require the clusters `{}` and `{}`, but no resource belongs to both",
                 first.text, other.text
             );
-            drafts.push(apart(first, other, message).help("write the same cluster's name in both conditions"));
+            drafts
+                .push(conflict(first, other, message).help("write the same cluster name in both conditions"));
         }
     }
 }
 
-/// Compares the regions of a policy's conditions, where each asks for one only.
-fn regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Compares the regions in a policy's conditions. A condition with several regions is skipped.
+fn compare_regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     let mut single = Vec::new();
     for condition in conditions(policy) {
         let asks = condition.key.text.eq_ignore_ascii_case("aws:requestedregion")
@@ -144,29 +149,29 @@ fn regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
             single.push(one.clone());
         }
     }
-    if let Some((first, other)) = different(&single) {
+    if let Some((first, other)) = first_difference(&single) {
         let message = format!(
-            "the conditions of this policy ask for the regions `{}` and `{}`; Karpenter works in one",
+            "the conditions of this policy require the regions `{}` and `{}`, but Karpenter works in one region",
             first.text, other.text
         );
-        let draft = apart(first, other, message).severity(Severity::Warning);
-        drafts.push(draft.help("write the region of this cluster in both places"));
+        let draft = conflict(first, other, message).severity(Severity::Warning);
+        drafts.push(draft.help("write the region of this cluster in both conditions"));
     }
 }
 
-/// The first word, and the next one that is another.
-fn different<'w, 'd>(words: &'w [Word<'d>]) -> Option<(&'w Word<'d>, &'w Word<'d>)> {
+/// The first word, and the first of the others that differs from it.
+fn first_difference<'w, 'd>(words: &'w [Word<'d>]) -> Option<(&'w Word<'d>, &'w Word<'d>)> {
     let (first, others) = words.split_first()?;
     Some((first, others.iter().find(|other| other.text != first.text)?))
 }
 
-fn apart<'d>(first: &Word<'d>, other: &Word<'d>, message: String) -> Draft<'d> {
+fn conflict<'d>(first: &Word<'d>, other: &Word<'d>, message: String) -> Draft<'d> {
     let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
-    draft.related(Place::of_policy(first.at), format!("this asks for `{}`", first.text))
+    draft.related(Place::of_policy(first.at), format!("this requires `{}`", first.text))
 }
 
-/// Conditions on tags that Karpenter does not set, at most one finding a tag.
-fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports conditions on tags that Karpenter does not set, with at most one finding for each tag.
+fn check_unset_tags<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     let conditions = conditions(policy);
     for tag in UNSET {
         let mut found: Option<Draft<'d>> = None;
@@ -176,12 +181,12 @@ fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
             }
             let place = Place::of_policy(condition.key.at);
             found = Some(if let Some(draft) = found {
-                draft.related(place, "and here")
+                draft.related(place, "also here")
             } else {
                 let message = format!(
-                    "the condition asks for the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing"
+                    "the condition requires the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing"
                 );
-                let help = "ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does";
+                let help = "require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does";
                 Draft::new(&RULE, place, message).severity(Severity::Warning).help(help)
             });
         }
@@ -189,7 +194,7 @@ fn unset<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-/// The conditions of the statements that allow.
+/// The conditions of the Allow statements.
 fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> Vec<&'p Condition<'d>> {
     let mut conditions = Vec::new();
     for statement in &policy.statements {
@@ -217,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_another_cluster_is_marked_in_the_key_and_in_the_value() {
+    fn reports_name_of_another_cluster_in_key_and_in_value() {
         let text = policy(
             "\"StringEquals\": {\n    \"aws:RequestTag/kubernetes.io/cluster/staging\": \"owned\",\n    \"aws:RequestTag/eks:eks-cluster-name\": \"staging\"}",
         );
@@ -225,20 +230,20 @@ mod tests {
           4 |     "aws:RequestTag/kubernetes.io/cluster/staging": "owned",
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [1.0-1.14]
-          the condition asks for cluster `staging`, but this cluster is `prod`
-          help: write `prod`: Karpenter sets the tags with the name of its own cluster
+          the condition requires cluster `staging`, but this cluster is `prod`
+          help: write `prod`: Karpenter tags resources with the name of its own cluster
           5 |     "aws:RequestTag/eks:eks-cluster-name": "staging"}
             |                                            ^^^^^^^^^
         error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
-          the condition asks for cluster `staging`, but this cluster is `prod`
-          help: write `prod`: Karpenter sets the tags with the name of its own cluster
+          the condition requires cluster `staging`, but this cluster is `prod`
+          help: write `prod`: Karpenter tags resources with the name of its own cluster
         "#);
         silent(&super::RULE, &text);
         assert_eq!(findings_with(&super::RULE, &text, &known("staging")), "");
     }
 
     #[test]
-    fn one_statement_asks_for_one_cluster() {
+    fn reports_two_clusters_in_one_statement() {
         let text = policy(
             "\"StringEquals\": {\n    \"aws:RequestTag/kubernetes.io/cluster/staging\": \"owned\",\n    \"aws:RequestTag/eks:eks-cluster-name\": \"prod\"}",
         );
@@ -246,14 +251,14 @@ mod tests {
           5 |     "aws:RequestTag/eks:eks-cluster-name": "prod"}
             |                                            ^^^^^^
         error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
-          the conditions of one statement ask for the clusters `staging` and `prod`, which no instance is of at once
-          help: write the same cluster's name in both conditions
-          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging: this asks for `staging`
+          the conditions of this statement require the clusters `staging` and `prod`, but no resource belongs to both
+          help: write the same cluster name in both conditions
+          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging: this requires `staging`
         "#);
     }
 
     #[test]
-    fn a_policy_that_serves_several_clusters_is_a_warning_at_most() {
+    fn policy_for_several_clusters_is_only_a_warning() {
         let text = policy("\"StringEquals\": {\"aws:RequestTag/eks:eks-cluster-name\": [\"prod\", \"staging\"]}");
         silent(&super::RULE, &text);
         let said = findings_with(&super::RULE, &text, &known("prod"));
@@ -261,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn two_regions_are_found() {
+    fn reports_two_regions() {
         let text = policy(
             "\"StringEquals\": {\n    \"aws:RequestTag/topology.kubernetes.io/region\": \"eu-west-1\",\n    \"aws:RequestedRegion\": \"us-east-1\"}",
         );
@@ -269,30 +274,30 @@ mod tests {
           5 |     "aws:RequestedRegion": "us-east-1"}
             |                            ^^^^^^^^^^^
         warning / Statement[0].Condition.StringEquals.aws:RequestedRegion [1.0-1.14]
-          the conditions of this policy ask for the regions `eu-west-1` and `us-east-1`; Karpenter works in one
-          help: write the region of this cluster in both places
-          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/topology.kubernetes.io/region: this asks for `eu-west-1`
+          the conditions of this policy require the regions `eu-west-1` and `us-east-1`, but Karpenter works in one region
+          help: write the region of this cluster in both conditions
+          see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/topology.kubernetes.io/region: this requires `eu-west-1`
         "#);
         silent(&super::RULE, &text.replace("us-east-1", "eu-west-1"));
         silent(&super::RULE, &text.replace("us-east-1", "${AWS::Region}"));
     }
 
     #[test]
-    fn tags_that_nothing_sets_are_found() {
+    fn reports_tags_that_karpenter_does_not_set() {
         let text = policy("\"StringEquals\": {\"aws:RequestTag/karpenter.sh/provisioner-name\": \"default\"}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           3 |   "StringEquals": {"aws:RequestTag/karpenter.sh/provisioner-name": "default"}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning / Statement[0].Condition.StringEquals.aws:RequestTag/karpenter.sh/provisioner-name [1.0-1.14]
-          the condition asks for the tag `karpenter.sh/provisioner-name`, which Karpenter 1.x does not set; unless `spec.tags` of every node class does, the statement allows nothing
-          help: ask for `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy of the getting started guide does
+          the condition requires the tag `karpenter.sh/provisioner-name`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing
+          help: require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does
         "#);
         silent(&super::RULE, &text.replace("StringEquals", "StringEqualsIfExists"));
         silent(&super::RULE, &text.replace("StringEquals", "StringNotEquals"));
     }
 
     #[test]
-    fn what_is_filled_in_elsewhere_is_not_judged() {
+    fn ignores_variables_wildcards_and_example_names() {
         for name in ["${ClusterName}", "$CLUSTER_NAME", "${aws:PrincipalTag/eks-cluster-name}", "*", "my-cluster"] {
             let text = policy(&format!("\"StringLike\": {{\"aws:RequestTag/eks:eks-cluster-name\": \"{name}\"}}"));
             assert_eq!(findings_with(&super::RULE, &text, &known("prod")), "", "{name}");
@@ -317,7 +322,7 @@ Resources:
     }
 
     #[test]
-    fn policies_that_have_nothing_of_karpenter_are_left_alone() {
+    fn ignores_policies_unrelated_to_karpenter() {
         let text = "{\"Statement\": {\"Effect\": \"Allow\", \"Action\": \"ec2:*\", \"Resource\": \"*\", \"Condition\": {\"StringEquals\": {\"aws:ResourceTag/kubernetes.io/cluster/other\": \"owned\"}}}}";
         assert_eq!(findings_with(&super::RULE, text, &known("prod")), "");
     }

@@ -15,18 +15,17 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the interruption queue is given by its name, under the key that the chart reads: in
-    /// `INTERRUPTION_QUEUE` or `--interruption-queue` of the controller's Deployment, and in `settings.interruptionQueue`
-    /// of the Helm values.
+    /// Checks that the interruption queue is set to its name, under the key that the chart reads: `INTERRUPTION_QUEUE`
+    /// or `--interruption-queue` in the controller's Deployment, and `settings.interruptionQueue` in the Helm values.
     ///
-    /// An empty queue is legal: it turns the handling of interruptions off.
+    /// An empty queue is valid: it turns interruption handling off.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter asks SQS for the queue of that *name*, which does not exist. Up to 1.3 the controller stops at its start;
-    /// from 1.4 on it runs, logs `failed to create valid sqs provider`, and handles no interruption: spot instances are
-    /// taken away without their pods being moved. So it is where the key `interruptionQueueName` of charts before 0.33 is
-    /// ignored.
+    /// Karpenter asks SQS for a queue with that *name*, and no such queue exists. Up to 1.3 the controller exits at
+    /// start-up. From 1.4 on it keeps running, logs `failed to create valid sqs provider` and handles no interruptions:
+    /// AWS reclaims spot instances before Karpenter has drained their pods. Interruptions are also not handled if the
+    /// queue is set under `interruptionQueueName`, a key of charts before 0.33 that newer charts ignore.
     ///
     /// ## Example
     ///
@@ -46,8 +45,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: the last part of a queue's ARN or address is its name, and Karpenter looks for it in its own account and
-    /// region only.
+    /// Safe: the last part of a queue's ARN or URL is its name, and Karpenter looks for the queue only in its own
+    /// account and region.
     ///
     /// ## References
     ///
@@ -60,7 +59,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the interruption queue is not given by its name, or under a key that nothing reads",
+        summary: "the interruption queue is not set to its name, or is set under a key that the chart ignores",
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,
@@ -71,35 +70,37 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if let Some(controller) = Controller::of(object)
         && let Setting::Text(text, node) = controller.setting(INTERRUPTION_QUEUE)
     {
-        drafts.extend(malformed(object, text, node));
+        drafts.extend(check_queue(object, text, node));
     }
     let Some(values) = chart_values::of(object) else { return };
     if let Some(node) = values.at(&["settings", "interruptionQueue"])
         && let Some(text) = node.as_str()
     {
-        drafts.extend(malformed(object, text, node));
+        drafts.extend(check_queue(object, text, node));
     }
-    drafts.extend(values.map().and_then(|values| old_name(values.get("settings")?)));
+    drafts.extend(values.map().and_then(|values| check_old_key(values.get("settings")?)));
     for (key, at) in values.keys(&["settings"]) {
         if let ("interruptionQueueName", Key::Parameter(name)) = (key, at) {
-            let draft = Draft::new(&RULE, Place::value(name), OLD_NAME).severity(Severity::Warning);
+            let draft = Draft::new(&RULE, Place::value(name), OLD_KEY).severity(Severity::Warning);
             drafts.push(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
         }
     }
 }
 
-fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Draft<'d>> {
+fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Draft<'d>> {
     let whole = node.as_str().unwrap_or_default();
     let range = Span::new(whole.len().saturating_sub(text.len()), whole.len());
     let place = if whole == text { Place::value(node) } else { Place::within(node, range) };
     let (what, name) = if text.starts_with("arn:") {
         ("an ARN", text.rsplit(':').next())
     } else if text.starts_with("https:") || text.starts_with("http:") {
-        ("an address", text.rsplit('/').next())
+        ("a URL", text.rsplit('/').next())
     } else {
-        return unreplaced(object, text, place).or_else(|| no_name(text, node));
+        return check_placeholder(object, text, place).or_else(|| check_name(text, node));
     };
-    let message = format!("the interruption queue is given as {what}; Karpenter takes its name, finds none like this, and handles no interruption");
+    let message = format!(
+        "the interruption queue is set to {what}, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions"
+    );
     let draft = Draft::new(&RULE, place, message);
     let Some(name) = name.filter(|name| is_name(name)) else { return Some(draft.help("write the queue's name")) };
     let change = if whole == text {
@@ -110,26 +111,28 @@ fn malformed<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Dr
     Some(draft.write(name).mend("write the queue's name", change))
 }
 
-/// The mark of a template, as in the chart's own example.
-fn unreplaced<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Draft<'d>> {
-    // The chart renders templates in this value itself.
+/// Reports a template placeholder, such as the placeholder in the chart's example.
+fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Draft<'d>> {
+    // The chart renders templates in this value.
     let what = placeholder(text).filter(|what| matches!(what, Placeholder::Later | Placeholder::Mark));
     let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
-    let message = format!("the interruption queue is the placeholder `{text}`; there is no such queue");
+    let message =
+        format!("the interruption queue is set to the placeholder `{text}`, and no queue has that name");
     let draft = Draft::new(&RULE, place, message).severity(severity);
-    Some(draft.help("write the queue's name, or leave the value empty where there is none"))
+    Some(draft.help("write the queue's name, or leave the value empty if there is no queue"))
 }
 
-fn no_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
+fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
     if text.is_empty() || is_name(text) || text.contains("{{") {
         return None;
     }
-    let message = format_args!("`{text}` is no name that SQS takes for a queue, and no interruption is handled");
-    let help = "a queue's name has letters, digits, `-` and `_` only, at most 80 of them";
+    let message =
+        format_args!("`{text}` is not a valid name of an SQS queue, and Karpenter handles no interruptions");
+    let help = "a queue's name has at most 80 characters: letters, digits, `-` and `_`";
     Some(Draft::at(&RULE, node, message).help(help))
 }
 
-/// Whether SQS takes a text for a queue's name. Source: `CreateQueue` in the API reference of SQS.
+/// Whether SQS accepts a text as a queue's name. Source: `CreateQueue` in the API reference of SQS.
 fn is_name(text: &str) -> bool {
     let name = text.strip_suffix(".fifo").unwrap_or(text);
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -137,21 +140,21 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The key of charts before 0.33.
-const OLD_NAME: &str =
-    "the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled";
+const OLD_KEY: &str =
+    "since 0.33 the chart ignores `interruptionQueueName`, and Karpenter handles no interruptions";
 
-fn old_name(settings: Node<'_>) -> Option<Draft<'_>> {
+fn check_old_key(settings: Node<'_>) -> Option<Draft<'_>> {
     if let Some(node) = settings.get("interruptionQueueName") {
-        let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
+        let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
         let draft = draft.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
         if settings.get("interruptionQueue").is_some() {
-            return Some(draft.help("remove it: `interruptionQueue` is there as well"));
+            return Some(draft.help("remove the key: `interruptionQueue` is set as well"));
         }
         let change = Change::Rename(node, "interruptionQueue".to_owned());
         return Some(draft.mend("write `interruptionQueue`", change));
     }
     let node = settings.at_path(&["aws", "interruptionQueueName"])?;
-    let draft = Draft::new(&RULE, Place::key(node), OLD_NAME).severity(Severity::Warning);
+    let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
     Some(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
 }
 
@@ -166,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn an_arn_or_an_address_is_replaced_by_the_name() {
+    fn replaces_arn_or_url_with_the_name() {
         let text = controller("env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           9 |         env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]
             |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
-          the interruption queue is given as an ARN; Karpenter takes its name, finds none like this, and handles no interruption
+          the interruption queue is set to an ARN, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions
           help: write `basalt`
           fix: write the queue's name: "'basalt'"
         "#);
@@ -182,7 +185,7 @@ mod tests {
           9 |         args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]
             |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
-          the interruption queue is given as an address; Karpenter takes its name, finds none like this, and handles no interruption
+          the interruption queue is set to a URL, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions
           help: write `basalt`
           fix: write the queue's name: "basalt"
         "#);
@@ -190,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn the_old_key_is_renamed() {
+    fn renames_the_old_key() {
         let text = "settings:\n  clusterName: a\n  interruptionQueueName: a\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           3 |   interruptionQueueName: a
             |   ^^^^^^^^^^^^^^^^^^^^^
         warning / settings.interruptionQueueName [1.0-1.14]
-          the chart does not read `interruptionQueueName` since 0.33, and interruptions are not handled
+          since 0.33 the chart ignores `interruptionQueueName`, and Karpenter handles no interruptions
           help: write `interruptionQueue`
           fix: write `interruptionQueue`: "interruptionQueue"
         "#);
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_and_what_is_no_name_are_found() {
+    fn reports_placeholders_and_invalid_names() {
         let said = |value: &str| findings(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
         assert!(said("${CLUSTER_NAME}").contains("info Deployment"));
         assert!(said("<queue>").contains("warning Deployment"));
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_no_queue_at_all_are_left_alone() {
+    fn accepts_names_and_a_missing_queue() {
         for value in ["prod", "Karpenter-prod_1", "", "a.fifo"] {
             silent(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
         }

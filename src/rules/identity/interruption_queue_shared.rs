@@ -9,19 +9,21 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Where the manifests of several clusters are checked together, finds controllers of two clusters that read the same
-    /// interruption queue.
+    /// When the manifests of several clusters are checked together, finds controllers of two clusters that read the
+    /// same interruption queue.
     ///
-    /// Queues of different accounts or regions may have the same name. Where that is not known, it is a warning.
+    /// Queues in different accounts or regions may have the same name. If it is not known whether the accounts and
+    /// regions differ, the finding is a warning.
     ///
     /// ## Why it is bad
     ///
-    /// A controller deletes the messages about instances it does not know. Whichever reads first takes them from the
-    /// other one, whose spot instances are then taken away without their pods being moved.
+    /// A controller deletes the messages about instances that it does not know. The controller that reads a message
+    /// first takes it away from the other controller. AWS then reclaims spot instances of that cluster before Karpenter
+    /// has drained their pods.
     ///
     /// ## Example
     ///
-    /// Each document belongs to a cluster of its own, as with `--cluster one --cluster two`.
+    /// Each document belongs to a different cluster, as with `--cluster one --cluster two`.
     ///
     /// ```yaml,clusters
     /// settings: {clusterName: one, interruptionQueue: karpenter}
@@ -69,17 +71,17 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             Some(false) => continue,
         };
         let message = format_args!(
-            "the controller of cluster `{}` reads the queue `{}` as well, and each deletes the other's messages",
+            "the controller of cluster `{}` also reads the queue `{}`, and each controller deletes the other's messages",
             other.name(),
             name_of(queue.text)
         );
         let draft = Draft::at(&RULE, queue.node, message).severity(severity);
-        let draft = draft.help("give each cluster a queue of its own, named after it");
+        let draft = draft.help("give each cluster a separate queue, named after the cluster");
         drafts.push(draft.related(Place::value(same.node), "the same queue"));
     }
 }
 
-/// The name of a queue that may be given as an ARN or an address.
+/// Name of a queue that may be given as an ARN or a URL.
 fn name_of(text: &str) -> &str {
     text.rsplit(['/', ':']).next().unwrap_or_default()
 }
@@ -95,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_of_another_cluster_is_found() {
+    fn reports_queue_of_another_cluster() {
         let (one, two) = (controller("karpenter", "eu-west-1"), controller("karpenter", "eu-west-1"));
-        insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&one, &two]), @"cluster-2: warning Deployment/karpenter spec.template.spec.containers[0].env[0].value: the controller of cluster `cluster-1` reads the queue `karpenter` as well, and each deletes the other's messages");
+        insta::assert_snapshot!(findings_of_clusters(&super::RULE, &[&one, &two]), @"cluster-2: warning Deployment/karpenter spec.template.spec.containers[0].env[0].value: the controller of cluster `cluster-1` also reads the queue `karpenter`, and each controller deletes the other's messages");
     }
 
     #[test]
-    fn queues_of_their_own_and_of_other_regions_are_left_alone() {
+    fn ignores_separate_queues_and_queues_in_other_regions() {
         for (queue, region) in [("two", "eu-west-1"), ("karpenter", "eu-north-1"), ("${NAME}", "eu-west-1"), ("", "eu-west-1")] {
             let (one, two) = (controller("karpenter", "eu-west-1"), controller(queue, region));
             assert_eq!(findings_of_clusters(&super::RULE, &[&one, &two]), "");

@@ -11,16 +11,16 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that Karpenter's controller does not run on nodes that Karpenter makes: neither by a selector on
-    /// `karpenter.sh/nodepool`, nor because the chart's affinity against it was removed and nothing else binds the
-    /// controller to other nodes.
+    /// Checks that Karpenter's controller does not run on nodes that Karpenter launches. Such a controller either
+    /// selects nodes by `karpenter.sh/nodepool`, or the chart's affinity that excludes these nodes was removed and
+    /// nothing else binds the controller to other nodes.
     ///
     /// ## Why it is bad
     ///
-    /// When its node is consolidated, replaced or lost, there is no controller to make another one, and nothing scales
-    /// until somebody adds a node by hand.
+    /// When the controller's node is consolidated, replaced or lost, no controller is left to launch another node.
+    /// Nothing scales until somebody adds a node by hand.
     ///
-    /// A controller that is bound to a managed node group, to Fargate or to labels of the house's own is left alone.
+    /// A controller that is bound to a managed node group, to Fargate or to custom node labels is not reported.
     ///
     /// ## Example
     ///
@@ -68,7 +68,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "Karpenter's controller runs on nodes that Karpenter makes",
+        summary: "Karpenter's controller runs on nodes that Karpenter launches",
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,
@@ -76,29 +76,29 @@ rule! {
 }
 
 const NODE_POOL: &str = "karpenter.sh/nodepool";
-const HELP: &str = "require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate";
+const HELP: &str = "require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let controller = Controller::of(object);
     let pod = controller.and_then(|_| object.pod()?.get("spec"));
-    // The values have the same two fields at their top.
+    // The Helm values have the same fields at the top level.
     let Some(place) = pod.or_else(|| chart_values::of(object)?.map()) else { return };
-    let wanted = wanted(place);
+    let wanted = pool_selectors(place);
     for node in &wanted {
-        let message = "the controller runs on nodes that Karpenter makes; when they go, nothing makes new ones";
+        let message = "the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
         drafts.push(Draft::new(&RULE, Place::key(*node), message).help(HELP));
     }
-    // A Deployment without a selector is a patch, and values leave the chart's own affinity as it is.
+    // A Deployment without a selector is a patch, and Helm values keep the chart's default affinity.
     let whole = object.at(&["spec", "selector"]).is_some() && controller.is_some_and(|controller| controller.certain);
     if wanted.is_empty() && whole && !is_bound(place) {
-        let message = "nothing keeps the controller off nodes that Karpenter makes; when they go, nothing makes new ones";
+        let message = "nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
         let draft = Draft::new(&RULE, Place::missing(place, "affinity"), message);
         drafts.push(draft.severity(Severity::Warning).help(HELP));
     }
 }
 
-/// What asks for nodes of a NodePool: a selector, or every alternative of a required affinity.
-fn wanted(spec: Node<'_>) -> Vec<Node<'_>> {
+/// Fields that ask for nodes of a NodePool: a node selector, or a required affinity whose terms all do.
+fn pool_selectors(spec: Node<'_>) -> Vec<Node<'_>> {
     if let Some(node) = spec.at_path(&["nodeSelector", NODE_POOL]) {
         return vec![node];
     }
@@ -123,10 +123,10 @@ fn expressions(term: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     term.items_at(&["matchExpressions"])
 }
 
-/// Whether something binds the pod to nodes of its own: any selector or required affinity on more than what every node
-/// has, or a toleration of Fargate.
+/// Whether something binds the pod to particular nodes: a node selector or required affinity on a label that not every
+/// node has, or a toleration for Fargate.
 fn is_bound(spec: Node<'_>) -> bool {
-    /// What nodes of Karpenter have as well.
+    /// Labels that nodes of Karpenter have as well.
     const COMMON: [&str; 6] = [
         "kubernetes.io/os",
         "kubernetes.io/arch",
@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_on_a_pool_is_found() {
+    fn reports_selector_on_a_pool() {
         let text = controller("nodeSelector: {kubernetes.io/os: linux, karpenter.sh/nodepool: system}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |       nodeSelector: {kubernetes.io/os: linux, karpenter.sh/nodepool: system}
             |                                               ^^^^^^^^^^^^^^^^^^^^^
         error Deployment/karpenter spec.template.spec.nodeSelector.karpenter.sh/nodepool [1.0-1.14]
-          the controller runs on nodes that Karpenter makes; when they go, nothing makes new ones
-          help: require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate
+          the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes
+          help: require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate
         ");
         assert!(findings(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: In, values: [a]}")).contains("error"));
         let values = "settings: {clusterName: a}\nnodeSelector: {karpenter.sh/nodepool: a}\n";
@@ -178,25 +178,25 @@ mod tests {
     }
 
     #[test]
-    fn an_affinity_that_was_removed_is_found() {
+    fn reports_removed_affinity() {
         let text = controller("nodeSelector: {kubernetes.io/os: linux}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     spec:
             |     ^^^^
         warning Deployment/karpenter spec.template.spec.affinity [1.0-1.14]
-          nothing keeps the controller off nodes that Karpenter makes; when they go, nothing makes new ones
-          help: require `karpenter.sh/nodepool` not to exist, as the chart does, and run the controller on a managed node group or on Fargate
+          nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes
+          help: require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate
         ");
     }
 
     #[test]
-    fn a_controller_on_nodes_of_its_own_is_left_alone() {
+    fn ignores_controller_bound_to_other_nodes() {
         silent(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: DoesNotExist}"));
         silent(&super::RULE, &affinity("{key: eks.amazonaws.com/nodegroup, operator: In, values: [system]}"));
         silent(&super::RULE, &controller("nodeSelector: {role: system}"));
         silent(&super::RULE, &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"));
         silent(&super::RULE, "settings: {clusterName: a}\nnodeSelector: {kubernetes.io/os: linux}\n");
-        // A patch says nothing of what it leaves out.
+        // Another layer may set what a patch leaves out.
         silent(&super::RULE, &controller("dnsPolicy: Default").replace("  selector: {matchLabels: {a: b}}\n", ""));
     }
 }

@@ -1,4 +1,4 @@
-//! Clusters that fight.
+//! Conflicting cluster identity.
 
 family! {
     cluster_name_mismatch,
@@ -22,8 +22,9 @@ use lint::finding::Severity;
 use karpenter::cluster_name::Placeholder;
 use objects::object::Operation;
 
-/// How grave it is to find a placeholder where the name of a cluster or of what it owns is due. A text may be rendered once
-/// more on its way to the cluster, and one with `${X}` is meant to be; what has arrived there will not be.
+/// Severity of a placeholder in the name of a cluster or of a resource that belongs to it. A file may still be rendered
+/// before it is applied, and a tool is then expected to replace `${X}`. An object that has reached the cluster is not
+/// rendered any more.
 fn gravity(what: Placeholder, operation: Operation) -> Severity {
     match (what, operation) {
         (Placeholder::Later, Operation::Apply) => Severity::Info,

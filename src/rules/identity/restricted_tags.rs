@@ -8,15 +8,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that `spec.tags` of an EC2NodeClass sets none of the tags that Karpenter sets itself:
-    /// `eks:eks-cluster-name`, `kubernetes.io/cluster/…`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and
-    /// `karpenter.k8s.aws/ec2nodeclass`; and that no key is empty.
+    /// Checks that `spec.tags` of an EC2NodeClass does not set the tags that Karpenter sets itself
+    /// (`eks:eks-cluster-name`, `kubernetes.io/cluster/…`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and
+    /// `karpenter.k8s.aws/ec2nodeclass`), and that no key is empty.
     ///
     /// ## Why it is bad
     ///
-    /// By these tags controllers tell their own instances from those of other clusters. The API server refuses the node
-    /// class; where its custom resource definition is older, the node class is not Ready from 1.2 on:
-    /// `TagValidationFailed`.
+    /// Controllers use these tags to tell their own instances from the instances of other clusters. The API server
+    /// refuses the EC2NodeClass. If the installed custom resource definition is older, the API server accepts it, but
+    /// from 1.2 on the EC2NodeClass is not Ready: `TagValidationFailed`.
     ///
     /// ## Example
     ///
@@ -61,7 +61,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a node class sets tags that Karpenter sets itself",
+        summary: "an EC2NodeClass sets tags that Karpenter sets itself",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -71,7 +71,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for (key, node) in object.members_at(&["spec", "tags"]) {
         let message = match key {
-            "" => "a tag of `spec.tags` has an empty key".to_owned(),
+            "" => "a tag in `spec.tags` has an empty key".to_owned(),
             key if is_restricted(key) => {
                 format!("Karpenter sets the tag `{key}` itself, and the API server refuses it in `spec.tags`")
             }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_that_of_the_map_and_the_place_that_of_the_key() {
+    fn reports_path_of_the_map_and_position_of_the_key() {
         insta::assert_snapshot!(findings(&super::RULE, &class("team: a, kubernetes.io/cluster/prod: owned")), @"
           5 |   tags: {team: a, kubernetes.io/cluster/prod: owned}
             |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn every_tag_of_karpenter_is_found() {
+    fn reports_every_tag_of_karpenter() {
         for key in ["eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass", ""] {
             assert!(!findings(&super::RULE, &class(&format!("'{key}': a"))).is_empty(), "{key}");
         }
     }
 
     #[test]
-    fn other_tags_are_left_alone() {
+    fn ignores_other_tags() {
         silent(&super::RULE, &class("Name: a, karpenter.sh/discovery: prod, karpenter.sh/capacity-type: spot, kubernetes.io/role/elb: '1'"));
     }
 }

@@ -15,19 +15,20 @@ rule! {
     ///
     /// Compares the clusters that an EC2NodeClass names: in the selector tags `karpenter.sh/discovery`,
     /// `karpenter.sh/discovery/<name>` and `kubernetes.io/cluster/<name>`, and in a role called
-    /// `KarpenterNodeRole-<name>`. Where the cluster's name is known, from the setting `clusterName` or from the
-    /// controller's Deployment in the same input, they are compared with it; else with one another. Placeholders that
-    /// nothing has replaced are found as well.
+    /// `KarpenterNodeRole-<name>`. If the cluster's name is known, from the setting `clusterName` or from the
+    /// controller's Deployment in the same input, these names are compared with it. Otherwise they are compared with
+    /// each other. Placeholders that no tool has replaced are reported as well.
     ///
-    /// Other tags are never compared, and neither are values with wildcards. The value of `karpenter.sh/discovery` and
-    /// the role's name follow a convention only: where they are the cluster's name with words before or after it, such as
-    /// `prod` in `prod-eu-1`, they are taken for a scheme of their own.
+    /// Other tags and values with wildcards are never compared. The value of `karpenter.sh/discovery` and the role's
+    /// name only follow a convention. If such a name is the cluster's name with words before or after it, such as
+    /// `prod-eu-1` for `prod`, it is treated as a custom naming scheme and not reported.
     ///
     /// ## Why it is bad
     ///
-    /// Subnets of one cluster with security groups of another lie in different networks, and every launch fails with
-    /// `Security group X and subnet Y belong to different networks`. If both belong to the other cluster, nodes start in
-    /// its network and never join. With a placeholder nothing is selected: `SubnetsNotFound`.
+    /// Subnets of one cluster and security groups of another cluster belong to different networks, and every launch
+    /// fails with `Security group X and subnet Y belong to different networks`. If both belong to the other cluster,
+    /// nodes start in the other cluster's network and never join this cluster. A placeholder selects nothing:
+    /// `SubnetsNotFound`.
     ///
     /// ## Example
     ///
@@ -57,9 +58,9 @@ rule! {
     ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
     /// ```
     ///
-    /// It is often told that the controller of another cluster marks nodes as drifted. It cannot: drift is decided on the
-    /// NodeClaims of a controller's own cluster. What it does, if it goes by the same cluster name, is to terminate
-    /// instances that it has no NodeClaim for.
+    /// The controller of another cluster is often blamed for marking nodes as drifted. It cannot do so, because a
+    /// controller evaluates drift only for the NodeClaims of its own cluster. But if the other controller uses the same
+    /// cluster name, it terminates instances for which it has no NodeClaim.
     ///
     /// ## References
     ///
@@ -72,27 +73,27 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a node class selects the subnets, security groups or role of another cluster",
+        summary: "an EC2NodeClass selects the subnets, security groups or role of another cluster",
         on: &[On::Kind(Kind::NODE_CLASS)],
-        // The controller's Deployment is read where the input holds it; a cluster is told its name by the settings.
+        // The controller's Deployment is read if the input contains it. At admission the name comes from the settings.
         inventory: &[],
         check: check,
     }
 }
 
-/// A place in a node class that names a cluster.
+/// A field of an EC2NodeClass that names a cluster.
 #[derive(Clone, Copy, Debug)]
 struct Mention<'d> {
     name: &'d str,
     scheme: Scheme,
     list: &'static str,
-    /// The value, or where the key holds the name, what stands under it.
+    /// The value that contains the name, or the value of the key that contains the name.
     node: Node<'d>,
 }
 
 const SUBNETS: &str = "subnets";
 const GROUPS: &str = "security groups";
-/// The lists of selectors, and what they select.
+/// The selector lists, and the resources that they select.
 const LISTS: [(&str, &str); 4] = [
     ("subnetSelectorTerms", SUBNETS),
     ("securityGroupSelectorTerms", GROUPS),
@@ -102,7 +103,7 @@ const LISTS: [(&str, &str); 4] = [
 const ROLE: &str = "role";
 
 impl<'d> Mention<'d> {
-    /// All mentions in a node class, those of subnets first.
+    /// All mentions in an EC2NodeClass, in the order of `LISTS`, and then the role.
     fn all(class: Object<'d>) -> Vec<Self> {
         let mut mentions = Vec::new();
         for (field, list) in LISTS {
@@ -129,22 +130,22 @@ impl<'d> Mention<'d> {
         }
     }
 
-    /// What tells its term from others: the order of the term's tags; of the role, its own.
+    /// Identifies the selector term by the position of its tags, and the role by its own position.
     fn term(&self) -> usize {
         let tags = self.node.parent().filter(|_| self.list != ROLE);
         tags.map_or(self.node.order(), Node::order)
     }
 
-    /// What it does with the name.
-    fn verb(&self) -> String {
+    /// Clause of a message that says how the name is used.
+    fn clause(&self) -> String {
         if self.list == ROLE {
-            format!("the role is that of cluster `{}`", self.name)
+            format!("the role is named after cluster `{}`", self.name)
         } else {
-            format!("the {} are selected by the name of cluster `{}`", self.list, self.name)
+            format!("the selector for {} names cluster `{}`", self.list, self.name)
         }
     }
 
-    /// How grave it is that the name is not the given one; `None` where it need not be.
+    /// Severity if the name differs from `other`, or `None` if the difference is acceptable.
     fn severity(&self, other: &str) -> Option<Severity> {
         let convention = matches!(self.scheme, Scheme::Discovery | Scheme::NodeRole);
         let subnets = self.list == SUBNETS;
@@ -152,55 +153,59 @@ impl<'d> Mention<'d> {
         if self.name == other || (convention && related(self.name, other)) || shared_network {
             return None;
         }
-        // Subnets are shared by clusters, and then carry the tags of several.
+        // Clusters can share subnets, which then carry the tags of several clusters.
         let shared = subnets && self.scheme == Scheme::Owner && self.node.as_str() != Some("owned");
-        let grave = matches!(self.list, SUBNETS | GROUPS) && !shared;
-        Some(if grave { Severity::Error } else { Severity::Warning })
+        let severe = matches!(self.list, SUBNETS | GROUPS) && !shared;
+        Some(if severe { Severity::Error } else { Severity::Warning })
     }
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (mut names, mut stand_ins) = (Vec::new(), Vec::new());
+    let (mut names, mut placeholders) = (Vec::new(), Vec::new());
     for mention in Mention::all(object) {
-        if stand_in(mention.name, context).is_none() {
+        if unreplaced(mention.name, context).is_none() {
             names.push(mention);
         } else {
-            stand_ins.push(mention);
+            placeholders.push(mention);
         }
     }
-    drafts.extend(unreplaced(object, &stand_ins, context));
+    drafts.extend(check_placeholders(object, &placeholders, context));
     if let Some(known) = context.settings.cluster_name.as_deref() {
-        against(&names, known, "the setting `clusterName`", None, drafts);
+        compare_with_cluster(&names, known, "the setting `clusterName`", None, drafts);
     } else if let Some((known, node)) = context.inventory.cluster_name().filter(|(name, _)| placeholder(name).is_none()) {
-        against(&names, known, "the controller", Some(node), drafts);
+        compare_with_cluster(&names, known, "the controller's configuration", Some(node), drafts);
     } else {
-        among(&names, drafts);
+        compare_with_each_other(&names, drafts);
     }
 }
 
-/// What a name stands for that no cluster has. An example's name is believed: some clusters do have it.
-fn stand_in(name: &str, context: &Context<'_, '_>) -> Option<Placeholder> {
-    let said = context.settings.cluster_name.as_deref() == Some(name);
-    placeholder(name).filter(|what| *what != Placeholder::Example && !said)
+/// The kind of placeholder that a name is, if it is one. Example names are accepted, because some clusters have them.
+fn unreplaced(name: &str, context: &Context<'_, '_>) -> Option<Placeholder> {
+    let confirmed = context.settings.cluster_name.as_deref() == Some(name);
+    placeholder(name).filter(|what| *what != Placeholder::Example && !confirmed)
 }
 
-/// One finding for the placeholders of a node class, at the first of them.
-fn unreplaced<'d>(object: Object<'d>, mentions: &[Mention<'d>], context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+/// Reports the placeholders of an EC2NodeClass in one finding, at the first placeholder.
+fn check_placeholders<'d>(
+    object: Object<'d>,
+    mentions: &[Mention<'d>],
+    context: &Context<'_, 'd>,
+) -> Option<Draft<'d>> {
     let (first, others) = mentions.split_first()?;
     let severity = gravity(placeholder(first.name)?, object.operation());
-    let what = if first.list == ROLE { "no role has that name" } else { "nothing carries such a tag" };
-    let until = if severity == Severity::Info { "as long as it is not filled in, " } else { "" };
-    let message = format!("`{}` is a placeholder for the name of the cluster: {until}{what}", first.name);
+    let what = if first.list == ROLE { "no role has this name" } else { "no resource carries this tag" };
+    let until = if severity == Severity::Info { "until it is replaced, " } else { "" };
+    let message = format!("`{}` is a placeholder for the cluster's name; {until}{what}", first.name);
     let help = match context.settings.cluster_name.as_deref() {
         Some(name) => format!("write `{name}`"),
-        None => "write the name of the cluster, or render the template before it is applied".to_owned(),
+        None => "write the cluster's name, or render the template before you apply it".to_owned(),
     };
     let draft = Draft::new(&RULE, first.place(), message).severity(severity).help(help);
-    Some(others.iter().fold(draft, |draft, other| draft.related(other.place(), "and here")))
+    Some(others.iter().fold(draft, |draft, other| draft.related(other.place(), "also here")))
 }
 
-/// Compares the names with the one that is known.
-fn against<'d>(
+/// Compares the names with the known name of this cluster.
+fn compare_with_cluster<'d>(
     mentions: &[Mention<'d>],
     known: &str,
     source: &str,
@@ -209,18 +214,19 @@ fn against<'d>(
 ) {
     for mention in in_other_terms(mentions, known) {
         let Some(severity) = mention.severity(known) else { continue };
-        let message = format!("{}, but {source} says that this cluster is `{known}`", mention.verb());
+        let message = format!("{}, but {source} says that this cluster is `{known}`", mention.clause());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
-        let draft = draft.advise(format_args!("write `{known}`, or correct the name there if this one is right"));
+        let name = mention.name;
+        let draft = draft.advise(format_args!("write `{known}`, or correct {source} if `{name}` is right"));
         drafts.push(match at {
-            Some(node) => draft.related(Place::value(node), "the controller's cluster"),
+            Some(node) => draft.related(Place::value(node), "the controller's cluster name"),
             None => draft,
         });
     }
 }
 
-/// Compares the names with one another: the one that most places agree on is taken for right, else the first.
-fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
+/// Compares the names with each other. The most frequent name counts as right, and the first of equally frequent names.
+fn compare_with_each_other<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     let mut counts = BTreeMap::<&str, usize>::new();
     for mention in mentions {
         *counts.entry(mention.name).or_default() += 1;
@@ -242,23 +248,23 @@ fn among<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
     }
     for mention in in_other_terms(mentions, right.name) {
         let Some(mut severity) = mention.severity(right.name) else { continue };
-        // Terms of a list are alternatives, which may select the subnets of two networks on purpose; and what one tag
-        // says need not be what another says.
+        // The terms of a list are alternatives, and may select the subnets of two networks on purpose. The values of
+        // different tags need not be equal either.
         if own_lists.contains(mention.list) || right.scheme != mention.scheme {
             severity = Severity::Warning;
         }
         if right.severity(mention.name).is_none() {
             continue;
         }
-        let message = format!("{}, but {}", mention.verb(), right.verb());
+        let message = format!("{}, but {}", mention.clause(), right.clause());
         let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
-        let draft = draft.help("write the same cluster's name in both places");
-        drafts.push(draft.related(right.place(), format!("this names `{}`", right.name)));
+        let draft = draft.help("write the same cluster name in both fields");
+        drafts.push(draft.related(right.place(), format!("this names cluster `{}`", right.name)));
     }
 }
 
-/// The mentions in terms that do not name a cluster: all tags of a term have to be there, so that another cluster's tag in
-/// it takes nothing away. The mentions of a term stand together.
+/// The mentions in terms that do not contain the name. A resource has to carry all tags of a term, so another cluster's
+/// tag next to the right tag does no harm. The mentions of a term are adjacent.
 fn in_other_terms<'m, 'd>(mentions: &'m [Mention<'d>], name: &str) -> Vec<&'m Mention<'d>> {
     let mut others = Vec::new();
     for term in mentions.chunk_by(|one, other| one.term() == other.term()) {
@@ -274,14 +280,14 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::Settings;
 
-    /// A node class with the given selectors.
+    /// An EC2NodeClass with the given spec.
     fn class(spec: &str) -> String {
         format!(
             "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n{spec}\n"
         )
     }
 
-    /// A node class with the value of `karpenter.sh/discovery` for subnets and for security groups.
+    /// An EC2NodeClass with the given values of `karpenter.sh/discovery` for subnets and for security groups.
     fn discovery(subnets: &str, groups: &str) -> String {
         class(&format!(
             "  subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: '{subnets}'}}}}]\n  securityGroupSelectorTerms: [{{tags: {{karpenter.sh/discovery: '{groups}'}}}}]"
@@ -295,19 +301,19 @@ mod tests {
     const CONTROLLER: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{name: CLUSTER_NAME, value: prod}]\n";
 
     #[test]
-    fn subnets_and_security_groups_of_two_clusters_are_found() {
+    fn reports_subnets_and_security_groups_of_two_clusters() {
         insta::assert_snapshot!(findings(&super::RULE, &discovery("prod", "staging")), @"
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          the security groups are selected by the name of cluster `staging`, but the subnets are selected by the name of cluster `prod`
-          help: write the same cluster's name in both places
-          see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names `prod`
+          the selector for security groups names cluster `staging`, but the selector for subnets names cluster `prod`
+          help: write the same cluster name in both fields
+          see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
     }
 
     #[test]
-    fn what_most_places_agree_on_is_taken_for_right() {
+    fn takes_the_most_frequent_name_as_right() {
         let text = class(
             "  role: KarpenterNodeRole-staging\n  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]",
         );
@@ -315,27 +321,27 @@ mod tests {
           6 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
             |                                                         ^^^^
         error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          the subnets are selected by the name of cluster `prod`, but the security groups are selected by the name of cluster `staging`
-          help: write the same cluster's name in both places
-          see line 7 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: this names `staging`
+          the selector for subnets names cluster `prod`, but the selector for security groups names cluster `staging`
+          help: write the same cluster name in both fields
+          see line 7 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `staging`
         ");
     }
 
     #[test]
-    fn the_role_of_another_cluster_is_found() {
+    fn reports_role_of_another_cluster() {
         let text = format!("{}  role: KarpenterNodeRole-staging\n", discovery("prod", "prod"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |   role: KarpenterNodeRole-staging
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.0-1.14]
-          the role is that of cluster `staging`, but the subnets are selected by the name of cluster `prod`
-          help: write the same cluster's name in both places
-          see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names `prod`
+          the role is named after cluster `staging`, but the selector for subnets names cluster `prod`
+          help: write the same cluster name in both fields
+          see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
     }
 
     #[test]
-    fn the_name_in_a_key_is_marked() {
+    fn reports_name_in_a_key() {
         let text = class(
             "  subnetSelectorTerms: [{tags: {karpenter.sh/discovery/prod: '*'}}]\n  securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]",
         );
@@ -343,43 +349,43 @@ mod tests {
           6 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/staging [1.0-1.14]
-          the security groups are selected by the name of cluster `staging`, but the setting `clusterName` says that this cluster is `prod`
-          help: write `prod`, or correct the name there if this one is right
+          the selector for security groups names cluster `staging`, but the setting `clusterName` says that this cluster is `prod`
+          help: write `prod`, or correct the setting `clusterName` if `staging` is right
         ");
         assert!(findings(&super::RULE, &text).starts_with("  6 |"));
     }
 
     #[test]
-    fn the_name_of_the_controller_is_compared_with() {
+    fn compares_names_with_the_controller() {
         let text = format!("{}{CONTROLLER}", discovery("staging", "staging"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                         ^^^^^^^^^
         error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          the subnets are selected by the name of cluster `staging`, but the controller says that this cluster is `prod`
-          help: write `prod`, or correct the name there if this one is right
-          see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster
+          the selector for subnets names cluster `staging`, but the controller's configuration says that this cluster is `prod`
+          help: write `prod`, or correct the controller's configuration if `staging` is right
+          see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          the security groups are selected by the name of cluster `staging`, but the controller says that this cluster is `prod`
-          help: write `prod`, or correct the name there if this one is right
-          see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster
+          the selector for security groups names cluster `staging`, but the controller's configuration says that this cluster is `prod`
+          help: write `prod`, or correct the controller's configuration if `staging` is right
+          see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
         ");
         silent(&super::RULE, &format!("{}{CONTROLLER}", discovery("prod", "prod")));
     }
 
     #[test]
-    fn placeholders_are_found_once_a_class() {
+    fn reports_all_placeholders_in_one_finding() {
         let text = format!("{}  role: KarpenterNodeRole-${{CLUSTER_NAME}}\n", discovery("${CLUSTER_NAME}", "${CLUSTER_NAME}"));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: '${CLUSTER_NAME}'}}]
             |                                                         ^^^^^^^^^^^^^^^^^
         info EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
-          `${CLUSTER_NAME}` is a placeholder for the name of the cluster: as long as it is not filled in, nothing carries such a tag
-          help: write the name of the cluster, or render the template before it is applied
-          see line 6 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: and here
-          see line 7 spec.role: and here
+          `${CLUSTER_NAME}` is a placeholder for the cluster's name; until it is replaced, no resource carries this tag
+          help: write the cluster's name, or render the template before you apply it
+          see line 6 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: also here
+          see line 7 spec.role: also here
         ");
         let review = format!(
             "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}",
@@ -389,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cluster_everywhere_is_right_whatever_the_spelling_of_the_tag() {
+    fn accepts_one_cluster_in_different_tags() {
         silent(&super::RULE, &discovery("prod", "prod"));
         silent(&super::RULE, &discovery("my-cluster", "my-cluster"));
         silent(
@@ -402,20 +408,20 @@ mod tests {
     }
 
     #[test]
-    fn schemes_of_ones_own_are_never_compared() {
+    fn ignores_custom_naming_schemes() {
         for text in [
             class("  subnetSelectorTerms: [{tags: {Name: '*prod*'}}]\n  securityGroupSelectorTerms: [{tags: {team: staging}}]"),
             class("  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]"),
             // A tag that marks resources without naming a cluster.
             discovery("true", "prod"),
-            // Wildcards may select more than one cluster's.
+            // Wildcards may select the resources of several clusters.
             discovery("*", "prod"),
             discovery("prod-*", "prod"),
-            // The network of a cluster, or one that several share.
+            // The network of a cluster, or a network that several clusters share.
             discovery("prod-private", "prod"),
             discovery("prod", "prod-eu-1"),
             discovery("shared-vpc", "prod"),
-            // Another scheme for the names of roles.
+            // A different naming scheme for roles.
             format!("{}  role: eks-staging-karpenter-node\n", discovery("prod", "prod")),
             // Subnets that carry the tags of two clusters.
             class("  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/prod: shared, kubernetes.io/cluster/staging: shared}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]"),
@@ -425,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_within_a_list_are_a_warning() {
+    fn two_clusters_within_a_list_are_a_warning() {
         let text = class(
             "  subnetSelectorTerms:\n  - tags: {karpenter.sh/discovery: prod}\n  - tags: {karpenter.sh/discovery: legacy}\n  securityGroupSelectorTerms:\n  - tags: {karpenter.sh/discovery: prod}",
         );
@@ -433,9 +439,9 @@ mod tests {
           7 |   - tags: {karpenter.sh/discovery: legacy}
             |                                    ^^^^^^
         warning EC2NodeClass/a spec.subnetSelectorTerms[1].tags.karpenter.sh/discovery [1.0-1.14]
-          the subnets are selected by the name of cluster `legacy`, but the subnets are selected by the name of cluster `prod`
-          help: write the same cluster's name in both places
-          see line 6 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names `prod`
+          the selector for subnets names cluster `legacy`, but the selector for subnets names cluster `prod`
+          help: write the same cluster name in both fields
+          see line 6 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
     }
 }

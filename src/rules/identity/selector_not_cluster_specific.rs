@@ -10,14 +10,14 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that the terms that select subnets and security groups have at least one tag that tells this cluster's
-    /// from others: not only tags such as `kubernetes.io/role/internal-elb`, `Tier: private` or `Name: "*private*"`.
+    /// Checks that every term that selects subnets or security groups has at least one tag that identifies this
+    /// cluster, not only tags such as `kubernetes.io/role/internal-elb`, `Tier: private` or `Name: "*private*"`.
     ///
     /// ## Why it is bad
     ///
-    /// In an account with a second cluster or network, such a term selects its subnets or security groups as well. A
-    /// launch then fails with `Security group X and subnet Y belong to different networks`, or not, depending on which
-    /// are picked.
+    /// In an account with a second cluster or network, such a term also selects the other cluster's or network's
+    /// subnets and security groups. Depending on which of them Karpenter picks, a launch succeeds or fails with
+    /// `Security group X and subnet Y belong to different networks`.
     ///
     /// ## Example
     ///
@@ -47,7 +47,7 @@ rule! {
     ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
     /// ```
     ///
-    /// Where an account has one cluster and always will, accept the finding.
+    /// If the account will never have a second cluster or network, suppress the finding.
     ///
     /// ## References
     ///
@@ -59,14 +59,14 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a selector fits the subnets or security groups of other clusters as well",
+        summary: "a selector also matches the subnets or security groups of other clusters",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// Keys, in small letters, whose values say what a resource is for, not whose it is.
+/// Tag keys in lower case whose values describe the purpose of a resource, not its cluster.
 const GENERIC: [&str; 12] = [
     "kubernetes.io/role/internal-elb",
     "kubernetes.io/role/elb",
@@ -86,14 +86,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for (list, what) in [("subnetSelectorTerms", "subnets"), ("securityGroupSelectorTerms", "security groups")] {
         for term in object.items_at(&["spec", list]) {
             let Some(node) = unspecific(term) else { continue };
-            let message = format_args!("this term selects the {what} of every cluster in the account that fit it");
-            let help = "add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name";
+            let message = format_args!("this term selects matching {what} of every cluster in the account");
+            let help = "add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name";
             drafts.push(Draft::at(&RULE, node, message).help(help));
         }
     }
 }
 
-/// The value of the first tag of a term none of whose tags is specific.
+/// The value of a term's first tag, if no tag of the term is specific.
 fn unspecific(term: Node<'_>) -> Option<Node<'_>> {
     if term.get("id").is_some() {
         return None;
@@ -110,7 +110,7 @@ fn is_specific(key: &str, value: &str) -> bool {
     if in_tag(key, value).is_some() {
         return !key.ends_with("/*");
     }
-    // Without a cluster's name the tag only marks what Karpenter may use.
+    // Without a cluster's name the tag only marks the resources that Karpenter may use.
     let discovery = key == "karpenter.sh/discovery" && !value.contains(['*', '?']);
     let wide = value.starts_with('*') || value.is_empty();
     !(GENERIC.contains(&key.to_ascii_lowercase().as_str()) || wide || discovery)
@@ -125,19 +125,19 @@ mod tests {
     }
 
     #[test]
-    fn the_first_tag_of_the_term_is_marked() {
+    fn reports_the_first_tag_of_the_term() {
         let text = class("{tags: {Tier: private, Name: '*private*'}}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {Tier: private, Name: '*private*'}}]
             |                                       ^^^^^^^
         warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [1.0-1.14]
-          this term selects the subnets of every cluster in the account that fit it
-          help: add a tag that only this cluster's carry, such as `karpenter.sh/discovery` with its name
+          this term selects matching subnets of every cluster in the account
+          help: add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name
         ");
     }
 
     #[test]
-    fn what_marks_resources_of_every_cluster_is_found() {
+    fn reports_tags_that_resources_of_every_cluster_carry() {
         for tags in [
             "kubernetes.io/role/internal-elb: '1'",
             "Name: '*'",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn one_specific_tag_is_enough() {
+    fn accepts_one_specific_tag() {
         for term in [
             "{tags: {karpenter.sh/discovery: prod}}",
             "{tags: {karpenter.sh/discovery: 'prod-*'}}",

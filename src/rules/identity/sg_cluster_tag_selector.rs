@@ -8,16 +8,17 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Points at terms that select security groups by the tag `kubernetes.io/cluster/<name>` alone.
+    /// Reports terms that select security groups only by the tag `kubernetes.io/cluster/<name>`.
     ///
     /// ## Why it is bad
     ///
-    /// EKS and its controllers put the tag on several security groups of a cluster: that of the cluster, that of the
-    /// nodes, those of load balancers. All of them are attached to every node. The AWS load balancer controller then
-    /// refuses to work with `expect exactly one securityGroup tagged with kubernetes.io/cluster/…`, and a load balancer's
-    /// group that comes or goes replaces every node: `SecurityGroupDrift`.
+    /// EKS and its controllers put this tag on several security groups of a cluster: the cluster security group, the
+    /// node security group and the security groups of load balancers. Karpenter attaches all of them to every node. The
+    /// AWS Load Balancer Controller then fails with `expect exactly one securityGroup tagged with
+    /// kubernetes.io/cluster/…`. When the security group of a load balancer is added or removed, Karpenter replaces
+    /// every node: `SecurityGroupDrift`.
     ///
-    /// Where only one security group carries the tag, all is well.
+    /// The selector does no harm if only one security group carries the tag.
     ///
     /// ## Example
     ///
@@ -58,7 +59,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "security groups are selected by a tag that several of a cluster's carry",
+        summary: "security groups are selected by a tag that several security groups of a cluster carry",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -67,13 +68,15 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for term in object.items_at(&["spec", "securityGroupSelectorTerms"]) {
-        // Another tag in the term narrows it down.
+        // Another tag in the term narrows the selection down.
         let Some(tags) = term.get("tags").filter(|tags| tags.len() == 1 && term.get("id").is_none()) else { continue };
         let Some((key, node)) = tags.members().find(|(key, _)| key.starts_with("kubernetes.io/cluster/")) else {
             continue;
         };
-        let message = format!("several security groups of a cluster carry `{key}`, and nodes get all of them");
-        let help = "tag the one that nodes need, such as with `karpenter.sh/discovery`, and select it by that";
+        let message = format!(
+            "several security groups of a cluster carry `{key}`, and Karpenter attaches all of them to every node"
+        );
+        let help = "tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
     }
 }
@@ -87,18 +90,18 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_the_tag_is_marked() {
+    fn reports_the_key_of_the_tag() {
         insta::assert_snapshot!(findings(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned}}")), @"
           5 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [1.0-1.14]
-          several security groups of a cluster carry `kubernetes.io/cluster/prod`, and nodes get all of them
-          help: tag the one that nodes need, such as with `karpenter.sh/discovery`, and select it by that
+          several security groups of a cluster carry `kubernetes.io/cluster/prod`, and Karpenter attaches all of them to every node
+          help: tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag
         ");
     }
 
     #[test]
-    fn a_term_that_another_tag_narrows_down_is_left_alone() {
+    fn ignores_term_with_another_tag() {
         silent(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned, Name: prod-node}}"));
         silent(&super::RULE, &class("{tags: {karpenter.sh/discovery: prod}}"));
         silent(&super::RULE, &class("{id: sg-1}"));

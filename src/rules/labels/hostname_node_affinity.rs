@@ -13,19 +13,23 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// A node has a name only once it exists, so Karpenter refuses the key: a pod that waits with it in its node selector or
-    /// in any required term is passed over, whatever the operator (`ignoring pod, … label kubernetes.io/hostname is
-    /// restricted`). `NotIn` to avoid one bad node is enough, and so is a term among alternatives. Up to 1.4 a preferred
-    /// term does the same; from 1.5 on such a preference is dropped.
+    /// A node gets its name only when it is created, so Karpenter restricts this key. Karpenter ignores a pending pod
+    /// that has the key in its node selector or in any required term, whatever the operator (`ignoring pod, … label
+    /// kubernetes.io/hostname is restricted`). Even a `NotIn` that only avoids one bad node has this effect, and so
+    /// does one of several alternative terms. In 1.4 and earlier, a preferred term has the same effect; 1.5 and later
+    /// drop the preference.
     ///
-    /// To keep pods apart, or together, `podAntiAffinity`, `podAffinity` and `topologySpreadConstraints` with the
-    /// `topologyKey` `kubernetes.io/hostname` are supported.
+    /// To keep pods apart or together, use `podAntiAffinity`, `podAffinity` or `topologySpreadConstraints` with the
+    /// `topologyKey` `kubernetes.io/hostname`. Karpenter supports all three.
     ///
     /// ## What is not reported
     ///
-    /// Pods of a DaemonSet, pods with a node or another scheduler, those that stay off Karpenter's nodes, and a Pod that
-    /// names one machine and belongs to no workload: it is meant for a node that exists. A workload that names one machine
-    /// may be meant for a node of another maker too, and is a warning; all else is an error.
+    /// - pods of a DaemonSet, pods that already have a node or use another scheduler, and pods that stay off
+    ///   Karpenter's nodes;
+    /// - a Pod that belongs to no workload and selects a node by name: it is meant for a node that already exists.
+    ///
+    /// A workload that selects a node by name is a warning, because Karpenter may not manage that node. A preference
+    /// that Karpenter only drops is an info. Everything else is an error.
     ///
     /// ## Example
     ///
@@ -49,7 +53,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Taint or cordon the node, and for spreading:
+    /// Taint or cordon the node. To spread pods:
     ///
     /// ```yaml
     /// apiVersion: apps/v1
@@ -80,7 +84,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a pod chooses nodes by their name, and Karpenter passes it over",
+        summary: "a pod selects nodes by hostname, so Karpenter ignores the pod",
         on: &[On::Workload],
         inventory: &[],
         check: check,
@@ -89,14 +93,14 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
-    let of_workload = object.kind() != "Pod" || object.at(&["metadata", "ownerReferences"]).is_some();
+    let is_workload = object.kind() != "Pod" || object.at(&["metadata", "ownerReferences"]).is_some();
     for expression in pod.expressions().filter(|expression| expression.key == HOSTNAME) {
-        let names_machines = expression.values().next().is_some() && !expression.operator.is_negative();
+        let names_nodes = expression.values().next().is_some() && !expression.operator.is_negative();
         if matches!(expression.origin, Origin::Preferred { .. }) {
             preferred(expression, drafts);
-        } else if of_workload || !names_machines {
-            let message = "Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name";
-            let severity = if names_machines { Severity::Warning } else { Severity::Error };
+        } else if is_workload || !names_nodes {
+            let message = "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name";
+            let severity = if names_nodes { Severity::Warning } else { Severity::Error };
             drafts.push(draft(expression, message, severity));
         }
     }
@@ -105,19 +109,20 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 fn preferred<'d>(expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let before = Releases::until(4);
     let message = format!(
-        "Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name, not even as a preference ({before})"
+        "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference ({before})"
     );
     drafts.push(draft(expression, &message, Severity::Error).releases(before));
     if !expression.operator.is_negative() {
         let since = Releases::since(5);
-        let message = format!("Karpenter drops this preference: a new node cannot be chosen by its name ({since})");
+        let message =
+            format!("Karpenter drops this preference: a new node cannot be selected by name ({since})");
         drafts.push(draft(expression, &message, Severity::Info).releases(since));
     }
 }
 
 fn draft<'d>(expression: Expression<'d>, message: &str, severity: Severity) -> Draft<'d> {
     let help = if expression.operator.is_negative() {
-        "remove it; to keep pods off a node, cordon or taint the node"
+        "remove this expression; to keep pods off a node, cordon or taint the node"
     } else {
         "select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`"
     };
@@ -129,9 +134,9 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::{Settings, Target};
 
-    fn deployment(asks: &str) -> String {
+    fn deployment(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      {asks}\n"
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      {spec}\n"
         )
     }
 
@@ -142,19 +147,19 @@ mod tests {
     }
 
     #[test]
-    fn every_operator_is_refused_and_one_machine_is_a_warning() {
+    fn reports_every_operator_and_only_warns_about_a_named_node() {
         insta::assert_snapshot!(findings(&super::RULE, &affinity("NotIn, values: [ip-10-0-1-7]")), @"
           9 |         {matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-7]}]}]}}}
             |                                   ^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
-          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name
-          help: remove it; to keep pods off a node, cordon or taint the node
+          Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name
+          help: remove this expression; to keep pods off a node, cordon or taint the node
         ");
         insta::assert_snapshot!(findings(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: rack-7}")), @"
           8 |       nodeSelector: {kubernetes.io/hostname: rack-7}
             |                      ^^^^^^^^^^^^^^^^^^^^^^
         warning Deployment/a spec.template.spec.nodeSelector [1.0-1.14]
-          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name
+          Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
         ");
         for operator in ["Exists", "DoesNotExist", "In, values: [a]"] {
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preference_stops_the_pod_up_to_1_4_and_is_dropped_later() {
+    fn preference_blocks_the_pod_until_1_4_and_is_dropped_since_1_5() {
         let text = deployment(
             "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [\n        {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}",
         );
@@ -172,19 +177,19 @@ mod tests {
           9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^
         error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.0-1.4]
-          Karpenter makes no node for this pod while it waits: a new node cannot be chosen by its name, not even as a preference (1.0-1.4)
+          Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference (1.0-1.4)
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
           9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^
         info Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5-1.14]
-          Karpenter drops this preference: a new node cannot be chosen by its name (1.5-1.14)
+          Karpenter drops this preference: a new node cannot be selected by name (1.5-1.14)
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
         ");
         silent(&super::RULE, &text.replace("operator: In", "operator: NotIn"));
     }
 
     #[test]
-    fn pods_of_a_daemon_set_and_pods_meant_for_a_node_that_exists_are_left_alone() {
+    fn ignores_daemon_sets_and_pods_meant_for_an_existing_node() {
         silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}").replace("Deployment", "DaemonSet"));
         let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nodeSelector: {kubernetes.io/hostname: a}}\n";
         silent(&super::RULE, pod);
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topology_key_is_supported() {
+    fn accepts_hostname_as_topology_key() {
         silent(&super::RULE, &deployment("topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]"));
     }
 }

@@ -13,28 +13,28 @@ use scheduling::pod::{Expression, Origin, Pod};
 rule! {
     /// ## What it does
     ///
-    /// Looks for annotations, labels, tolerations and tags of Cluster Autoscaler and of Karpenter before 1.0, which nothing
-    /// reads any more:
+    /// Looks for annotations, labels, tolerations and tags that Cluster Autoscaler or Karpenter before 1.0 used and
+    /// that nothing reads any more:
     ///
-    /// | leftover | instead |
+    /// | leftover | use instead |
     /// |---|---|
-    /// | annotation `karpenter.sh/do-not-evict` of a pod | `karpenter.sh/do-not-disrupt` |
-    /// | annotation `karpenter.sh/do-not-consolidate` of a node or NodePool template | `karpenter.sh/do-not-disrupt`, which also stops drift |
-    /// | annotation `cluster-autoscaler.kubernetes.io/safe-to-evict: "false"` of a pod | `karpenter.sh/do-not-disrupt: "true"` |
-    /// | annotation `cluster-autoscaler.kubernetes.io/scale-down-disabled` of a node or NodePool template | `karpenter.sh/do-not-disrupt` |
-    /// | selector, affinity or `topologyKey` `karpenter.sh/provisioner-name` | `karpenter.sh/nodepool` |
-    /// | selector or affinity `karpenter.k8s.aws/instance-pods` | none |
-    /// | toleration of `karpenter.sh/disruption` | `karpenter.sh/disrupted`, which has no value |
-    /// | tags `k8s.io/cluster-autoscaler/…` of an EC2NodeClass | labels and taints of the NodePool |
+    /// | annotation `karpenter.sh/do-not-evict` on a pod | `karpenter.sh/do-not-disrupt` |
+    /// | annotation `karpenter.sh/do-not-consolidate` on a node or NodePool template | `karpenter.sh/do-not-disrupt`, which also blocks drift |
+    /// | annotation `cluster-autoscaler.kubernetes.io/safe-to-evict: "false"` on a pod | `karpenter.sh/do-not-disrupt: "true"` |
+    /// | annotation `cluster-autoscaler.kubernetes.io/scale-down-disabled` on a node or NodePool template | `karpenter.sh/do-not-disrupt` |
+    /// | selector, affinity or `topologyKey` with `karpenter.sh/provisioner-name` | `karpenter.sh/nodepool` |
+    /// | selector or affinity with `karpenter.k8s.aws/instance-pods` | nothing: there is no such label any more |
+    /// | toleration of the taint `karpenter.sh/disruption` | `karpenter.sh/disrupted`, which has no value |
+    /// | tags `k8s.io/cluster-autoscaler/…` on an EC2NodeClass | labels and taints on the NodePool |
     ///
     /// ## Why it is bad
     ///
-    /// An annotation that is not read protects nothing: the pod is moved when nodes are consolidated. A selector on
-    /// `karpenter.sh/provisioner-name` does worse: the pod is passed over and stays pending, because `karpenter.sh` is
-    /// restricted; that is an error.
+    /// An annotation that nothing reads protects nothing: Karpenter evicts the pod when it consolidates the node. A
+    /// selector on `karpenter.sh/provisioner-name` is worse. The domain `karpenter.sh` is restricted, so Karpenter
+    /// ignores the pod and the pod stays Pending. That case is an error.
     ///
-    /// `safe-to-evict` with another value than `"false"` is not reported, nor where the pod says `do-not-disrupt` as well:
-    /// both autoscalers may be in use.
+    /// The rule does not report `safe-to-evict` with a value other than `"false"`, or on a pod that also has
+    /// `do-not-disrupt`: both autoscalers may be in use.
     ///
     /// ## Example
     ///
@@ -64,13 +64,14 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where the new name means the same: `do-not-evict`, and a `topologyKey`. The others are to be looked at: a pool
-    /// need not have the name of the provisioner, and `do-not-disrupt` protects from more than what it replaces.
+    /// Safe where the new name means the same: `do-not-evict` and `topologyKey`. Review the other fixes: a NodePool may
+    /// have another name than the provisioner had, and `do-not-disrupt` protects against more than the annotation that
+    /// it replaces.
     ///
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#3594, #4758; kubernetes-sigs/aws-ebs-csi-driver#2165
-    /// - Karpenter's upgrade guide, 0.32 and 0.33, and its guide for the way from Cluster Autoscaler
+    /// - Karpenter's upgrade guide, 0.32 and 0.33, and its guide to migrating from Cluster Autoscaler
     RULE {
         name: "legacy-annotations-labels",
         family: Family::Labels,
@@ -78,7 +79,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "an annotation, label, toleration or tag of Cluster Autoscaler or an old Karpenter that nothing reads",
+        summary: "an annotation, label, toleration or tag of Cluster Autoscaler or of Karpenter before 1.0 that nothing reads any more",
         on: &[
             On::Workload,
             On::Kind(Kind::NODE_POOL),
@@ -94,27 +95,28 @@ const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if object.is(Kind::NODE_POOL) {
-        of_nodes(object.at(&["spec", "template", "metadata", "annotations"]), drafts);
+        check_node_annotations(object.at(&["spec", "template", "metadata", "annotations"]), drafts);
     } else if object.is(Kind::NODE_CLASS) {
         let tags = object.members_at(&["spec", "tags"]);
         let old = tags.filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
         drafts.extend(old.map(|(_, tag)| {
-            let message = "this tag is for Cluster Autoscaler: Karpenter puts it on instances, and nothing reads it there";
-            let help = "remove it; labels and taints of the nodes belong on the NodePool";
+            let message =
+                "Karpenter copies this Cluster Autoscaler tag to its instances, where nothing reads it";
+            let help = "remove it; set labels and taints of the nodes on the NodePool";
             Draft::new(&RULE, Place::key_of_map(tag), message).severity(Severity::Info).help(help)
         }));
     } else if let (Some(template), Some(pod)) = (object.pod(), Pod::of(object)) {
-        of_pods(template.at_path(&["metadata", "annotations"]), drafts);
-        selectors(pod, drafts);
-        topology(pod, drafts);
-        tolerations(pod, drafts);
+        check_pod_annotations(template.at_path(&["metadata", "annotations"]), drafts);
+        check_selectors(pod, drafts);
+        check_topology_keys(pod, drafts);
+        check_tolerations(pod, drafts);
     } else {
-        of_nodes(object.at(&["metadata", "annotations"]), drafts);
+        check_node_annotations(object.at(&["metadata", "annotations"]), drafts);
     }
 }
 
-/// Annotations of pods.
-fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports leftover annotations of a pod.
+fn check_pod_annotations<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
     let Some(annotations) = annotations else { return };
     let present = annotations.get(DO_NOT_DISRUPT).is_some();
     if let Some(old) = annotations.get("karpenter.sh/do-not-evict") {
@@ -122,30 +124,30 @@ fn of_pods<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
     }
     let cluster_autoscaler = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict");
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
-        let message = "Karpenter does not read `safe-to-evict`: it moves the pod when it consolidates nodes";
+        let message =
+            "Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node";
         let add = Change::Add(annotations, DO_NOT_DISRUPT.to_owned(), "true".to_owned());
-        drafts.push(annotation(old, message).propose("keep the pod from being moved", add));
+        drafts.push(annotation(old, message).propose("add `karpenter.sh/do-not-disrupt`", add));
     }
 }
 
 fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
     if old.as_str() != Some("true") {
-        let message = "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read";
+        let message = "`karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more";
         let draft = annotation(old, message).severity(Severity::Info).help("remove it");
         return draft.mend("remove it", Change::Remove(old));
     }
-    let message =
-        "`karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved";
+    let message = "`karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more: it does not protect the pod";
     let draft = annotation(old, message);
     if present {
         draft.mend("remove it", Change::Remove(old))
     } else {
-        draft.mend("write the present name", Change::Rename(old, DO_NOT_DISRUPT.to_owned()))
+        draft.mend("write the current name", Change::Rename(old, DO_NOT_DISRUPT.to_owned()))
     }
 }
 
-/// Annotations of nodes.
-fn of_nodes<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports leftover annotations of a node or of a NodePool template.
+fn check_node_annotations<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
     const OLD: [&str; 2] =
         ["karpenter.sh/do-not-consolidate", "cluster-autoscaler.kubernetes.io/scale-down-disabled"];
     let Some(annotations) = annotations else { return };
@@ -153,7 +155,8 @@ fn of_nodes<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
         return;
     }
     for old in OLD.iter().filter_map(|key| annotations.get(key)) {
-        let message = format!("Karpenter does not read `{}`: the node is consolidated like any other", old.key());
+        let message =
+            format!("Karpenter does not read `{}`, and consolidates the node like any other", old.key());
         drafts.push(annotation(old, &message));
     }
 }
@@ -162,20 +165,21 @@ fn annotation<'d>(node: Node<'d>, message: &str) -> Draft<'d> {
     Draft::new(&RULE, Place::key_of_map(node), message).help("write `karpenter.sh/do-not-disrupt: \"true\"`")
 }
 
-fn selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     let old = pod.expressions().filter(|expression| labels::is_of_old_releases(expression.key));
     for expression in old {
         let key = expression.key;
         let ignored = pod.may_ask_for_a_node() && !matches!(expression.origin, Origin::Preferred { .. });
         let severity = if ignored { Severity::Error } else { Severity::Warning };
-        let effect = if ignored { ": Karpenter makes no node for this pod while it waits" } else { "" };
-        let message = format!("`{key}` is a label of Karpenter before 1.0, and no node carries it{effect}");
+        let effect =
+            if ignored { ": Karpenter launches no node for this pod while it is pending" } else { "" };
+        let message = format!("`{key}` is a label of Karpenter before 1.0 that no node has any more{effect}");
         let help = if key == INSTANCE_PODS {
-            "remove it; there is no label for the number of pods".to_owned()
+            "remove it; no label gives the number of pods that fit a node".to_owned()
         } else if expression.operator.is_negative() {
-            format!("write `{NODEPOOL}`, which with `DoesNotExist` keeps the pod off Karpenter's nodes")
+            format!("write `{NODEPOOL}`; with `DoesNotExist` it keeps the pod off Karpenter's nodes")
         } else {
-            format!("write `{NODEPOOL}` and the name of the NodePool")
+            format!("write `{NODEPOOL}` with the name of the NodePool")
         };
         let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).help(help);
         drafts.push(match rename(pod, expression) {
@@ -189,40 +193,43 @@ fn rename<'d>(pod: Pod<'d>, expression: Expression<'d>) -> Option<Change<'d>> {
     if expression.key == PROVISIONER_NAME { rename_label(expression, pod.object(), NODEPOOL) } else { None }
 }
 
-/// Spreading and affinity over the old label.
-fn topology<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports spread constraints and pod (anti-)affinity terms whose `topologyKey` is the old label.
+fn check_topology_keys<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
     let spec = pod.spec();
     let spread = spec.items_at(&["topologySpreadConstraints"]);
-    spread.for_each(|item| spread_over(pod, item, drafts));
+    spread.for_each(|item| check_topology_key(pod, item, drafts));
     for kind in ["podAffinity", "podAntiAffinity"] {
-        spec.items_at(&["affinity", kind, REQUIRED]).for_each(|term| spread_over(pod, term, drafts));
+        spec.items_at(&["affinity", kind, REQUIRED]).for_each(|term| check_topology_key(pod, term, drafts));
         for term in spec.items_at(&["affinity", kind, PREFERRED]) {
             if let Some(term) = term.get("podAffinityTerm") {
-                spread_over(pod, term, drafts);
+                check_topology_key(pod, term, drafts);
             }
         }
     }
 }
 
 #[inline(never)]
-fn spread_over<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(key) = term.get("topologyKey").filter(|key| key.as_str() == Some(PROVISIONER_NAME)) else { return };
-    let message = format_args!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0, and no node carries it");
+fn check_topology_key<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(key) = term.get("topologyKey").filter(|key| key.as_str() == Some(PROVISIONER_NAME)) else {
+        return;
+    };
+    let message =
+        format_args!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0 that no node has any more");
     let draft = Draft::at(&RULE, key, message).write(NODEPOOL);
-    let lives = pod.object().operation() == Operation::Update;
+    let is_update = pod.object().operation() == Operation::Update;
     let change = Change::Set(key, NODEPOOL.to_owned());
-    drafts.push(if lives { draft } else { draft.mend("write the present name", change) });
+    drafts.push(if is_update { draft } else { draft.mend("write the current name", change) });
 }
 
-fn tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     let items = pod.spec().items_at(&["tolerations"]);
     let old = items.filter_map(|item| item.get("key")).filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
     drafts.extend(old.map(|key| {
-        let message = "`karpenter.sh/disruption` is the taint of Karpenter before 1.0: no node has it any more";
-        let help = "write `karpenter.sh/disrupted` with `operator: Exists`, or remove it: a pod that tolerates the taint is not \
-                    moved before its node goes";
+        let message = "`karpenter.sh/disruption` is a taint of Karpenter before 1.0 that no node has any more";
+        let help = "write `karpenter.sh/disrupted` with `operator: Exists`, or remove the toleration: Karpenter does not evict a \
+                    pod that tolerates this taint before it terminates the node";
         Draft::new(&RULE, Place::value(key), message).help(help)
     }));
 }
@@ -231,22 +238,22 @@ fn tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
 mod tests {
     use crate::rules::testing::{findings, fixed, silent};
 
-    fn pod(annotations: &str, asks: &str) -> String {
+    fn pod(annotations: &str, spec: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec:\n  containers: []\n  {asks}\n"
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec:\n  containers: []\n  {spec}\n"
         )
     }
 
     #[test]
-    fn old_annotations_of_pods_protect_nothing() {
+    fn replaces_do_not_evict_with_do_not_disrupt() {
         let text = pod("karpenter.sh/do-not-evict: 'true'", "");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   annotations: {karpenter.sh/do-not-evict: 'true'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Pod/a metadata.annotations [1.0-1.14]
-          `karpenter.sh/do-not-evict` is of Karpenter before 1.0 and no longer read: it does not keep the pod from being moved
+          `karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more: it does not protect the pod
           help: write `karpenter.sh/do-not-disrupt: "true"`
-          fix: write the present name: "karpenter.sh/do-not-disrupt"
+          fix: write the current name: "karpenter.sh/do-not-disrupt"
         "#);
         assert_eq!(fixed(&super::RULE, &text), text.replace("evict", "disrupt"));
         let both = pod("karpenter.sh/do-not-evict: 'true', karpenter.sh/do-not-disrupt: 'true'", "");
@@ -256,34 +263,34 @@ mod tests {
     }
 
     #[test]
-    fn safe_to_evict_is_of_cluster_autoscaler() {
+    fn reports_safe_to_evict_of_cluster_autoscaler() {
         let of = |more: &str| pod(&format!("cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'{more}"), "");
         insta::assert_snapshot!(findings(&super::RULE, &of("")), @r#"
           5 |   annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Pod/a metadata.annotations [1.0-1.14]
-          Karpenter does not read `safe-to-evict`: it moves the pod when it consolidates nodes
+          Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node
           help: write `karpenter.sh/do-not-disrupt: "true"`
-          fix to look at: keep the pod from being moved: ", karpenter.sh/do-not-disrupt: \"true\""
+          fix to look at: add `karpenter.sh/do-not-disrupt`: ", karpenter.sh/do-not-disrupt: \"true\""
         "#);
         silent(&super::RULE, &of(", karpenter.sh/do-not-disrupt: 'true'"));
         silent(&super::RULE, &of("").replace("false", "true"));
     }
 
     #[test]
-    fn a_selector_on_the_old_name_of_the_pool_stops_the_pod() {
+    fn selector_on_provisioner_name_blocks_the_pod() {
         insta::assert_snapshot!(findings(&super::RULE, &pod("", "nodeSelector: {karpenter.sh/provisioner-name: default}")), @r#"
           8 |   nodeSelector: {karpenter.sh/provisioner-name: default}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error Pod/a spec.nodeSelector [1.0-1.14]
-          `karpenter.sh/provisioner-name` is a label of Karpenter before 1.0, and no node carries it: Karpenter makes no node for this pod while it waits
-          help: write `karpenter.sh/nodepool` and the name of the NodePool
+          `karpenter.sh/provisioner-name` is a label of Karpenter before 1.0 that no node has any more: Karpenter launches no node for this pod while it is pending
+          help: write `karpenter.sh/nodepool` with the name of the NodePool
           fix to look at: select the NodePool: "karpenter.sh/nodepool"
         "#);
     }
 
     #[test]
-    fn spreading_over_the_old_name_is_renamed() {
+    fn renames_provisioner_name_in_topology_keys() {
         let text = pod("", "topologySpreadConstraints: [{topologyKey: karpenter.sh/provisioner-name}]");
         assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));
         let text = pod("", "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{podAffinityTerm: {topologyKey: karpenter.sh/provisioner-name}}]}}");
@@ -291,29 +298,29 @@ mod tests {
     }
 
     #[test]
-    fn the_old_taint_is_tolerated_in_vain() {
+    fn reports_toleration_of_the_old_disruption_taint() {
         insta::assert_snapshot!(findings(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disruption, operator: Exists}]")), @"
           8 |   tolerations: [{key: karpenter.sh/disruption, operator: Exists}]
             |                       ^^^^^^^^^^^^^^^^^^^^^^^
         warning Pod/a spec.tolerations[0].key [1.0-1.14]
-          `karpenter.sh/disruption` is the taint of Karpenter before 1.0: no node has it any more
-          help: write `karpenter.sh/disrupted` with `operator: Exists`, or remove it: a pod that tolerates the taint is not moved before its node goes
+          `karpenter.sh/disruption` is a taint of Karpenter before 1.0 that no node has any more
+          help: write `karpenter.sh/disrupted` with `operator: Exists`, or remove the toleration: Karpenter does not evict a pod that tolerates this taint before it terminates the node
         ");
     }
 
     #[test]
-    fn nodes_and_node_classes_carry_leftovers_too() {
+    fn reports_leftovers_on_nodes_pools_and_node_classes() {
         let node = "apiVersion: v1\nkind: Node\nmetadata: {name: a, annotations: {karpenter.sh/do-not-consolidate: 'true'}}\n";
-        assert!(findings(&super::RULE, node).contains("consolidated like any other"));
+        assert!(findings(&super::RULE, node).contains("consolidates the node like any other"));
         let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: 'true'}}}}\n";
-        assert!(findings(&super::RULE, pool).contains("consolidated like any other"));
+        assert!(findings(&super::RULE, pool).contains("consolidates the node like any other"));
         let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {tags: {k8s.io/cluster-autoscaler/enabled: 'true', team: a}}\n";
         assert!(findings(&super::RULE, class).starts_with("  4 |"));
         assert!(findings(&super::RULE, class).contains("info EC2NodeClass/a spec.tags"));
     }
 
     #[test]
-    fn present_names_are_left_alone() {
+    fn accepts_current_names() {
         silent(&super::RULE, &pod("karpenter.sh/do-not-disrupt: 'true'", "nodeSelector: {karpenter.sh/nodepool: a}"));
         silent(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disrupted, operator: Exists}]"));
     }

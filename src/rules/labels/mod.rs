@@ -1,4 +1,4 @@
-//! Labels, selectors and taints that stop nodes or keep pods from them.
+//! Rules for labels, selectors and taints that keep Karpenter from launching nodes or keep pods off them.
 
 family! {
     hostname_node_affinity,

@@ -13,19 +13,21 @@ use scheduling::pod::Pod;
 rule! {
     /// ## What it does
     ///
-    /// Checks that a pod which selects a NodePool, by its name or by a label that the pool sets, tolerates the taints of the
-    /// pool. It speaks where every pool that the pod selects has a taint which the pod does not tolerate.
+    /// Checks that a pod which selects a NodePool, by name or by a label that the NodePool sets, tolerates the
+    /// NodePool's taints. The rule reports the pod only if every NodePool that it selects has a taint which it does not
+    /// tolerate.
     ///
-    /// Start-up taints (`spec.template.spec.startupTaints`) and the effect `PreferNoSchedule` keep no pod away for good and
-    /// do not count.
+    /// Start-up taints (`spec.template.spec.startupTaints`) and taints with the effect `PreferNoSchedule` do not count,
+    /// because they do not keep pods away permanently.
     ///
     /// ## Why it is bad
     ///
-    /// The pod stays pending, and the controller says `did not tolerate taint (taint=dedicated=gpu:NoSchedule)`. A
-    /// toleration with another value or effect, or with `Equal` and no value, is as good as none.
+    /// The pod stays Pending, and the controller logs `did not tolerate taint (taint=dedicated=gpu:NoSchedule)`. A
+    /// toleration with another value or effect does not match the taint, and neither does `Equal` without a value.
     ///
-    /// It is an error where the input holds every NodePool (`--complete`) and the pod selects by what Karpenter's nodes alone
-    /// have, such as `karpenter.sh/nodepool`; a warning otherwise, as a managed node group may have the label.
+    /// The finding is an error if the input holds every NodePool (`--complete`) and the pod selects a label that only
+    /// Karpenter's nodes have, such as `karpenter.sh/nodepool`. Otherwise it is a warning, because a managed node group
+    /// may have the label.
     ///
     /// ## Example
     ///
@@ -86,7 +88,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a pod selects a NodePool and does not tolerate its taint",
+        summary: "a pod selects a NodePool but does not tolerate its taint",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         check: check,
@@ -100,40 +102,44 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let (pool, taint, node) = stuck.untolerated?;
-    let near = near(pod, &taint);
-    let place = match (&near, pod.spec().get("tolerations")) {
+    let near_miss = near_miss(pod, &taint);
+    let place = match (&near_miss, pod.spec().get("tolerations")) {
         (Some((item, _)), _) => Place::value(*item),
         (None, Some(tolerations)) => Place::key(tolerations),
         (None, None) => Place::missing(pod.spec(), "tolerations"),
     };
-    let but = near.map(|(_, but)| format!("; its toleration {but}")).unwrap_or_default();
+    let difference =
+        near_miss.map(|(_, difference)| format!("; the pod's toleration {difference}")).unwrap_or_default();
     let name = pool.name();
-    let message =
-        format!("this pod selects the NodePool `{name}` and does not tolerate its taint `{taint}`: it gets no node{but}");
+    let message = format!(
+        "Karpenter launches no node for this pod: it selects the NodePool `{name}` but does not tolerate the taint `{taint}`{difference}"
+    );
     let value = if taint.value.is_empty() { String::new() } else { format!(" value: {},", taint.value) };
     let operator = if taint.value.is_empty() { "Exists" } else { "Equal" };
-    let help =
-        format!("tolerate `{{key: {}, operator: {operator},{value} effect: {}}}`", taint.key, taint.effect);
+    let help = format!(
+        "use the toleration `{{key: {}, operator: {operator},{value} effect: {}}}`",
+        taint.key, taint.effect
+    );
     let severity = if is_certain(pod, context) { Severity::Error } else { Severity::Warning };
     let draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
-    Some(draft.related(Place::value(node), format!("the taint of `{name}`")))
+    Some(draft.related(Place::value(node), format!("taint of the NodePool `{name}`")))
 }
 
-/// A toleration of the same key that does not cover the taint, and what is amiss with it.
-fn near<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> {
+/// Toleration with the taint's key that does not match the taint, and how it differs.
+fn near_miss<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> {
     let items = pod.spec().items_at(&["tolerations"]);
-    let mut near = items.filter(|item| item.str_at(&["key"]) == Some(taint.key));
-    near.next().map(|item| {
+    let mut same_key = items.filter(|item| item.str_at(&["key"]) == Some(taint.key));
+    same_key.next().map(|item| {
         let toleration = toleration(item);
         let equal = matches!(toleration.operator, "" | "Equal");
-        let but = if equal && toleration.value.is_empty() && !taint.value.is_empty() {
+        let difference = if equal && toleration.value.is_empty() && !taint.value.is_empty() {
             "has no value".to_owned()
         } else if equal && toleration.value != taint.value {
             format!("has the value `{}`", toleration.value)
         } else {
             format!("has the effect `{}`", toleration.effect)
         };
-        (item, but)
+        (item, difference)
     })
 }
 
@@ -148,55 +154,58 @@ mod tests {
         )
     }
 
-    fn pod(asks: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {asks}\n")
+    fn pod(spec: &str) -> String {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {spec}\n")
     }
 
     const GPU: &str = "taints: [{key: dedicated, value: gpu, effect: NoSchedule}]";
 
     #[test]
-    fn the_place_is_where_the_toleration_is_wanting_and_the_taint_is_shown() {
+    fn points_at_the_missing_toleration_and_at_the_taint() {
         let text = pool("gpu", "", GPU) + &pod("nodeSelector: {karpenter.sh/nodepool: gpu}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          13 | spec:
             | ^^^^
         warning Pod/a spec.tolerations [1.0-1.14]
-          this pod selects the NodePool `gpu` and does not tolerate its taint `dedicated=gpu:NoSchedule`: it gets no node
-          help: tolerate `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
-          see line 8 spec.template.spec.taints[0]: the taint of `gpu`
+          Karpenter launches no node for this pod: it selects the NodePool `gpu` but does not tolerate the taint `dedicated=gpu:NoSchedule`
+          help: use the toleration `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
+          see line 8 spec.template.spec.taints[0]: taint of the NodePool `gpu`
         ");
         let complete = Settings { complete_inventory: true, ..Settings::default() };
         assert!(findings_with(&super::RULE, &text, &complete).contains("error Pod/a spec.tolerations"));
     }
 
     #[test]
-    fn a_near_miss_is_named() {
-        let of = |toleration: &str| {
-            let asks = format!("nodeSelector: {{team: ml}}\n  tolerations:\n  - {toleration}");
-            findings(&super::RULE, &(pool("gpu", "team: ml", GPU) + &pod(&asks)))
+    fn explains_why_a_toleration_does_not_match() {
+        let report_with = |toleration: &str| {
+            let spec = format!("nodeSelector: {{team: ml}}\n  tolerations:\n  - {toleration}");
+            findings(&super::RULE, &(pool("gpu", "team: ml", GPU) + &pod(&spec)))
         };
-        insta::assert_snapshot!(of("{key: dedicated, value: cpu}"), @"
+        insta::assert_snapshot!(report_with("{key: dedicated, value: cpu}"), @"
          17 |   - {key: dedicated, value: cpu}
             |      ^^^
         warning Pod/a spec.tolerations[0] [1.0-1.14]
-          this pod selects the NodePool `gpu` and does not tolerate its taint `dedicated=gpu:NoSchedule`: it gets no node; its toleration has the value `cpu`
-          help: tolerate `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
-          see line 8 spec.template.spec.taints[0]: the taint of `gpu`
+          Karpenter launches no node for this pod: it selects the NodePool `gpu` but does not tolerate the taint `dedicated=gpu:NoSchedule`; the pod's toleration has the value `cpu`
+          help: use the toleration `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
+          see line 8 spec.template.spec.taints[0]: taint of the NodePool `gpu`
         ");
-        assert!(of("{key: dedicated, operator: Exists, effect: NoExecute}").contains("has the effect `NoExecute`"));
-        assert!(of("{key: dedicated}").contains("has no value"));
-        assert_eq!(of("{key: dedicated, operator: Exists}"), "");
-        assert_eq!(of("{operator: Exists}"), "");
+        assert!(
+            report_with("{key: dedicated, operator: Exists, effect: NoExecute}")
+                .contains("has the effect `NoExecute`")
+        );
+        assert!(report_with("{key: dedicated}").contains("has no value"));
+        assert_eq!(report_with("{key: dedicated, operator: Exists}"), "");
+        assert_eq!(report_with("{operator: Exists}"), "");
     }
 
     #[test]
-    fn another_pool_that_is_selected_and_open_is_enough() {
+    fn accepts_another_selected_pool_without_taints() {
         let pools = pool("gpu", "team: ml", GPU) + &pool("open", "team: ml", "requirements: []");
         silent(&super::RULE, &(pools + &pod("nodeSelector: {team: ml}")));
     }
 
     #[test]
-    fn taints_that_give_way_do_not_count() {
+    fn ignores_startup_taints_and_prefer_no_schedule() {
         for taints in [
             "startupTaints: [{key: a, effect: NoExecute}]",
             "taints: [{key: a, effect: PreferNoSchedule}]",
@@ -206,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_selects_no_pool_may_run_elsewhere() {
+    fn ignores_pods_that_select_no_pool() {
         silent(&super::RULE, &(pool("gpu", "", GPU) + &pod("nodeSelector: {kubernetes.io/arch: arm64}")));
         silent(&super::RULE, &(pool("gpu", "", GPU) + &pod("tolerations: []")));
     }

@@ -15,35 +15,41 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Holds what a pod asks of a node (node selector, required node affinity, tolerations) against every NodePool of the
-    /// input, and speaks where none can make a node for it. Per pool it says the first reason; for a label or value that
-    /// nobody has, it names the nearest one that somebody has.
+    /// Matches the node selector, the required node affinity and the tolerations of a pod against every NodePool in the
+    /// input, and reports the pod if no NodePool can launch a node for it. The message gives the first reason for each
+    /// NodePool. If no NodePool has a label or value, the help suggests the nearest label or value that a NodePool has.
     ///
     /// ## Why it is bad
     ///
-    /// The pod stays pending, and the controller says `incompatible requirements, label "workload" does not have known
-    /// values`. Labels of one's own have to be set by a NodePool, as a template label or as a requirement, before pods can
-    /// ask for them; `NotIn` and `DoesNotExist` are satisfied without. Well-known labels may be left open by the pool.
+    /// The pod stays Pending, and the controller logs `incompatible requirements, label "workload" does not have known
+    /// values`. A NodePool has to set a custom label, as a template label or as a requirement, before pods can select
+    /// it; `NotIn` and `DoesNotExist` match without it. A NodePool may leave well-known labels open.
     ///
-    /// Karpenter's account is followed: required terms are alternatives, preferences count for nothing here, aliases such
-    /// as `beta.kubernetes.io/arch` stand for the present keys, start-up taints and `PreferNoSchedule` keep no pod away.
-    /// A pool with `spec.replicas` adds no node for a pod that waits, but has some that the pod may run on, and counts.
+    /// The rule follows Karpenter's scheduler: required terms are alternatives, preferences do not count, aliases such
+    /// as `beta.kubernetes.io/arch` are the same as the current keys, and start-up taints and `PreferNoSchedule` keep
+    /// no pod away. A NodePool with `spec.replicas` launches no node for a pending pod, but the pod may run on one of
+    /// its existing nodes, so the NodePool counts.
     ///
-    /// It is an error where the input holds every NodePool (`--complete`) and the pod asks for what Karpenter's nodes alone
-    /// have, such as `karpenter.sh/nodepool` or `karpenter.k8s.aws/instance-family`; a warning otherwise, as a managed node
-    /// group may have the label. Without a NodePool in the input nothing is said.
+    /// The finding is an error if the input holds every NodePool (`--complete`) and the pod selects a label that only
+    /// Karpenter's nodes have, such as `karpenter.sh/nodepool` or `karpenter.k8s.aws/instance-family`. Otherwise it is
+    /// a warning, because a managed node group may have the label. Without a NodePool in the input, the rule reports
+    /// nothing.
     ///
     /// ## What is not reported
     ///
-    /// - pods with another scheduler, with a node, of a DaemonSet, and those that stay off Karpenter's nodes;
-    /// - pods that ask for nodes of another maker (`nodegroup-label-selector`), of a control plane, for Fargate, or for labels
-    ///   that are discovered on the node (`feature.node.kubernetes.io/…`, `nvidia.com/…`);
-    /// - pods that no pool takes only because all pools are tainted: they may run on a node group. A pod that selects a tainted pool is the matter of `pod-missing-toleration`;
-    /// - clusters with a NodePool of another provider, such as EKS Auto Mode, whose labels are not known here.
+    /// - pods of a DaemonSet, pods that already have a node or use another scheduler, and pods that stay off
+    ///   Karpenter's nodes;
+    /// - pods that select nodes which Karpenter does not manage: nodes of a node group (`nodegroup-label-selector`), of
+    ///   a control plane or of Fargate, and nodes with labels that are discovered on the node
+    ///   (`feature.node.kubernetes.io/…`, `nvidia.com/…`);
+    /// - pods that match no NodePool only because every NodePool is tainted: they may run on a node group. A pod that
+    ///   selects a tainted NodePool is reported by `pod-missing-toleration`;
+    /// - clusters with a NodePool of another provider, such as EKS Auto Mode, because this rule does not know that
+    ///   provider's labels.
     ///
-    /// For pods of `kube-system` and those with a system priority class, which often live on a node group, the finding is
-    /// one level lower. A pod whose own labels do not narrow the pools down is held against 250 different ones at most, and
-    /// beyond that given the benefit of the doubt.
+    /// The severity is one level lower for pods in `kube-system` and pods with a system priority class, which often run
+    /// on a node group. If the labels that a pod selects do not narrow the NodePools down, the rule compares the pod
+    /// with at most 250 different NodePools; if none of these matches, the pod is not reported.
     ///
     /// ## Example
     ///
@@ -104,18 +110,18 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "no NodePool can make a node for the pod",
+        summary: "no NodePool can launch a node for the pod",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         check: check,
     }
 }
 
-/// Says why no pool can make a node for a pod, where that can be told.
+/// Calls `then` with the reasons why no NodePool can launch a node for the pod, if the input allows a verdict.
 pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Stuck<'d>)) {
     let pools = context.inventory.pools();
-    let can_be_told = !pools.is_empty() && pools.is_known() && pod.may_ask_for_a_node();
-    if !can_be_told || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
+    let is_decidable = !pools.is_empty() && pools.is_known() && pod.may_ask_for_a_node();
+    if !is_decidable || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
         return;
     }
     if let Verdict::Stuck(stuck) = &*verdict(pod, pools) {
@@ -123,13 +129,13 @@ pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOn
     }
 }
 
-/// The releases in which the pod is looked at: in others a restricted key makes Karpenter pass it over.
+/// Releases in which Karpenter considers the pod. In the others it ignores the pod because of a restricted key.
 pub(super) fn releases(pod: Pod<'_>) -> Releases {
-    let refused = hard(pod).map(|expression| labels::refused_in_pods(expression.key));
+    let refused = required_expressions(pod).map(|expression| labels::refused_in_pods(expression.key));
     Releases::ALL.without(refused.fold(Releases::NONE, Releases::or))
 }
 
-fn hard(pod: Pod<'_>) -> impl Iterator<Item = Expression<'_>> {
+fn required_expressions(pod: Pod<'_>) -> impl Iterator<Item = Expression<'_>> {
     pod.expressions().filter(|expression| !matches!(expression.origin, Origin::Preferred { .. }))
 }
 
@@ -149,7 +155,9 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
         Reason::Undefined(key) | Reason::Apart(key) => Some(*key),
         Reason::Taint(..) => None,
     });
-    let expression = key.and_then(|key| hard(pod).find(|expression| labels::normalised(expression.key) == key));
+    let expression = key.and_then(|key| {
+        required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
+    });
     let place = match (expression, pod.spec().get("tolerations")) {
         (Some(expression), _) => Place::of_expression(expression),
         (None, Some(tolerations)) => Place::key(tolerations),
@@ -157,26 +165,29 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
     };
     let unknown = expression.filter(|_| key == Some(labels::NODEPOOL)).and_then(|asked| unknown_name(asked, pools));
     let reasons = match unknown {
-        Some(name) => format!("none is called `{name}`"),
+        Some(name) => format!("none is named `{name}`"),
         None => reasons(stuck),
     };
-    let message = format!("no NodePool can make a node for this pod: {reasons}");
+    let message = format!("no NodePool can launch a node for this pod: {reasons}");
     let help = expression.map_or_else(
-        || "tolerate a taint, or have a pool without".to_owned(),
+        || "tolerate the taint of a NodePool, or add a NodePool without taints".to_owned(),
         |expression| help(expression, key.unwrap_or_default(), pools),
     );
     let mut draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
     for (pool, reason) in &stuck.reasons {
         let (place, what) = match reason {
-            Reason::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off"),
-            _ => (Place::value(pool.at(&["metadata", "name"]).unwrap_or(pool.root())), "this NodePool does not fit"),
+            Reason::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off the nodes"),
+            _ => (
+                Place::value(pool.at(&["metadata", "name"]).unwrap_or(pool.root())),
+                "this NodePool does not match",
+            ),
         };
         draft = draft.related(place, what);
     }
     Some(draft)
 }
 
-/// Whether no node of any maker can take a pod that no NodePool in the input takes.
+/// Whether a pod that matches no NodePool in the input cannot run on any other node either.
 pub(super) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
     context.inventory.is_complete() && is_for_karpenter(pod)
 }
@@ -192,14 +203,14 @@ fn severity(pod: Pod<'_>, stuck: &Stuck<'_>, certain: bool) -> Option<Severity> 
     }
 }
 
-/// The name that is asked, where no pool bears it.
+/// NodePool name that the pod selects, if no NodePool has that name.
 fn unknown_name<'d>(expression: Expression<'d>, pools: &Pools<'d>) -> Option<&'d str> {
     let mut names = expression.values().filter_map(Node::as_str);
     let is_known = names.clone().any(|name| pools.are_called(name));
     if is_known { None } else { names.next() }
 }
 
-/// What keeps the pod off each NodePool.
+/// Reason why each NodePool does not match the pod.
 fn reasons(stuck: &Stuck<'_>) -> String {
     let mut reasons = String::new();
     for (pool, reason) in &stuck.reasons {
@@ -213,7 +224,8 @@ fn reasons(stuck: &Stuck<'_>) -> String {
         add(&mut reasons, &reason);
     }
     if stuck.others > 0 {
-        add(&mut reasons, &format!("nor does any of {} more fit", stuck.others));
+        let verb = if stuck.others == 1 { "does" } else { "do" };
+        add(&mut reasons, &format!("{} more {verb} not match", stuck.others));
     }
     reasons
 }
@@ -223,7 +235,7 @@ fn add(reasons: &mut String, reason: &str) {
     reasons.push_str(reason);
 }
 
-/// How many names and values are looked at for the nearest.
+/// Maximum number of names or values that are compared to find the nearest.
 const COMPARED: usize = 64;
 
 fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
@@ -231,19 +243,19 @@ fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
     let did_you_mean = |word: &str| format!("did you mean `{word}`?");
     if key == labels::NODEPOOL {
         return nearest(value, pools.names().take(COMPARED)).map_or_else(
-            || "select the name of a NodePool, or a label that one sets".to_owned(),
+            || "select an existing NodePool, or a label that a NodePool sets".to_owned(),
             did_you_mean,
         );
     }
     if pools.define(key) || !labels::well_known(key).is_empty() {
         return nearest(value, pools.values(key).take(COMPARED)).map_or_else(
-            || format!("let a NodePool have the value `{value}`, or ask for one that there is"),
+            || format!("add the value `{value}` to a NodePool, or select a value that a NodePool has"),
             did_you_mean,
         );
     }
-    let own = nearest(key, pools.keys().take(COMPARED));
+    let from_pools = nearest(key, pools.keys().take(COMPARED));
     let known = labels::meant(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
-    own.or(known).map_or_else(
+    from_pools.or(known).map_or_else(
         || format!("set `{key}` on a NodePool, in `spec.template.metadata.labels` or as a requirement"),
         did_you_mean,
     )
@@ -256,12 +268,12 @@ mod tests {
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: general\nspec:\n  template:\n    metadata: {labels: {workload: stable}}\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n      requirements:\n      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: tenant, operator: Exists}\n---\n";
 
-    fn pod(asks: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {asks}\n")
+    fn pod(spec: &str) -> String {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {spec}\n")
     }
 
-    fn with_pool(asks: &str) -> String {
-        POOL.to_owned() + &pod(asks)
+    fn with_pool(spec: &str) -> String {
+        POOL.to_owned() + &pod(spec)
     }
 
     fn complete(text: &str) -> String {
@@ -269,28 +281,28 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_no_pool_sets_and_a_value_that_none_has_are_named_with_the_nearest() {
+    fn suggests_the_nearest_label_and_value() {
         insta::assert_snapshot!(findings(&super::RULE, &with_pool("nodeSelector: {worklod: stable}")), @"
          19 |   nodeSelector: {worklod: stable}
             |                  ^^^^^^^
         warning Pod/a spec.nodeSelector [1.0-1.14]
-          no NodePool can make a node for this pod: `general` does not set `worklod`
+          no NodePool can launch a node for this pod: `general` does not set `worklod`
           help: did you mean `workload`?
-          see line 4 metadata.name: this NodePool does not fit
+          see line 4 metadata.name: this NodePool does not match
         ");
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {workload: stabel}")), @"
          19 |   nodeSelector: {workload: stabel}
             |                  ^^^^^^^^
         warning Pod/a spec.nodeSelector [1.0-1.14]
-          no NodePool can make a node for this pod: `general` has other values for `workload`
+          no NodePool can launch a node for this pod: `general` has other values for `workload`
           help: did you mean `stable`?
-          see line 4 metadata.name: this NodePool does not fit
+          see line 4 metadata.name: this NodePool does not match
         ");
     }
 
     #[test]
-    fn what_a_node_group_may_have_is_no_error() {
-        for (asks, severity) in [
+    fn reports_an_error_only_if_no_node_group_can_have_the_label() {
+        for (spec, severity) in [
             ("nodeSelector: {workload: batch}", "warning"),
             ("nodeSelector: {kubernetes.io/arch: arm64}", "warning"),
             ("nodeSelector: {kubernetes.io/arch: arm64, karpenter.sh/capacity-type: spot}", "error"),
@@ -304,25 +316,25 @@ mod tests {
                 "warning",
             ),
         ] {
-            let found = complete(&with_pool(asks));
-            assert!(found.contains(&format!("{severity} Pod/a")), "{asks}: {found}");
+            let found = complete(&with_pool(spec));
+            assert!(found.contains(&format!("{severity} Pod/a")), "{spec}: {found}");
         }
     }
 
     #[test]
-    fn a_name_that_no_pool_bears_is_named_with_the_nearest() {
+    fn suggests_the_nearest_pool_name() {
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {karpenter.sh/nodepool: genral}")), @"
          19 |   nodeSelector: {karpenter.sh/nodepool: genral}
             |                  ^^^^^^^^^^^^^^^^^^^^^
         error Pod/a spec.nodeSelector [1.0-1.14]
-          no NodePool can make a node for this pod: none is called `genral`
+          no NodePool can launch a node for this pod: none is named `genral`
           help: did you mean `general`?
-          see line 4 metadata.name: this NodePool does not fit
+          see line 4 metadata.name: this NodePool does not match
         ");
     }
 
     #[test]
-    fn every_alternative_has_to_fail() {
+    fn reports_a_pod_only_if_every_required_term_fails() {
         let terms = |one: &str, other: &str| {
             with_pool(&format!(
                 "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [\n    {{matchExpressions: [{{key: {one}}}]}},\n    {{matchExpressions: [{{key: {other}}}]}}]}}}}}}"
@@ -333,34 +345,34 @@ mod tests {
          20 |     {matchExpressions: [{key: rack, operator: Exists}]},
             |                               ^^^^
         warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
-          no NodePool can make a node for this pod: `general` does not set `rack`
+          no NodePool can launch a node for this pod: `general` does not set `rack`
           help: set `rack` on a NodePool, in `spec.template.metadata.labels` or as a requirement
-          see line 4 metadata.name: this NodePool does not fit
+          see line 4 metadata.name: this NodePool does not match
         ");
     }
 
     #[test]
-    fn what_a_pool_leaves_open_or_a_pod_can_do_without_is_no_obstacle() {
-        for asks in [
+    fn accepts_labels_that_a_pool_leaves_open_and_optional_expressions() {
+        for spec in [
             "nodeSelector: {beta.kubernetes.io/arch: amd64, tenant: blue, workload: stable}",
             "nodeSelector: {topology.kubernetes.io/zone: eu-central-1a, karpenter.sh/nodepool: general}",
             "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: site, operator: NotIn, values: [edge]}]}]}}}",
             "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: site, operator: Exists}]}}]}}",
             "nodeSelector: {karpenter.k8s.aws/instance-local-nvme: '100'}",
         ] {
-            silent(&super::RULE, &with_pool(asks));
+            silent(&super::RULE, &with_pool(spec));
         }
     }
 
     #[test]
-    fn without_a_pool_in_the_input_nothing_is_said() {
+    fn reports_nothing_without_a_pool() {
         silent(&super::RULE, &pod("nodeSelector: {workload: batch}"));
         assert_eq!(complete(&pod("nodeSelector: {workload: batch}")), "");
     }
 
     #[test]
-    fn pods_for_nodes_of_another_maker_are_left_alone() {
-        for asks in [
+    fn ignores_pods_for_nodes_that_karpenter_does_not_manage() {
+        for spec in [
             "nodeSelector: {eks.amazonaws.com/nodegroup: system}",
             "nodeSelector: {eks.amazonaws.com/compute-type: fargate}",
             "nodeSelector: {node-role.kubernetes.io/control-plane: ''}",
@@ -369,7 +381,7 @@ mod tests {
             "nodeSelector: {workload: batch}\n  schedulerName: volcano",
             "nodeSelector: {workload: batch}\n  nodeName: ip-10-0-0-1",
         ] {
-            assert_eq!(complete(&with_pool(asks)), "", "{asks}");
+            assert_eq!(complete(&with_pool(spec)), "", "{spec}");
         }
         let daemon = with_pool("nodeSelector: {workload: batch}")
             .replace("metadata: {name: a}", "metadata: {name: a, ownerReferences: [{kind: DaemonSet}]}");
@@ -377,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_pool_is_tainted_other_pods_may_have_a_node_group() {
+    fn ignores_pods_that_may_run_on_a_node_group_if_every_pool_is_tainted() {
         let tainted = POOL.replace("      requirements:", "      taints: [{key: a, value: b, effect: NoSchedule}]\n      requirements:");
         silent(&super::RULE, &(tainted.clone() + &pod("tolerations: []")));
         assert_eq!(complete(&(tainted.clone() + &pod("tolerations: []"))), "");
@@ -385,28 +397,28 @@ mod tests {
          20 |   tolerations: []
             |   ^^^^^^^^^^^
         warning Pod/a spec.tolerations [1.0-1.14]
-          no NodePool can make a node for this pod: `general` has the taint `a=b:NoSchedule`
-          help: tolerate a taint, or have a pool without
-          see line 10 spec.template.spec.taints[0]: this taint keeps the pod off
+          no NodePool can launch a node for this pod: `general` has the taint `a=b:NoSchedule`
+          help: tolerate the taint of a NodePool, or add a NodePool without taints
+          see line 10 spec.template.spec.taints[0]: this taint keeps the pod off the nodes
         ");
         let coredns = pod("priorityClassName: system-cluster-critical");
         assert_eq!(complete(&(tainted + &coredns)), "");
     }
 
     #[test]
-    fn pools_of_another_provider_know_other_labels() {
+    fn ignores_clusters_with_pools_of_another_provider() {
         let auto = POOL.replace("karpenter.k8s.aws", "eks.amazonaws.com");
         assert_eq!(complete(&(auto + &pod("nodeSelector: {workload: batch}"))), "");
     }
 
     #[test]
-    fn a_pool_with_a_fixed_number_of_nodes_counts() {
+    fn accepts_a_matching_static_pool() {
         let fixed = POOL.replace("spec:\n  template", "spec:\n  replicas: 3\n  template");
         assert_eq!(complete(&(fixed + &pod("nodeSelector: {workload: stable}"))), "");
     }
 
     #[test]
-    fn the_pools_of_another_cluster_do_not_count() {
+    fn ignores_pools_of_another_cluster() {
         use crate::check;
         use lint::check::Cluster;
         use manifest::{File, limits::Limits};
@@ -422,13 +434,13 @@ mod tests {
     }
 
     #[test]
-    fn a_restricted_key_is_the_matter_of_another_rule_up_to_1_8() {
+    fn leaves_restricted_keys_to_another_rule_until_1_8() {
         assert!(findings(&super::RULE, &with_pool("nodeSelector: {example.kubernetes.io/role: x}")).contains("[1.9-1.14]"));
         silent(&super::RULE, &with_pool("nodeSelector: {karpenter.sh/registered: 'true'}"));
     }
 
     #[test]
-    fn many_pods_and_many_pools_do_not_cost_their_product() {
+    fn checks_many_pods_and_pools_without_comparing_every_pair() {
         let mut text = String::new();
         for index in 0..400 {
             text += &POOL.replace("name: general", &format!("name: pool-{index}")).replace("stable", &format!("w{index}"));

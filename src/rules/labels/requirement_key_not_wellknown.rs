@@ -12,20 +12,21 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Looks for requirement keys in the domains of Kubernetes and EKS (`kubernetes.io`, `k8s.io`, `eks.amazonaws.com` and
-    /// below) that Karpenter does not know, and names the well-known key that was meant.
+    /// Looks for requirement keys in the domains of Kubernetes and EKS (`kubernetes.io`, `k8s.io`, `eks.amazonaws.com`
+    /// and their subdomains) that Karpenter does not know, and names the well-known key that was meant.
     ///
     /// ## Why it is bad
     ///
-    /// An unknown key is a label of one's own: it restricts the instance types in no way. Every node gets the label, with
-    /// one of the values of `In`, or with a *random number* for `Exists`, `NotIn` and bounds; an
-    /// `eks.amazonaws.com/capacityType In [SPOT]` labels on-demand nodes as spot. Up to 1.8 the API server refused most keys
-    /// of `kubernetes.io` and `k8s.io` (`restricted-label`); 1.9 and later accept every misspelling in silence.
+    /// Karpenter treats an unknown key as a custom label, which does not restrict the instance types. Every node gets
+    /// the label: with one of the values of `In`, or with a *random number* for `Exists`, `NotIn` and numeric bounds.
+    /// For example, `eks.amazonaws.com/capacityType In [SPOT]` labels on-demand nodes as spot. In 1.8 and earlier, the
+    /// API server refuses most keys of `kubernetes.io` and `k8s.io` (`restricted-label`); 1.9 and later accept every
+    /// misspelling silently.
     ///
-    /// It is an error where the key can only be a misspelt well-known one, and a warning otherwise. Keys of
-    /// `node-role.kubernetes.io` and `node-restriction.kubernetes.io` are used on purpose and are an info; those of
-    /// `*.x-k8s.io` and `kops.k8s.io` belong to other projects and are left alone, as are keys in a domain of your own and
-    /// pools of EKS Auto Mode, which knows labels of its own in `eks.amazonaws.com`.
+    /// The finding is an error if the key can only be a misspelt well-known key, and a warning otherwise. Keys of
+    /// `node-role.kubernetes.io` and `node-restriction.kubernetes.io` are used on purpose, so they are an info. The
+    /// rule does not report keys of `*.x-k8s.io` and `kops.k8s.io`, which belong to other projects, keys in your own
+    /// domain, or NodePools of EKS Auto Mode, which has its own labels in `eks.amazonaws.com`.
     ///
     /// ## Example
     ///
@@ -59,8 +60,8 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where nothing else can have been meant and the values are the same; keys that need other values too, such as
-    /// `eks.amazonaws.com/capacityType`, are not replaced.
+    /// Safe where nothing else can have been meant and the values are the same. Keys that also need other values, such
+    /// as `eks.amazonaws.com/capacityType`, are not replaced.
     ///
     /// ## References
     ///
@@ -73,7 +74,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a requirement key of Kubernetes or EKS that Karpenter does not know and that restricts nothing",
+        summary: "a requirement key of Kubernetes or EKS that Karpenter does not know, so it restricts nothing",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,
@@ -89,7 +90,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         (object.at(&["spec"]), Field::OverlayRequirement)
     };
     let Some(spec) = spec else { return };
-    // What Karpenter writes itself holds the keys that pools and pods gave it.
+    // Karpenter writes owned objects itself and copies the keys from NodePools and pods.
     if object.at(&["metadata", "ownerReferences"]).is_some() {
         return;
     }
@@ -98,11 +99,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     for requirement in spec.items_at(&["requirements"]) {
-        drafts.extend(judge(object, field, requirement));
+        drafts.extend(check_requirement(object, field, requirement));
     }
 }
 
-fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<Draft<'d>> {
+fn check_requirement<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<Draft<'d>> {
     let node = requirement.get("key")?;
     let key = node.as_str()?;
     let (domain, name) = key.split_once('/')?;
@@ -112,13 +113,15 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
     }
     let operator = requirement.str_at(&["operator"]).and_then(Operator::parse)?;
     let values = requirement.get("values").map(Node::len).unwrap_or_default();
-    let becomes = match (operator, values) {
-        (Operator::DoesNotExist, _) => "and restricts nothing",
-        (Operator::In, 1) => "and every node just gets it as a label",
-        (Operator::In, _) => "and nodes just get one of the values as a label",
-        _ => "and nodes just get a random number as its value",
+    let effect = match (operator, values) {
+        (Operator::DoesNotExist, _) => "",
+        (Operator::In, 1) => ", and every node just gets the label with this value",
+        (Operator::In, _) => ", and every node just gets the label with one of the values",
+        _ => ", and every node just gets the label with a random number",
     };
-    let message = format_args!("`{key}` is no label that Karpenter knows: it restricts no instance type, {becomes} ({releases})");
+    let message = format_args!(
+        "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect} ({releases})"
+    );
     let meant = labels::meant(key);
     let on_purpose = is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
     let severity = match meant {
@@ -127,12 +130,12 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
         _ => Severity::Warning,
     };
     let help = meant.map_or_else(
-        || format!("for a label of your own, use a domain of your own, such as `example.com/{name}`"),
+        || format!("for a custom label, use your own domain, such as `example.com/{name}`"),
         labels::Meant::help,
     );
     let draft = Draft::at(&RULE, node, message).severity(severity).releases(releases).help(help);
-    let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
-    Some(match meant.filter(|meant| meant.is_certain() && !is_fixed) {
+    let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
+    Some(match meant.filter(|meant| meant.is_certain() && !is_immutable) {
         Some(meant) => {
             draft.mend("write the well-known key", Change::Set(node, meant.key.to_owned()))
         }
@@ -140,7 +143,7 @@ fn judge<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<
     })
 }
 
-/// Whether a domain is one of Kubernetes itself or of EKS; those of its sister projects are not.
+/// Whether a domain belongs to Kubernetes itself or to EKS. Domains of Kubernetes' sister projects do not.
 fn is_of_kubernetes_or_eks(domain: &str) -> bool {
     let sisters = is_within(domain, "kops.k8s.io") || domain.ends_with("x-k8s.io");
     let own = ["kubernetes.io", "k8s.io", "eks.amazonaws.com"].iter().any(|other| is_within(domain, other));
@@ -159,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn a_well_known_name_in_the_wrong_domain_is_an_error_with_its_fix() {
+    fn fixes_a_well_known_name_in_the_wrong_domain() {
         let wrong = pool("node.kubernetes.io/instance-family, operator: In, values: [m7i, m7a]");
         insta::assert_snapshot!(findings(&super::RULE, &wrong), @r#"
           8 |       - {key: node.kubernetes.io/instance-family, operator: In, values: [m7i, m7a]}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
-          `node.kubernetes.io/instance-family` is no label that Karpenter knows: it restricts no instance type, and nodes just get one of the values as a label (1.0-1.14)
+          Karpenter does not know the label `node.kubernetes.io/instance-family`: the requirement restricts no instance types, and every node just gets the label with one of the values (1.0-1.14)
           help: write `karpenter.k8s.aws/instance-family`
           fix: write the well-known key: "karpenter.k8s.aws/instance-family"
         "#);
@@ -173,26 +176,26 @@ mod tests {
     }
 
     #[test]
-    fn other_words_for_a_known_thing_need_other_values_too() {
+    fn suggests_the_well_known_key_for_synonyms_and_misspellings() {
         insta::assert_snapshot!(findings(&super::RULE, &pool("eks.amazonaws.com/capacityType, operator: In, values: [SPOT]")), @"
           8 |       - {key: eks.amazonaws.com/capacityType, operator: In, values: [SPOT]}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
-          `eks.amazonaws.com/capacityType` is no label that Karpenter knows: it restricts no instance type, and every node just gets it as a label (1.0-1.14)
+          Karpenter does not know the label `eks.amazonaws.com/capacityType`: the requirement restricts no instance types, and every node just gets the label with this value (1.0-1.14)
           help: write `karpenter.sh/capacity-type`, with its own values
         ");
         insta::assert_snapshot!(findings(&super::RULE, &pool("topology.kubernetes.io/zones, operator: Exists")), @r#"
           8 |       - {key: topology.kubernetes.io/zones, operator: Exists}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.9-1.14]
-          `topology.kubernetes.io/zones` is no label that Karpenter knows: it restricts no instance type, and nodes just get a random number as its value (1.9-1.14)
+          Karpenter does not know the label `topology.kubernetes.io/zones`: the requirement restricts no instance types, and every node just gets the label with a random number (1.9-1.14)
           help: write `topology.kubernetes.io/zone`
           fix: write the well-known key: "topology.kubernetes.io/zone"
         "#);
     }
 
     #[test]
-    fn up_to_1_8_the_api_server_refused_most_of_them() {
+    fn ignores_keys_that_the_api_server_refuses_until_1_8() {
         let settings = Settings { karpenter: Target::parse("1.8").unwrap(), ..Settings::default() };
         let text = pool("topology.kubernetes.io/zones, operator: Exists");
         assert_eq!(findings_with(&super::RULE, &text, &settings), "");
@@ -201,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn roles_and_restricted_labels_are_used_on_purpose() {
+    fn reports_node_roles_as_info() {
         let found = findings(&super::RULE, &pool("node-role.kubernetes.io/worker, operator: In, values: ['']"));
         assert!(found.contains("info NodePool/a"), "{found}");
     }
 
     #[test]
-    fn known_keys_aliases_own_domains_sister_projects_and_auto_mode_are_left_alone() {
+    fn ignores_known_keys_aliases_own_domains_sister_projects_and_auto_mode() {
         for key in [
             "kubernetes.io/arch",
             "beta.kubernetes.io/arch",

@@ -12,29 +12,29 @@ rule! {
     /// ## What it does
     ///
     /// Checks the labels of a NodePool's template and the requirement keys of NodePools, NodeClaims and NodeOverlays
-    /// against the domains and keys that Karpenter keeps for itself:
+    /// against the domains and keys that Karpenter reserves for itself:
     ///
     /// | key | refused by | releases |
     /// |---|---|---|
     /// | `karpenter.sh/…` except `capacity-type` (and, in NodeClaims and NodeOverlays, `nodepool`) | API server | all |
-    /// | `karpenter.k8s.aws/…` beyond the list of the release | API server | all |
+    /// | `karpenter.k8s.aws/…` except the keys that the release lists | API server | all |
     /// | `kubernetes.io/hostname` | API server | all |
-    /// | `…kubernetes.io/…` except the well-known ones, `node.kubernetes.io` and `node-restriction.kubernetes.io` | API server | 1.0-1.8 |
-    /// | `…k8s.io/…` except `kops.k8s.io` | API server | 1.0-1.8 |
-    /// | `karpenter.k8s.aws/ec2nodeclass` | controller | 1.1-1.14 |
-    /// | template labels `beta.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…` | controller | 1.0-1.8 |
+    /// | `…kubernetes.io/…` except the well-known keys, `node.kubernetes.io` and `node-restriction.kubernetes.io` | API server | 1.8 and earlier |
+    /// | `…k8s.io/…` except `kops.k8s.io` | API server | 1.8 and earlier |
+    /// | `karpenter.k8s.aws/ec2nodeclass` | controller | 1.1 and later |
+    /// | template labels `beta.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…` | controller | 1.8 and earlier |
     ///
-    /// The API server compares the ends of domains without a dot: `notkarpenter.sh/x` is refused as well, and up to 1.8
-    /// `mykubernetes.io/x` too.
+    /// The API server compares only the end of a domain and does not require a dot before it: it also refuses
+    /// `notkarpenter.sh/x`, and in 1.8 and earlier `mykubernetes.io/x`.
     ///
     /// ## Why it is bad
     ///
-    /// What the API server refuses is not applied, and the pool stays as it was: `label domain "karpenter.sh" is
-    /// restricted`. What only the controller refuses is applied, says `ValidationSucceeded=False` in its status, and is
-    /// never used: pods stay pending although the pool is there.
+    /// If the API server refuses the object, nothing is applied and the NodePool stays as it was: `label domain
+    /// "karpenter.sh" is restricted`. If only the controller's validation fails, the object is applied, its status says
+    /// `ValidationSucceeded=False`, and Karpenter ignores it: pods stay Pending although the NodePool exists.
     ///
-    /// The labels `app.kubernetes.io/…` that deployment tools add to everything trip it up to 1.8 where they reach
-    /// `spec.template.metadata.labels`; on the NodePool itself they are harmless.
+    /// In 1.8 and earlier, the labels `app.kubernetes.io/…` that deployment tools add to every object cause this error
+    /// where they reach `spec.template.metadata.labels`. On the NodePool itself they are harmless.
     ///
     /// ## Example
     ///
@@ -86,12 +86,12 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe where a requirement names a well-known thing in the wrong domain or with a slip of the pen, and nothing else
-    /// can have been meant. Labels are not renamed: workloads may select them.
+    /// Safe where a requirement uses a well-known name in the wrong domain or with a typing mistake, and nothing else
+    /// can have been meant. Labels are not renamed, because workloads may select them.
     ///
     /// ## References
     ///
-    /// - kubernetes-sigs/karpenter#2586 (released with 1.9.0) lifted the domains of Kubernetes
+    /// - kubernetes-sigs/karpenter#2586 (released with 1.9.0) lifted the restriction of the Kubernetes domains
     /// - aws/karpenter-provider-aws#6495, #6618, #5055: refused keys
     /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and `nodepool_validation.go` of
     ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
@@ -102,7 +102,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a label or requirement key that Karpenter keeps for itself",
+        summary: "a label or requirement key that Karpenter reserves for itself",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,
@@ -113,7 +113,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let (requirements, field) = if object.is(Kind::NODE_POOL) {
         let labels = object.at(&["spec", "template", "metadata", "labels"]);
         for (key, member) in members_of(labels) {
-            judge(object, Field::PoolLabel, key, member, drafts);
+            check_key(object, Field::PoolLabel, key, member, drafts);
         }
         (object.at(&["spec", "template", "spec", "requirements"]), Field::PoolRequirement)
     } else if object.is(Kind::NODE_CLAIM) {
@@ -124,13 +124,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for requirement in items_of(requirements) {
         let node = requirement.get("key");
         if let Some((node, key)) = node.and_then(|node| Some((node, node.as_str()?))) {
-            judge(object, field, key, node, drafts);
+            check_key(object, field, key, node, drafts);
         }
     }
 }
 
-/// One finding for each judge that refuses the key.
-fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+/// Reports the key once if the API server refuses it, and once if only the controller's validation fails.
+fn check_key<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
     let kind = object.kind();
     let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
     let mut refuse = |releases: Releases, caught_by, message: String| {
@@ -144,13 +144,13 @@ fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts
     let at_apply = labels::refused_at_apply(field, key);
     if !at_apply.is_empty() {
         let reason = reason(field, key);
-        let message = format!("{what} `{key}` is refused by the API server: {reason} ({at_apply})");
+        let message = format!("the API server refuses {what} `{key}`: {reason} ({at_apply})");
         refuse(at_apply, CaughtBy::ApiServer, message);
     }
     let at_run_time = labels::refused_at_run_time(field, key);
     if !at_run_time.is_empty() {
         let message = format!(
-            "{what} `{key}` is accepted at apply and refused by the controller: the {kind} is not used at all ({at_run_time})"
+            "the API server accepts {what} `{key}`, but the controller's validation fails and Karpenter ignores the {kind} ({at_run_time})"
         );
         refuse(at_run_time, CaughtBy::Controller, message);
     }
@@ -159,12 +159,12 @@ fn judge<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts
 /// Why the API server refuses a key.
 fn reason(field: Field, key: &str) -> String {
     match key {
-        labels::HOSTNAME => "a node has its name only once it exists".to_owned(),
-        labels::NODEPOOL => "Karpenter writes it itself".to_owned(),
+        labels::HOSTNAME => "a node gets its name only when it is created".to_owned(),
+        labels::NODEPOOL => "Karpenter sets it itself".to_owned(),
         _ if field == Field::OverlayRequirement && !labels::well_known(key).is_empty() => {
-            "an overlay cannot depend on it".to_owned()
+            "a NodeOverlay cannot depend on it".to_owned()
         }
-        _ if !labels::well_known(key).is_empty() => "it does not know the key yet".to_owned(),
+        _ if !labels::well_known(key).is_empty() => "these releases do not know the key yet".to_owned(),
         _ => format!("the domain `{}` is restricted", labels::restricted_domain(key).unwrap_or_default()),
     }
 }
@@ -172,22 +172,23 @@ fn reason(field: Field, key: &str) -> String {
 fn help(field: Field, key: &str) -> String {
     let known = labels::well_known(key);
     if matches!(key, labels::NODEPOOL | labels::NODE_CLASS | "karpenter.sh/registered" | "karpenter.sh/initialized") {
-        return "remove it: Karpenter sets this label on every node it makes".to_owned();
+        return "remove it: Karpenter sets this label on every node".to_owned();
     }
     if key == labels::HOSTNAME {
-        return "remove it; to choose among nodes, use a label in a domain of your own".to_owned();
+        return "remove it; to select among nodes, use a label in your own domain".to_owned();
     }
     if labels::normalised(key) != key {
         return format!("write `{}`", labels::normalised(key));
     }
     if field == Field::OverlayRequirement && !known.is_empty() {
-        return "remove it: an overlay is matched against instance types, and this is decided at launch".to_owned();
+        return "remove it: Karpenter matches a NodeOverlay against instance types, and decides this only at launch"
+            .to_owned();
     }
     if !known.is_empty() {
-        return format!("remove it, or use a release that knows it ({known})");
+        return format!("remove it, or use a release that supports it ({known})");
     }
     if let Some(meant) = labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty()) {
-        return format!("{}; for a label of your own, use a domain of your own", meant.help());
+        return format!("{}; for a custom label, use your own domain", meant.help());
     }
     let name = key.rsplit('/').next().unwrap_or_default();
     let later = if labels::refused_at_apply(field, key).without(Releases::until(8)).is_empty() {
@@ -195,13 +196,13 @@ fn help(field: Field, key: &str) -> String {
     } else {
         ""
     };
-    format!("use a label in a domain of your own, such as `example.com/{name}`{later}")
+    format!("use a label in your own domain, such as `example.com/{name}`{later}")
 }
 
 fn change<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Option<Change<'d>> {
-    // The specification of a NodeClaim cannot be changed.
-    let is_fixed = field == Field::ClaimRequirement && object.operation() == Operation::Update;
-    if field == Field::PoolLabel || is_fixed || !labels::well_known(key).is_empty() {
+    // The `spec` of a NodeClaim is immutable.
+    let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
+    if field == Field::PoolLabel || is_immutable || !labels::well_known(key).is_empty() {
         return None;
     }
     let meant = labels::meant(key).filter(|meant| meant.is_certain())?;
@@ -214,7 +215,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use lint::settings::{Settings, Target};
 
-    /// A NodePool with a label and a requirement key.
+    /// NodePool with a template label and a requirement key.
     fn pool(label: &str, key: &str) -> String {
         format!(
             "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata:\n      \
@@ -228,63 +229,63 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_that_of_the_api_server_and_the_place_is_the_key() {
+    fn reports_the_api_servers_path_and_points_at_the_key() {
         insta::assert_snapshot!(at("1.8", &pool("kubernetes.io/role", "x-k8s.io/a")), @"
           8 |         kubernetes.io/role: x
             |         ^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [1.0-1.8]
-          the label `kubernetes.io/role` is refused by the API server: the domain `kubernetes.io` is restricted (1.0-1.8)
-          help: use a label in a domain of your own, such as `example.com/role`; 1.9 and later accept the key as it is
+          the API server refuses the label `kubernetes.io/role`: the domain `kubernetes.io` is restricted (1.0-1.8)
+          help: use a label in your own domain, such as `example.com/role`; 1.9 and later accept the key as it is
          11 |         - key: x-k8s.io/a
             |                ^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.0-1.8]
-          the requirement key `x-k8s.io/a` is refused by the API server: the domain `k8s.io` is restricted (1.0-1.8)
-          help: use a label in a domain of your own, such as `example.com/a`; 1.9 and later accept the key as it is
+          the API server refuses the requirement key `x-k8s.io/a`: the domain `k8s.io` is restricted (1.0-1.8)
+          help: use a label in your own domain, such as `example.com/a`; 1.9 and later accept the key as it is
         ");
     }
 
     #[test]
-    fn from_1_9_on_the_domains_of_kubernetes_are_open() {
+    fn accepts_kubernetes_domains_since_1_9() {
         silent(&super::RULE, &pool("kubernetes.io/role", "x-k8s.io/a"));
         silent(&super::RULE, &pool("app.kubernetes.io/managed-by", "node-role.kubernetes.io/x"));
     }
 
     #[test]
-    fn what_only_the_controller_refuses_says_so() {
+    fn reports_keys_that_only_the_controller_refuses() {
         insta::assert_snapshot!(findings(&super::RULE, &pool("a/b", "karpenter.k8s.aws/ec2nodeclass")), @"
          11 |         - key: karpenter.k8s.aws/ec2nodeclass
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
-          the requirement key `karpenter.k8s.aws/ec2nodeclass` is accepted at apply and refused by the controller: the NodePool is not used at all (1.1-1.14)
-          help: remove it: Karpenter sets this label on every node it makes
+          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (1.1-1.14)
+          help: remove it: Karpenter sets this label on every node
         ");
         insta::assert_snapshot!(at("1.8", &pool("beta.kubernetes.io/arch", "beta.kubernetes.io/os")), @"
           8 |         beta.kubernetes.io/arch: x
             |         ^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [1.0-1.8]
-          the label `beta.kubernetes.io/arch` is accepted at apply and refused by the controller: the NodePool is not used at all (1.0-1.8)
+          the API server accepts the label `beta.kubernetes.io/arch`, but the controller's validation fails and Karpenter ignores the NodePool (1.0-1.8)
           help: write `kubernetes.io/arch`
         ");
     }
 
     #[test]
-    fn a_range_of_releases_gives_each_judge_its_own() {
+    fn reports_api_server_and_controller_separately_for_a_range_of_releases() {
         insta::assert_snapshot!(at("1.0..1.14", &pool("a/b", "karpenter.k8s.aws/ec2nodeclass")), @"
          11 |         - key: karpenter.k8s.aws/ec2nodeclass
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.0]
-          the requirement key `karpenter.k8s.aws/ec2nodeclass` is refused by the API server: the domain `karpenter.k8s.aws` is restricted (1.0)
-          help: remove it: Karpenter sets this label on every node it makes
+          the API server refuses the requirement key `karpenter.k8s.aws/ec2nodeclass`: the domain `karpenter.k8s.aws` is restricted (1.0)
+          help: remove it: Karpenter sets this label on every node
          11 |         - key: karpenter.k8s.aws/ec2nodeclass
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
-          the requirement key `karpenter.k8s.aws/ec2nodeclass` is accepted at apply and refused by the controller: the NodePool is not used at all (1.1-1.14)
-          help: remove it: Karpenter sets this label on every node it makes
+          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (1.1-1.14)
+          help: remove it: Karpenter sets this label on every node
         ");
     }
 
     #[test]
-    fn a_known_name_in_the_wrong_domain_is_written_right() {
+    fn fixes_a_well_known_name_in_the_wrong_domain() {
         let fixed = |key| fixed(&super::RULE, &pool("a/b", key));
         assert_eq!(fixed("karpenter.sh/instance-size"), pool("a/b", "karpenter.k8s.aws/instance-size"));
         assert_eq!(fixed("karpenter.k8s.aws/capacity-type"), pool("a/b", "karpenter.sh/capacity-type"));
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_may_name_its_pool_and_an_overlay_may_not_name_what_a_launch_decides() {
+    fn accepts_the_pool_in_a_claim_and_rejects_launch_properties_in_an_overlay() {
         let of = |kind: &str, key: &str| format!("apiVersion: {kind}\nmetadata: {{name: a, labels: {{karpenter.sh/x: y}}}}\nspec:\n  requirements:\n  - {{key: {key}, operator: Exists}}\n");
         let claim = "karpenter.sh/v1\nkind: NodeClaim";
         let overlay = "karpenter.sh/v1alpha1\nkind: NodeOverlay";
@@ -304,15 +305,15 @@ mod tests {
           6 |   - {key: karpenter.k8s.aws/ec2nodeclass, operator: Exists}
             |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodeClaim/a spec.requirements[0].key [1.0.0-1.0.8]
-          the requirement key `karpenter.k8s.aws/ec2nodeclass` is refused by the API server: the domain `karpenter.k8s.aws` is restricted (1.0.0-1.0.8)
-          help: remove it: Karpenter sets this label on every node it makes
+          the API server refuses the requirement key `karpenter.k8s.aws/ec2nodeclass`: the domain `karpenter.k8s.aws` is restricted (1.0.0-1.0.8)
+          help: remove it: Karpenter sets this label on every node
         ");
         insta::assert_snapshot!(findings(&super::RULE, &of(overlay, "karpenter.k8s.aws/instance-tenancy")), @"
           6 |   - {key: karpenter.k8s.aws/instance-tenancy, operator: Exists}
             |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodeOverlay/a spec.requirements[0].key [1.7-1.14]
-          the requirement key `karpenter.k8s.aws/instance-tenancy` is refused by the API server: an overlay cannot depend on it (1.7-1.14)
-          help: remove it: an overlay is matched against instance types, and this is decided at launch
+          the API server refuses the requirement key `karpenter.k8s.aws/instance-tenancy`: a NodeOverlay cannot depend on it (1.7-1.14)
+          help: remove it: Karpenter matches a NodeOverlay against instance types, and decides this only at launch
         ");
     }
 }

@@ -10,18 +10,18 @@ use scheduling::pod::Pod;
 rule! {
     /// ## What it does
     ///
-    /// Looks for a running Cluster Autoscaler beside NodePools, and for AWS Node Termination Handler beside a Karpenter
-    /// controller that reads an interruption queue.
+    /// Looks for a running Cluster Autoscaler in a cluster with NodePools, and for AWS Node Termination Handler in a
+    /// cluster whose Karpenter controller reads an interruption queue.
     ///
     /// ## Why it is bad
     ///
-    /// Both autoscalers answer to the same pending pods: two nodes come up for one pod, one of them is empty and is removed
-    /// again. The handler and the controller both drain the node that is about to be interrupted, and the handler knows
-    /// nothing of Karpenter's replacement.
+    /// Both autoscalers react to the same pending pods: two nodes start for one pod, and one of them stays empty and is
+    /// removed again. The handler and the controller both drain a node that is about to be interrupted, and the handler
+    /// knows nothing about Karpenter's replacement node.
     ///
-    /// Running both on purpose, for node groups that no NodePool overlaps with, is possible with taints that keep their
-    /// pods apart; that cannot be seen in the manifests of the autoscaler, so this is a warning. A Cluster Autoscaler with
-    /// no replicas is the state in which a migration ends, and is not reported.
+    /// Both autoscalers can run on purpose, for node groups that no NodePool overlaps with, if taints keep their pods
+    /// apart. The manifests of Cluster Autoscaler do not show that, so the finding is a warning. A Cluster Autoscaler
+    /// without replicas is the final state of a migration, and the rule does not report it.
     ///
     /// ## Example
     ///
@@ -80,7 +80,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#6544
-    /// - Karpenter's guide for the way from Cluster Autoscaler, and its page on disruption (interruption)
+    /// - Karpenter's guide to migrating from Cluster Autoscaler, and its page on disruption (interruption)
     RULE {
         name: "two-autoscalers",
         family: Family::Labels,
@@ -88,7 +88,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and answers to the same events",
+        summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and reacts to the same events",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         check: check,
@@ -98,26 +98,28 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     let stopped = object.at(&["spec", "replicas"]).and_then(Node::as_int) == Some(0);
-    let runs = |name: &str| if stopped { None } else { image(pod, name) };
-    if let Some(place) = runs("cluster-autoscaler")
+    let running_image = |name: &str| if stopped { None } else { image(pod, name) };
+    if let Some(place) = running_image("cluster-autoscaler")
         && let Some(pool) = context.inventory.pools().first()
     {
-        let message = "Cluster Autoscaler and Karpenter both answer to pending pods, and two nodes come up for one pod";
-        let help = "scale this to zero once Karpenter serves the workloads, or keep the pods of both apart with taints";
+        let message =
+            "Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod";
+        let help = "scale Cluster Autoscaler to zero once Karpenter runs the workloads, or keep their pods apart with taints";
         let name = pool.at(&["metadata", "name"]).unwrap_or(pool.root());
-        drafts.push(Draft::new(&RULE, Place::value(place), message).help(help).related(Place::value(name), "a NodePool"));
+        let draft = Draft::new(&RULE, Place::value(place), message).help(help);
+        drafts.push(draft.related(Place::value(name), "Karpenter launches nodes for this NodePool"));
     }
-    if let Some(place) = runs("aws-node-termination-handler")
+    if let Some(place) = running_image("aws-node-termination-handler")
         && let Some(queue) = queue(context)
     {
         let message = "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
-        let help = "remove the handler from Karpenter's nodes, or let Karpenter read no interruption queue";
+        let help = "remove the handler from Karpenter's nodes, or remove Karpenter's interruption queue";
         let draft = Draft::new(&RULE, Place::value(place), message).help(help);
         drafts.push(draft.related(Place::value(queue), "Karpenter reads this queue"));
     }
 }
 
-/// The first image of a pod with a name, which leaves out registry, path, tag and digest.
+/// First container image of a pod with the given name, without registry, path, tag and digest.
 fn image<'d>(pod: Pod<'d>, name: &str) -> Option<Node<'d>> {
     pod.spec().items_at(&["containers"]).find_map(|container| {
         let node = container.get("image")?;
@@ -128,9 +130,10 @@ fn image<'d>(pod: Pod<'d>, name: &str) -> Option<Node<'d>> {
 
 /// The interruption queue of a Karpenter controller in the inventory.
 fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
-    /// A cluster has one or two controllers; the bound keeps many handlers from costing many times all Deployments.
-    const LOOKED_AT: usize = 1_000;
-    context.inventory.of(Kind::DEPLOYMENT).take(LOOKED_AT).filter_map(Pod::of).find_map(queue_of)
+    /// Maximum number of Deployments searched. A cluster has one or two controllers; without a bound, each of many
+    /// handlers would search all Deployments.
+    const SEARCHED: usize = 1_000;
+    context.inventory.of(Kind::DEPLOYMENT).take(SEARCHED).filter_map(Pod::of).find_map(queue_of)
 }
 
 fn queue_of(pod: Pod<'_>) -> Option<Node<'_>> {
@@ -150,7 +153,7 @@ mod tests {
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {}\n---\n";
 
-    fn runs(kind: &str, image: &str, more: &str) -> String {
+    fn workload(kind: &str, image: &str, more: &str) -> String {
         format!(
             "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: b}}\nspec:\n  {more}\n  template:\n    spec:\n      containers:\n      - image: {image}\n---\n"
         )
@@ -159,35 +162,36 @@ mod tests {
     const CONTROLLER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec: {template: {spec: {containers: [{image: public.ecr.aws/karpenter/controller:1.8.0, env: [{name: INTERRUPTION_QUEUE, value: prod}]}]}}}\n";
 
     #[test]
-    fn cluster_autoscaler_beside_a_pool_is_found_unless_it_is_stopped() {
+    fn reports_cluster_autoscaler_unless_it_has_no_replicas() {
         let image = "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0@sha256:00";
-        insta::assert_snapshot!(findings(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 1"))), @"
+        insta::assert_snapshot!(findings(&super::RULE, &(POOL.to_owned() + &workload("Deployment", image, "replicas: 1"))), @"
          14 |       - image: registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0@sha256:00
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Deployment/b spec.template.spec.containers[0].image [1.0-1.14]
-          Cluster Autoscaler and Karpenter both answer to pending pods, and two nodes come up for one pod
-          help: scale this to zero once Karpenter serves the workloads, or keep the pods of both apart with taints
-          see line 3 metadata.name: a NodePool
+          Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod
+          help: scale Cluster Autoscaler to zero once Karpenter runs the workloads, or keep their pods apart with taints
+          see line 3 metadata.name: Karpenter launches nodes for this NodePool
         ");
-        silent(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 0")));
-        silent(&super::RULE, &runs("Deployment", image, "replicas: 1"));
+        silent(&super::RULE, &(POOL.to_owned() + &workload("Deployment", image, "replicas: 0")));
+        silent(&super::RULE, &workload("Deployment", image, "replicas: 1"));
     }
 
     #[test]
-    fn other_autoscalers_have_similar_names() {
+    fn ignores_other_autoscalers_with_similar_names() {
         let image = "registry.k8s.io/cpa/cluster-proportional-autoscaler:v1.9.0";
-        silent(&super::RULE, &(POOL.to_owned() + &runs("Deployment", image, "replicas: 1")));
+        silent(&super::RULE, &(POOL.to_owned() + &workload("Deployment", image, "replicas: 1")));
     }
 
     #[test]
-    fn the_termination_handler_matters_where_karpenter_reads_a_queue() {
-        let handler = runs("DaemonSet", "public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0", "");
+    fn reports_termination_handler_if_karpenter_reads_a_queue() {
+        let handler =
+            workload("DaemonSet", "public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0", "");
         insta::assert_snapshot!(findings(&super::RULE, &(handler.clone() + CONTROLLER)), @"
           9 |       - image: public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning DaemonSet/b spec.template.spec.containers[0].image [1.0-1.14]
           Node Termination Handler and Karpenter both drain nodes that are about to be interrupted
-          help: remove the handler from Karpenter's nodes, or let Karpenter read no interruption queue
+          help: remove the handler from Karpenter's nodes, or remove Karpenter's interruption queue
           see line 14 spec.template.spec.containers[0].env[0].value: Karpenter reads this queue
         ");
         silent(&super::RULE, &(handler + &CONTROLLER.replace("value: prod", "value: ''")));

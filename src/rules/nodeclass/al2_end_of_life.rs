@@ -8,16 +8,17 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Points at node classes on Amazon Linux 2: the alias `al2@…`, `amiFamily: AL2`, or the names of its EKS images.
-    /// Where the cluster's Kubernetes version is known to be 1.33 or later, the alias is an error.
+    /// Finds node classes that use Amazon Linux 2: the alias `al2@…`, `amiFamily: AL2`, or the names of its EKS images.
+    /// If the cluster's Kubernetes version is known to be 1.33 or later, the alias is an error.
     ///
     /// ## Why it is bad
     ///
-    /// EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33 and later, and stopped publishing any on 2025-11-26.
-    /// After an upgrade to 1.33 the alias finds nothing: `AMIsReady=False`, from Karpenter 1.6 on with the reason
-    /// `UnsupportedAlias`, and no node starts. Nodes on older versions get no more security updates.
+    /// EKS publishes no Amazon Linux 2 image for Kubernetes 1.33 and later, and stopped publishing images for older
+    /// versions on 2025-11-26. After an upgrade to 1.33 the alias matches no image: `AMIsReady=False`, since Karpenter
+    /// 1.6 with the reason `UnsupportedAlias`, and no node starts. Nodes on older versions get no more security
+    /// updates.
     ///
-    /// An image of one's own, selected by id or tag, keeps working: this is a warning.
+    /// A custom image that is selected by ID or tag keeps working, so it is only a warning.
     ///
     /// ## Example
     ///
@@ -47,7 +48,7 @@ rule! {
     ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
     /// ```
     ///
-    /// Amazon Linux 2023 reads NodeConfig in the place of arguments to `/etc/eks/bootstrap.sh`: look at `userData`, too.
+    /// Amazon Linux 2023 reads a NodeConfig instead of arguments to `/etc/eks/bootstrap.sh`, so adapt `userData` too.
     ///
     /// ## References
     ///
@@ -60,39 +61,44 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "the node class uses Amazon Linux 2, for which there are no more images",
+        summary: "the node class uses Amazon Linux 2, for which EKS publishes no more images",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// The first minor of Kubernetes without images.
+/// First minor version of Kubernetes without Amazon Linux 2 images.
 const WITHOUT_IMAGES: u8 = 33;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    const HELP: &str = "move to `al2023` or `bottlerocket`; their `userData` differs";
+    const HELP: &str = "migrate to `al2023` or `bottlerocket`; their `userData` has a different format";
     let minor = context.settings.kubernetes_minor;
     let gone = minor.is_some_and(|minor| minor >= WITHOUT_IMAGES);
     let terms = || object.items_at(&["spec", "amiSelectorTerms"]);
-    let named = |key: &str, fits: &dyn Fn(&str) -> bool| {
+    let find_term = |key: &str, fits: &dyn Fn(&str) -> bool| {
         terms().filter_map(|term| term.get(key)).find(|node| node.as_str().is_some_and(fits))
     };
-    if let Some(alias) = named("alias", &|alias| alias.to_ascii_lowercase().starts_with("al2@")) {
+    if let Some(alias) = find_term("alias", &|alias| alias.to_ascii_lowercase().starts_with("al2@")) {
         let draft = if let Some(minor) = minor.filter(|_| gone) {
-            let message = format_args!("EKS publishes no image of Amazon Linux 2 for Kubernetes 1.{minor}; the alias finds nothing, and no node starts");
+            let message = format_args!(
+                "EKS publishes no Amazon Linux 2 image for Kubernetes 1.{minor}, so the alias matches no image and no node \
+                 starts"
+            );
             Draft::at(&RULE, alias, message).severity(Severity::Error).caught_by(CaughtBy::Controller)
         } else {
-            let message = "EKS publishes no more images of Amazon Linux 2, and none at all for Kubernetes 1.33 and later, where the alias finds nothing";
+            let message = "EKS publishes no more Amazon Linux 2 images; on Kubernetes 1.33 and later the alias matches no \
+                           image and no node starts";
             Draft::new(&RULE, Place::value(alias), message)
         };
         drafts.push(draft.help(HELP));
         return;
     }
-    let image = named("name", &|name| name.starts_with("amazon-eks-node-1.") || name.starts_with("amazon-eks-gpu-node-1."));
+    let image = find_term("name", &|name| name.starts_with("amazon-eks-node-1.") || name.starts_with("amazon-eks-gpu-node-1."));
     let family = object.at(&["spec", "amiFamily"]).filter(|node| node.as_str() == Some("AL2"));
     if let Some(node) = image.or(family) {
-        let message = "this node class uses Amazon Linux 2, for which EKS publishes no more images, and none at all for Kubernetes 1.33 and later";
+        let message = "this EC2NodeClass uses Amazon Linux 2; EKS publishes no more images for it, and never published any \
+                       for Kubernetes 1.33 and later";
         drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
     }
 }
@@ -106,46 +112,46 @@ mod tests {
         format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n")
     }
 
-    fn on(minor: u8) -> Settings {
+    fn kubernetes(minor: u8) -> Settings {
         Settings { kubernetes_minor: Some(minor), ..Settings::default() }
     }
 
     #[test]
-    fn the_alias_is_an_error_where_there_is_no_image() {
+    fn reports_alias_as_error_if_no_image_exists() {
         let text = class("amiSelectorTerms: [{alias: al2@latest}]");
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(33)), @"
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(33)), @"
           5 |   amiSelectorTerms: [{alias: al2@latest}]
             |                              ^^^^^^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
-          EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33; the alias finds nothing, and no node starts
-          help: move to `al2023` or `bottlerocket`; their `userData` differs
+          EKS publishes no Amazon Linux 2 image for Kubernetes 1.33, so the alias matches no image and no node starts
+          help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(32)), @"
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(32)), @"
           5 |   amiSelectorTerms: [{alias: al2@latest}]
             |                              ^^^^^^^^^^
         warning EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
-          EKS publishes no more images of Amazon Linux 2, and none at all for Kubernetes 1.33 and later, where the alias finds nothing
-          help: move to `al2023` or `bottlerocket`; their `userData` differs
+          EKS publishes no more Amazon Linux 2 images; on Kubernetes 1.33 and later the alias matches no image and no node starts
+          help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");
-        assert_eq!(findings(&super::RULE, &text), findings_with(&super::RULE, &text, &on(32)));
+        assert_eq!(findings(&super::RULE, &text), findings_with(&super::RULE, &text, &kubernetes(32)));
     }
 
     #[test]
-    fn images_of_ones_own_are_a_warning() {
+    fn warns_about_images_selected_by_id_or_name() {
         let text = class("amiFamily: AL2\n  amiSelectorTerms: [{id: ami-0123456789abcdef0}]");
-        assert!(findings_with(&super::RULE, &text, &on(33)).contains("warning"));
+        assert!(findings_with(&super::RULE, &text, &kubernetes(33)).contains("warning"));
         let text = class("amiFamily: AL2\n  amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]");
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(33)), @"
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(33)), @"
           6 |   amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]
             |                             ^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.amiSelectorTerms[0].name [1.0-1.14]
-          this node class uses Amazon Linux 2, for which EKS publishes no more images, and none at all for Kubernetes 1.33 and later
-          help: move to `al2023` or `bottlerocket`; their `userData` differs
+          this EC2NodeClass uses Amazon Linux 2; EKS publishes no more images for it, and never published any for Kubernetes 1.33 and later
+          help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");
     }
 
     #[test]
-    fn other_families_are_left_alone() {
+    fn ignores_other_families() {
         for spec in [
             "amiSelectorTerms: [{alias: al2023@latest}]",
             "amiSelectorTerms: [{alias: bottlerocket@latest}]",

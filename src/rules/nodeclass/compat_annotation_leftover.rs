@@ -8,19 +8,19 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Looks for the annotations in which 1.0 kept what v1 has no field for: those below `compatibility.karpenter.sh/` and
-    /// `compatibility.karpenter.k8s.aws/`.
+    /// Finds the annotations in which Karpenter 1.0 kept v1beta1 settings that have no field in v1. Their names start
+    /// with `compatibility.karpenter.sh/` or `compatibility.karpenter.k8s.aws/`.
     ///
     /// ## Why it is bad
     ///
-    /// They were a bridge from v1beta1, and 1.1 took it away: what is in them counts no more, so that nodes come up with
-    /// another kubelet configuration or other block devices. With `v1beta1-kubelet-conversion` on any NodePool the
-    /// controller of 1.1 to 1.5 does not even start.
+    /// The annotations eased the migration from v1beta1, and 1.1 removed support for them. Karpenter ignores the
+    /// settings in them, so nodes start with a different kubelet configuration or different block devices. If any
+    /// NodePool has `v1beta1-kubelet-conversion`, the controller of 1.1 to 1.5 does not even start.
     ///
     /// ## What is not reported
     ///
-    /// What Karpenter writes on NodeClaims itself, such as `compatibility.karpenter.k8s.aws/cluster-name-tagged`, which every
-    /// release up to 1.14 reads.
+    /// Annotations that Karpenter itself writes on NodeClaims, such as
+    /// `compatibility.karpenter.k8s.aws/cluster-name-tagged`, which every release up to 1.14 reads.
     ///
     /// ## Example
     ///
@@ -34,7 +34,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Move the kubelet's settings to the EC2NodeClass, then remove the annotation:
+    /// Move the kubelet settings to the EC2NodeClass, then remove the annotation:
     ///
     /// ```yaml
     /// apiVersion: karpenter.k8s.aws/v1
@@ -48,7 +48,8 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#6867, #7134; upgrade guide, 1.1.0
-    /// - pkg/operator/operator.go of aws/karpenter-provider-aws at v1.1.0 to v1.5.8 (`stdlog.Fatalf`), gone at v1.6.0
+    /// - pkg/operator/operator.go of aws/karpenter-provider-aws at v1.1.0 to v1.5.8 (`stdlog.Fatalf`), removed at
+    ///   v1.6.0
     RULE {
         name: "compat-annotation-leftover",
         family: Family::Nodeclass,
@@ -56,7 +57,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         fix: Fixes::None,
-        summary: "an annotation of the migration from v1beta1, which counts no more",
+        summary: "Karpenter ignores an annotation that is left over from the migration from v1beta1",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -65,33 +66,33 @@ rule! {
 
 const KUBELET: &str = "compatibility.karpenter.sh/v1beta1-kubelet-conversion";
 
-/// The annotations, and what to do about each.
+/// The annotations, each with its help.
 const ANNOTATIONS: [(&str, &str); 5] = [
-    (KUBELET, "move the settings in it to `spec.kubelet` of the EC2NodeClass, then remove it"),
+    (KUBELET, "move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation"),
     ("compatibility.karpenter.sh/v1beta1-nodeclass-reference", REMOVE),
     (
         "compatibility.karpenter.k8s.aws/v1beta1-ubuntu",
-        "write `amiFamily: Custom` with `amiSelectorTerms`, `userData` and `blockDeviceMappings` of your own, then remove it",
+        "write `amiFamily: Custom` with your own `amiSelectorTerms`, `userData` and `blockDeviceMappings`, then remove the annotation",
     ),
     ("compatibility.karpenter.k8s.aws/v1-alias-version", REMOVE),
     ("compatibility.karpenter.k8s.aws/kubelet-drift-hash", REMOVE),
 ];
 
-const REMOVE: &str = "remove it";
+const REMOVE: &str = "remove the annotation";
 
-/// The releases whose controller exits at its start over the kubelet's annotation.
+/// Releases whose controller exits at startup if a NodePool has the kubelet annotation.
 const EXITS: Releases = Releases::between(1, 5);
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for (key, help) in ANNOTATIONS {
         let Some(node) = object.annotation(key) else { continue };
         let draft = |message: String| Draft::new(&RULE, Place::key(node), message).help(help);
-        let ignored = format!("`{key}` counts no more: what it says is not read");
+        let ignored = format!("Karpenter ignores the annotation `{key}`, so its settings have no effect");
         if key != KUBELET || !object.is(Kind::NODE_POOL) {
             drafts.push(draft(ignored));
             continue;
         }
-        let exits = format!("Karpenter {EXITS} does not start while a NodePool has `{key}`");
+        let exits = format!("Karpenter {EXITS} does not start while a NodePool has the annotation `{key}`");
         drafts.push(draft(exits).releases(EXITS).severity(Severity::Error).caught_by(CaughtBy::Controller));
         drafts.push(draft(ignored).releases(Releases::since(6)));
     }
@@ -107,19 +108,19 @@ mod tests {
     }
 
     #[test]
-    fn the_controller_of_1_1_to_1_5_exits_over_that_of_the_kubelet() {
+    fn reports_kubelet_annotation_that_stops_the_controller_of_1_1_to_1_5() {
         let text = object("karpenter.sh/v1\nkind: NodePool", super::KUBELET);
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &on_the_way("1.0", "1.14")), @"
           6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.1-1.5]
-          Karpenter 1.1-1.5 does not start while a NodePool has `compatibility.karpenter.sh/v1beta1-kubelet-conversion`
-          help: move the settings in it to `spec.kubelet` of the EC2NodeClass, then remove it
+          Karpenter 1.1-1.5 does not start while a NodePool has the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion`
+          help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
           6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.6-1.14]
-          `compatibility.karpenter.sh/v1beta1-kubelet-conversion` counts no more: what it says is not read
-          help: move the settings in it to `spec.kubelet` of the EC2NodeClass, then remove it
+          Karpenter ignores the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion`, so its settings have no effect
+          help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
         ");
         let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &at("1.0")), "");
@@ -127,21 +128,21 @@ mod tests {
     }
 
     #[test]
-    fn what_karpenter_writes_itself_is_left_alone() {
+    fn ignores_annotations_that_karpenter_writes() {
         for kind in ["karpenter.sh/v1\nkind: NodeClaim", "karpenter.k8s.aws/v1\nkind: EC2NodeClass"] {
             silent(&super::RULE, &object(kind, "compatibility.karpenter.k8s.aws/cluster-name-tagged"));
         }
     }
 
     #[test]
-    fn the_others_are_not_read() {
+    fn warns_about_other_annotations() {
         let text = object("karpenter.k8s.aws/v1\nkind: EC2NodeClass", "compatibility.karpenter.k8s.aws/v1beta1-ubuntu");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |     compatibility.karpenter.k8s.aws/v1beta1-ubuntu: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a metadata.annotations.compatibility.karpenter.k8s.aws/v1beta1-ubuntu [1.1-1.14]
-          `compatibility.karpenter.k8s.aws/v1beta1-ubuntu` counts no more: what it says is not read
-          help: write `amiFamily: Custom` with `amiSelectorTerms`, `userData` and `blockDeviceMappings` of your own, then remove it
+          Karpenter ignores the annotation `compatibility.karpenter.k8s.aws/v1beta1-ubuntu`, so its settings have no effect
+          help: write `amiFamily: Custom` with your own `amiSelectorTerms`, `userData` and `blockDeviceMappings`, then remove the annotation
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! Node classes that look healthy and never work.
+//! Node classes that look healthy but do not work as intended.
 
 family! {
     compat_annotation_leftover,

@@ -11,15 +11,15 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks that the node class a NodePool refers to is there: its group and kind belong together, and where the input
-    /// holds node classes, one of them has the name.
+    /// Checks that the node class that a NodePool refers to exists: its group and kind belong together, and if the
+    /// input contains node classes, one of them has the name.
     ///
-    /// Node classes of other providers and of EKS Auto Mode are not looked for.
+    /// The rule ignores node classes of other providers and of EKS Auto Mode.
     ///
     /// ## Why it is bad
     ///
-    /// The NodePool is never ready: `NodeClassReady=False`, `NodeClassNotFound`. Karpenter leaves it out, and with no
-    /// other pool pods wait with `no nodepools found`.
+    /// The NodePool is never ready: `NodeClassReady=False`, `NodeClassNotFound`. Karpenter ignores the NodePool. If
+    /// there is no other NodePool, pods stay Pending with `no nodepools found`.
     ///
     /// ## Example
     ///
@@ -80,7 +80,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a NodePool refers to a node class that is not there",
+        summary: "a NodePool refers to a node class that does not exist",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[Kind::NODE_CLASS],
         check: check,
@@ -89,43 +89,45 @@ rule! {
 
 const GROUP: &str = "karpenter.k8s.aws";
 const KIND: &str = "EC2NodeClass";
-/// Beyond, a name is not compared with each node class.
-const MOST_CLASSES: usize = 200;
+/// Maximum number of node classes to search for a similar name.
+const MAX_CANDIDATES: usize = 200;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(reference) = object.at(&["spec", "template", "spec", "nodeClassRef"]) else { return };
     let group = reference.get("group").and_then(|node| Some((node, node.as_str()?)));
     let kind = reference.get("kind").and_then(|node| Some((node, node.as_str()?)));
-    // Without the two the API server refuses the pool.
+    // The API server refuses a NodePool without a group or a kind.
     let (Some((group_node, group)), Some((kind_node, kind))) = (group, kind) else { return };
     if (group == GROUP) != (kind == KIND) {
-        drafts.extend(mixed_up(group_node, group, kind_node, kind));
+        drafts.extend(wrong_group_or_kind(group_node, group, kind_node, kind));
         return;
     }
     let Some((node, name)) = reference.get("name").and_then(|node| Some((node, node.as_str()?))) else { return };
     let inventory = context.inventory;
     let classes = inventory.count(GROUP, KIND);
-    // Without a single node class in the input, it is about pools only.
-    let looked_for = classes > 0 || inventory.is_complete();
-    let open = name.is_empty() || is_in_name(name);
-    if group != GROUP || !looked_for || open || inventory.find(GROUP, KIND, name).is_some() {
+    // An input without any node class is about NodePools only.
+    let expected = classes > 0 || inventory.is_complete();
+    let unresolved = name.is_empty() || is_in_name(name);
+    if group != GROUP || !expected || unresolved || inventory.find(GROUP, KIND, name).is_some() {
         return;
     }
-    // In an admission request the node class may be on its way.
+    // In an admission request the node class may not have been created yet.
     let certain = inventory.is_complete() && object.operation() == Operation::Apply;
-    let place_in = if inventory.is_complete() { "" } else { " in this input" };
-    let message = format_args!("there is no EC2NodeClass `{name}`{place_in}, and without it this NodePool is never ready");
+    let scope = if inventory.is_complete() { "" } else { " in this input" };
+    let message = format_args!(
+        "there is no EC2NodeClass `{name}`{scope}, and without it the NodePool never becomes Ready"
+    );
     let draft = Draft::at(&RULE, node, message);
     let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
-    let near = if classes > MOST_CLASSES { None } else { nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name)) };
+    let near = if classes > MAX_CANDIDATES { None } else { nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name)) };
     drafts.push(draft.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "write the name of a node class, or add it".to_owned(),
+        None => "write the name of an existing EC2NodeClass, or add this one".to_owned(),
     }));
 }
 
-/// A group and a kind that do not belong together. The kinds of other groups are not known here.
-fn mixed_up<'d>(
+/// Reports a group and a kind that do not belong together. The kinds of other groups are not known here.
+fn wrong_group_or_kind<'d>(
     group_node: Node<'d>,
     group: &str,
     kind_node: Node<'d>,
@@ -135,10 +137,10 @@ fn mixed_up<'d>(
         return None;
     }
     let (place, message, help) = if group == GROUP {
-        let message = format!("the group `{GROUP}` has no kind `{kind}`, and this NodePool is never ready");
+        let message = format!("the group `{GROUP}` has no kind `{kind}`, so the NodePool never becomes Ready");
         (kind_node, message, format!("write `{KIND}`"))
     } else {
-        let message = format!("the group `{group}` has no kind `{KIND}`, and this NodePool is never ready");
+        let message = format!("the group `{group}` has no kind `{KIND}`, so the NodePool never becomes Ready");
         (group_node, message, format!("write `{GROUP}`"))
     };
     Some(Draft::new(&RULE, Place::value(place), message).help(help))
@@ -160,13 +162,13 @@ mod tests {
     const DEFAULT: &str = "group: karpenter.k8s.aws, kind: EC2NodeClass, name: default";
 
     #[test]
-    fn a_name_that_no_node_class_has_is_found() {
+    fn reports_a_name_that_no_node_class_has() {
         let text = pool(DEFAULT) + &class("defaults");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
             |                                                                          ^^^^^^^
         warning NodePool/p spec.template.spec.nodeClassRef.name [1.0-1.14]
-          there is no EC2NodeClass `default` in this input, and without it this NodePool is never ready
+          there is no EC2NodeClass `default` in this input, and without it the NodePool never becomes Ready
           help: did you mean `defaults`?
         ");
         let complete = Settings { complete_inventory: true, ..Settings::default() };
@@ -175,26 +177,26 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_another_group_is_found() {
+    fn reports_a_kind_in_the_wrong_group() {
         insta::assert_snapshot!(findings(&super::RULE, &pool("group: karpenter.sh, kind: EC2NodeClass, name: a")), @"
           7 |       nodeClassRef: {group: karpenter.sh, kind: EC2NodeClass, name: a}
             |                             ^^^^^^^^^^^^
         error NodePool/p spec.template.spec.nodeClassRef.group [1.0-1.14]
-          the group `karpenter.sh` has no kind `EC2NodeClass`, and this NodePool is never ready
+          the group `karpenter.sh` has no kind `EC2NodeClass`, so the NodePool never becomes Ready
           help: write `karpenter.k8s.aws`
         ");
         assert!(findings(&super::RULE, &pool("group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a")).contains("write `EC2NodeClass`"));
     }
 
     #[test]
-    fn what_is_there_or_may_be_elsewhere_is_left_alone() {
+    fn ignores_node_classes_that_exist_or_may_exist_elsewhere() {
         silent(&super::RULE, &(pool(DEFAULT) + &class("default")));
         silent(&super::RULE, &pool(DEFAULT));
         silent(&super::RULE, &(pool(DEFAULT) + &class("default, namespace: karpenter")));
         silent(&super::RULE, &(pool("group: eks.amazonaws.com, kind: NodeClass, name: default") + &class("a")));
         silent(&super::RULE, &(pool("group: karpenter.azure.com, kind: AKSNodeClass, name: default") + &class("a")));
         silent(&super::RULE, &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")));
-        // An older version of the node class is one still.
+        // A node class of an older API version counts too.
         silent(&super::RULE, &(pool(DEFAULT) + &class("default").replace("aws/v1", "aws/v1beta1")));
         silent(&super::RULE, &(pool("name: default") + &class("a")));
     }

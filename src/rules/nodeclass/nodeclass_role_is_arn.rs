@@ -12,17 +12,18 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that `spec.role` of an EC2NodeClass is the name of an IAM role: no ARN, no path, nothing that IAM refuses
-    /// in a name.
+    /// Checks that `spec.role` of an EC2NodeClass is the name of an IAM role: not an ARN, not a path, and not a name
+    /// that IAM refuses.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.1 the value goes to IAM as it is, which refuses it: `The specified value for roleName is invalid`. The
-    /// node class never gets an instance profile.
+    /// Until 1.1 Karpenter passes the value to IAM unchanged. IAM refuses it with
+    /// `The specified value for roleName is invalid`, and the node class never gets an instance profile.
     ///
-    /// From 1.2 on Karpenter attaches what follows the last slash, so that nodes start; but it compares the whole value
-    /// with the role's name, and the two are never equal. Up to 1.6 the role is taken off and put on again each time a
-    /// cache expires. From 1.7 on a new instance profile is made each time, and the account fills with them.
+    /// Since 1.2 Karpenter attaches the role named after the last slash, so nodes start. But it compares the whole
+    /// value with the role's name, and the two are never equal. Until 1.6 it detaches the role and attaches it again
+    /// each time a cache expires. Since 1.7 it creates a new instance profile each time, and the profiles pile up in
+    /// the account.
     ///
     /// ## Example
     ///
@@ -52,14 +53,15 @@ rule! {
     ///   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
     /// ```
     ///
-    /// In Terraform this is the attribute `name` of the role, not `arn`; of the EKS module's `karpenter` submodule the
-    /// output `node_iam_role_name`. The controller's `iam:PassRole` permission keeps naming the ARN, path included.
+    /// In Terraform, use the attribute `name` of the role, not `arn`; with the EKS module's `karpenter` submodule, use
+    /// the output `node_iam_role_name`. The controller's `iam:PassRole` permission still needs the ARN, including the
+    /// path.
     ///
     /// ## Fix safety
     ///
-    /// Safe: a role's name is unique in its account whatever its path, and what follows the last slash is what Karpenter
-    /// attaches anyway. On a live object it is offered only where every release in question lets `spec.role` change,
-    /// which is 1.7 and later.
+    /// Safe: a role's name is unique in its account whatever its path, and Karpenter attaches the part after the last
+    /// slash anyway. For a live object the fix is offered only if every checked release allows `spec.role` to change,
+    /// which means 1.7 and later.
     ///
     /// ## References
     ///
@@ -73,18 +75,18 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "the node role is given as an ARN or with a path instead of by its name",
+        summary: "`spec.role` is an ARN or a path instead of the role name",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// The value goes to IAM as it is, which refuses it.
+/// Releases that pass the value to IAM unchanged, which refuses it.
 const REFUSED: Releases = Releases::until(1);
-/// What follows the last slash is attached.
+/// Releases that attach the role named after the last slash.
 const ATTACHED: Releases = Releases::since(2);
-/// `spec.role` of a live object may change.
+/// Releases that allow `spec.role` of a live object to change.
 const MUTABLE: Releases = Releases::since(7);
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
@@ -93,40 +95,44 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let fixable = object.operation() != Operation::Update
         || context.settings.karpenter.releases().without(MUTABLE).is_empty();
     match arn::Reference::read(value) {
-        arn::Reference::Arn { kind: "role", name, .. } => found(node, "an ARN", name, fixable, drafts),
+        arn::Reference::Arn { kind: "role", name, .. } => arn_or_path(node, "an ARN", name, fixable, drafts),
         arn::Reference::Arn { kind, .. } => {
             let help = if kind == "instance-profile" {
-                "write the name of the role here, or the profile's name into `spec.instanceProfile`, but not both"
+                "write the role name here or the profile name into `spec.instanceProfile`, but not both"
             } else {
                 "write the name of an IAM role"
             };
-            let what = if kind == "instance-profile" { "the ARN of an instance profile" } else { "no role" };
+            let resource = if kind == "instance-profile" { "an instance profile" } else { "another resource" };
             for (releases, severity) in [(REFUSED, Severity::Error), (ATTACHED, Severity::Warning)] {
-                let message = format_args!("`spec.role` is {what}; Karpenter takes the name of a role");
+                let message =
+                    format_args!("`spec.role` is the ARN of {resource}, but Karpenter expects the role name");
                 let draft = Draft::at(&RULE, node, message).help(help);
                 drafts.push(draft.releases(releases).severity(severity));
             }
         }
         _ if value.starts_with("arn:") && !is_in_name(value) => {
-            let message = "`spec.role` is an ARN of no IAM role; Karpenter takes the name of a role, and no node gets one";
-            drafts.push(Draft::new(&RULE, Place::value(node), message).help("write the role's name"));
+            let message = "`spec.role` is not the ARN of an IAM role; Karpenter expects the role name, and nodes get no role";
+            drafts.push(Draft::new(&RULE, Place::value(node), message).help("write the role name"));
         }
-        arn::Reference::Path { name } if !is_in_name(value) => found(node, "a path", name, fixable, drafts),
-        _ => drafts.extend(no_name(node, value)),
+        arn::Reference::Path { name } if !is_in_name(value) => {
+            arn_or_path(node, "a path", name, fixable, drafts)
+        }
+        _ => drafts.extend(invalid_name(node, value)),
     }
 }
 
-/// An ARN or a path: refused up to 1.1, and never equal to the role's name from 1.2 on.
-fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &mut Vec<Draft<'d>>) {
-    const BEFORE: &str = "IAM refuses it, and this node class never gets an instance profile";
-    const NOW: &str = "Karpenter never finds it equal to the role's name, and replaces the instance profile again and again";
+/// Reports an ARN or a path: IAM refuses it until 1.1, and it never equals the role's name since 1.2.
+fn arn_or_path<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &mut Vec<Draft<'d>>) {
+    const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an instance profile";
+    const WHEN_ATTACHED: &str =
+        "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
     let certain = arn::is_name(name);
     for (releases, severity, why) in
-        [(REFUSED, Severity::Error, BEFORE), (ATTACHED, Severity::Warning, NOW)]
+        [(REFUSED, Severity::Error, WHEN_REFUSED), (ATTACHED, Severity::Warning, WHEN_ATTACHED)]
     {
-        let message = format_args!("`spec.role` is {what} instead of the role's name: {why}");
+        let message = format_args!("`spec.role` is {what}, but Karpenter expects the role name; {why}");
         let draft = Draft::at(&RULE, node, message).releases(releases).severity(severity);
-        let draft = if certain { draft.write(name) } else { draft.help("write the role's name alone") };
+        let draft = if certain { draft.write(name) } else { draft.help("write only the role name") };
         drafts.push(if certain && fixable {
             draft.mend("write the role's name", Change::Set(node, name.to_owned()))
         } else {
@@ -135,21 +141,21 @@ fn found<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &
     }
 }
 
-/// A name that IAM would refuse. What is yet to be replaced, such as `${ROLE}`, is not judged.
-fn no_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
+/// Reports a name that IAM refuses. Skips names with placeholders, such as `${ROLE}`.
+fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
     let pending = value.is_empty() || is_in_name(value);
     let draft = |what: &str, help: &str| {
-        let message = format_args!("`spec.role` {what}, and this node class never gets an instance profile");
+        let message = format_args!("`spec.role` {what}; the EC2NodeClass never gets an instance profile");
         Some(Draft::at(&RULE, node, message).help(help))
     };
     if !pending && !arn::is_name(value) {
         return draft(
-            "is no name that IAM takes",
-            "a role's name has letters, digits and `+=,.@_-` only, and neither blanks nor line breaks",
+            "is not a valid name of an IAM role",
+            "a role name contains only letters, digits and `+=,.@_-`, without spaces or line breaks",
         );
     }
     if !pending && value.len() > arn::ROLE_NAME_MAX {
-        return draft("is longer than the 64 letters of an IAM role's name", "write the role's name");
+        return draft("is longer than the 64 characters of an IAM role name", "write the role name");
     }
     None
 }
@@ -167,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn severity_follows_what_the_release_does_with_it() {
+    fn severity_depends_on_the_release() {
         let text = format!("{CLASS}arn:aws:iam::111122223333:role/karpenter/prod-node\n");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.1")), @r#"
           5 |   role: arn:aws:iam::111122223333:role/karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.role [1.0-1.1]
-          `spec.role` is an ARN instead of the role's name: IAM refuses it, and this node class never gets an instance profile
+          `spec.role` is an ARN, but Karpenter expects the role name; IAM refuses it, and the EC2NodeClass never gets an instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
         "#);
@@ -181,33 +187,33 @@ mod tests {
           5 |   role: arn:aws:iam::111122223333:role/karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.2-1.14]
-          `spec.role` is an ARN instead of the role's name: Karpenter never finds it equal to the role's name, and replaces the instance profile again and again
+          `spec.role` is an ARN, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
         "#);
     }
 
     #[test]
-    fn a_range_over_the_boundary_says_both() {
+    fn reports_both_effects_for_a_range_of_releases() {
         let text = format!("{CLASS}karpenter/prod-node\n");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.0..1.14")), @r#"
           5 |   role: karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.role [1.0-1.1]
-          `spec.role` is a path instead of the role's name: IAM refuses it, and this node class never gets an instance profile
+          `spec.role` is a path, but Karpenter expects the role name; IAM refuses it, and the EC2NodeClass never gets an instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
           5 |   role: karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.2-1.14]
-          `spec.role` is a path instead of the role's name: Karpenter never finds it equal to the role's name, and replaces the instance profile again and again
+          `spec.role` is a path, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
         "#);
     }
 
     #[test]
-    fn arns_of_every_partition_are_replaced_by_the_name() {
+    fn replaces_arns_of_every_partition_by_the_name() {
         for partition in ["aws", "aws-cn", "aws-us-gov", "aws-iso-b"] {
             let text = format!("{CLASS}'arn:{partition}:iam::111122223333:role/nodes/eu/prod'\n");
             assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}'prod'\n"));
@@ -215,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_role_gets_advice_and_no_fix() {
+    fn offers_no_fix_if_the_role_name_is_unknown() {
         for value in [
             "arn:aws:iam::111122223333:instance-profile/prod",
             "arn:aws:sts::111122223333:assumed-role/prod/session",
@@ -229,20 +235,20 @@ mod tests {
     }
 
     #[test]
-    fn names_that_iam_refuses_are_found() {
+    fn reports_names_that_iam_refuses() {
         let text = format!("{CLASS}\"prod node\\n\"\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   role: "prod node\n"
             |         ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.role [1.0-1.14]
-          `spec.role` is no name that IAM takes, and this node class never gets an instance profile
-          help: a role's name has letters, digits and `+=,.@_-` only, and neither blanks nor line breaks
+          `spec.role` is not a valid name of an IAM role; the EC2NodeClass never gets an instance profile
+          help: a role name contains only letters, digits and `+=,.@_-`, without spaces or line breaks
         "#);
         assert!(!findings(&super::RULE, &format!("{CLASS}{}\n", "x".repeat(65))).is_empty());
     }
 
     #[test]
-    fn a_live_object_gets_a_fix_only_where_the_field_may_change() {
+    fn offers_a_fix_for_a_live_object_only_if_the_field_may_change() {
         let review = format!(
             "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}arn:aws:iam::111122223333:role/prod\n",
             CLASS.replace('\n', "\n    "),
@@ -254,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_what_is_yet_to_be_replaced_are_left_alone() {
+    fn accepts_names_and_placeholders() {
         let long = "x".repeat(64);
         for name in ["KarpenterNodeRole-prod", "a=b,c.d@e_f+g", "${ROLE}", "<<ROLE NAME>>", "$ROLE", "", &long] {
             silent(&super::RULE, &format!("{CLASS}'{name}'\n"));

@@ -11,15 +11,15 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that a term which selects by `id` has no other field, and a term which selects a security group by `name`
-    /// no tags.
+    /// Checks that a selector term with `id` has no other field, and that a security group term with `name` has no
+    /// tags.
     ///
     /// ## Why it is bad
     ///
-    /// The API server refuses a list of subnets, security groups or capacity reservations only where *every* term is
-    /// mixed: its rule says `!self.all(…)` where it should say `!self.exists(…)`, in all releases. Where one term is
-    /// mixed and another is not, the list is accepted, and the tags of the mixed term are ignored: what has the id is
-    /// selected, whatever tags it carries.
+    /// The API server refuses a list of terms for subnets, security groups or capacity reservations only if *every*
+    /// term is mixed: in all releases its rule says `!self.all(…)` instead of `!self.exists(…)`. If one term is mixed
+    /// and another is not, the API server accepts the list, and Karpenter ignores the tags of the mixed term: it
+    /// selects the resource with the ID, whatever its tags.
     ///
     /// ## Example
     ///
@@ -59,7 +59,7 @@ rule! {
     ///
     /// ## Fix safety
     ///
-    /// Safe: what is removed has no effect.
+    /// Safe: the removed fields have no effect.
     ///
     /// ## References
     ///
@@ -72,19 +72,19 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "a selector term mixes an id with tags, which are ignored",
+        summary: "a selector term mixes an ID with tags, which Karpenter ignores",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// A list of terms, the field that wins there, and the fields that are ignored beside it.
+/// A list of selector terms, the field that takes precedence in a term, and the fields that it makes Karpenter ignore.
 struct Exclusive {
     list: &'static str,
     winner: &'static str,
     ignored: &'static [&'static str],
-    /// One mixed term is enough for the API server to refuse the list.
+    /// Whether the API server refuses the list because of a single mixed term.
     refused: bool,
 }
 
@@ -120,22 +120,23 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for fields in mixed {
             let Some(first) = fields.first().copied() else { continue };
             let message = format!(
-                "the term has `{}`, which alone counts: `{}` is ignored, and the API server does not say so while another term is right",
+                "Karpenter selects by `{}` and ignores `{}` in this term; the API server accepts the mix because another term \
+                 is not mixed",
                 exclusive.winner,
                 first.key()
             );
             let draft = Draft::new(&RULE, Place::key(first), message);
             let changes = fields.iter().map(|field| Change::Remove(*field)).collect();
             let draft = draft.help(help(exclusive));
-            drafts.push(draft.fix(Fix::safe("remove what is ignored", changes)));
+            drafts.push(draft.fix(Fix::safe("remove the ignored fields", changes)));
         }
     }
 }
 
-/// The fields of a term that are ignored.
+/// Returns the fields of a mixed term that Karpenter ignores.
 fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
     let wins = term.str_at(&[exclusive.winner]).is_some_and(|text| !text.is_empty());
-    // A term with an id is reported once.
+    // A term with `id` and `name` is reported once, for its `id`.
     if !wins || (exclusive.winner == "name" && term.get("id").is_some()) {
         return None;
     }
@@ -148,20 +149,22 @@ fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// The whole list is refused, at the path that the API server gives.
+/// Reports a list that the API server refuses, at the path that the API server gives.
 fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -> Draft<'d> {
     let which = if exclusive.refused { "a term" } else { "every term" };
     let message = format_args!(
-        "{which} of `{}` has `{}` and another field, and the API server refuses the list",
+        "{which} of `{}` has `{}` and another field; the API server refuses the list",
         exclusive.list, exclusive.winner
     );
     let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
-    fields.fold(draft, |draft, field| draft.related(Place::key(*field), "this field is too many"))
+    fields.fold(draft, |draft, field| {
+        draft.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner))
+    })
 }
 
 fn help(exclusive: &Exclusive) -> String {
-    format!("keep `{0}` alone, or remove `{0}`; write a term of its own for what else is meant", exclusive.winner)
+    format!("keep only `{0}`, or remove `{0}`; move the other fields to a separate term if you need them", exclusive.winner)
 }
 
 #[cfg(test)]
@@ -172,7 +175,7 @@ mod tests {
     use lint::settings::{Settings, Target};
     use crate::rules::testing::{findings, fixed, silent};
 
-    /// The rules that say that the API server refuses a text, whichever they are.
+    /// Returns the findings of all rules about terms that the API server refuses.
     fn refusals(text: &str, release: &str) -> Vec<String> {
         let files = vec![File::read("-", text, &Limits::DEFAULT)];
         let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_once() {
+    fn reports_each_refusal_once() {
         let mixed = class("amiSelectorTerms: [{id: ami-0123456789abcdef0, name: a}, {owner: self}]\n  subnetSelectorTerms: [{id: subnet-1234abcd, tags: {a: b}}]\n  securityGroupSelectorTerms: [{id: sg-1234abcd, name: b}]");
         assert_eq!(
             refusals(&mixed, "1.14"),
@@ -194,11 +197,11 @@ mod tests {
             ]
         );
         let later = class("amiSelectorTerms: [{ssmParameter: /a/b}]");
-        let of_amis = |release: &str| {
+        let ami_refusals = |release: &str| {
             refusals(&later, release).into_iter().filter(|refusal| refusal.contains("ami")).collect::<Vec<_>>()
         };
-        assert_eq!(of_amis("1.0..1.3"), ["api-unknown-field spec.amiSelectorTerms[0].ssmParameter"]);
-        assert!(of_amis("1.4").is_empty());
+        assert_eq!(ami_refusals("1.0..1.3"), ["api-unknown-field spec.amiSelectorTerms[0].ssmParameter"]);
+        assert!(ami_refusals("1.4").is_empty());
     }
 
     fn class(spec: &str) -> String {
@@ -206,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn a_mixed_term_beside_a_right_one_slips_through() {
+    fn reports_a_mixed_term_that_the_api_server_accepts() {
         let text = class("securityGroupSelectorTerms:\n  - id: sg-1\n    name: nodes\n    tags: {a: b}\n  - tags: {karpenter.sh/discovery: prod}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     tags: {a: b}
             |     ^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [1.0-1.14]
-          the term has `id`, which alone counts: `tags` is ignored, and the API server does not say so while another term is right
-          help: keep `id` alone, or remove `id`; write a term of its own for what else is meant
-          fix: remove what is ignored: "", ""
+          Karpenter selects by `id` and ignores `tags` in this term; the API server accepts the mix because another term is not mixed
+          help: keep only `id`, or remove `id`; move the other fields to a separate term if you need them
+          fix: remove the ignored fields: "", ""
         "#);
         assert_eq!(
             fixed(&super::RULE, &text),
@@ -223,33 +226,33 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_security_group_wins_over_tags() {
+    fn security_group_name_takes_precedence_over_tags() {
         let text = class("securityGroupSelectorTerms: [{name: nodes, tags: {a: b}}, {id: sg-1}]");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   securityGroupSelectorTerms: [{name: nodes, tags: {a: b}}, {id: sg-1}]
             |                                              ^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [1.0-1.14]
-          the term has `name`, which alone counts: `tags` is ignored, and the API server does not say so while another term is right
-          help: keep `name` alone, or remove `name`; write a term of its own for what else is meant
-          fix: remove what is ignored: ""
+          Karpenter selects by `name` and ignores `tags` in this term; the API server accepts the mix because another term is not mixed
+          help: keep only `name`, or remove `name`; move the other fields to a separate term if you need them
+          fix: remove the ignored fields: ""
         "#);
     }
 
     #[test]
-    fn a_list_of_mixed_terms_is_refused() {
+    fn reports_a_list_that_the_api_server_refuses() {
         insta::assert_snapshot!(findings(&super::RULE, &class("subnetSelectorTerms: [{id: subnet-1, tags: {a: b}}]")), @"
           5 |   subnetSelectorTerms: [{id: subnet-1, tags: {a: b}}]
             |   ^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.subnetSelectorTerms [1.0-1.14]
-          every term of `subnetSelectorTerms` has `id` and another field, and the API server refuses the list
-          help: keep `id` alone, or remove `id`; write a term of its own for what else is meant
-          see line 5 spec.subnetSelectorTerms[0].tags: this field is too many
+          every term of `subnetSelectorTerms` has `id` and another field; the API server refuses the list
+          help: keep only `id`, or remove `id`; move the other fields to a separate term if you need them
+          see line 5 spec.subnetSelectorTerms[0].tags: cannot be combined with `id`
         ");
         assert!(findings(&super::RULE, &class("amiSelectorTerms: [{id: ami-1, owner: self}, {id: ami-2}]")).contains("a term of `amiSelectorTerms`"));
     }
 
     #[test]
-    fn terms_with_one_field_are_left_alone() {
+    fn accepts_terms_that_are_not_mixed() {
         silent(&super::RULE, &class("subnetSelectorTerms: [{id: subnet-1}, {tags: {a: b, c: d}}]"));
         silent(&super::RULE, &class("amiSelectorTerms: [{name: a, owner: self, tags: {a: b}}]"));
         silent(&super::RULE, &class("capacityReservationSelectorTerms: [{ownerID: '1', tags: {a: b}, instanceMatchCriteria: open}]"));

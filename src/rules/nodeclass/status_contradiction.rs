@@ -11,21 +11,21 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Reads the status of an EC2NodeClass, as `kubectl get -o yaml` prints it, and finds what cannot be true at once or
-    /// hides what is wrong:
+    /// Reads the status of an EC2NodeClass, as `kubectl get -o yaml` prints it, and finds contradictions and
+    /// hidden problems:
     ///
-    /// - `InstanceProfileReady` is true and `ValidationSucceeded` has never been decided,
-    /// - `Ready` is true and one of its parts is not,
-    /// - a condition is true and what it is about is empty,
-    /// - the status is that of an older spec.
+    /// - `InstanceProfileReady` is true, but `ValidationSucceeded` was never decided,
+    /// - `Ready` is true, but one of the conditions that it depends on is not,
+    /// - a condition is true, but the list that it describes is empty,
+    /// - the status belongs to an older spec.
     ///
     /// ## Why it is bad
     ///
-    /// `InstanceProfileReady=True` does not say that the profile exists: `spec.instanceProfile` is copied without being
-    /// looked up. From 1.3.1 on a trial launch fails on such a profile, Karpenter takes that for a profile that is not
-    /// there yet, and waits without a word: `ValidationSucceeded` and `Ready` stay `Unknown` for ever.
+    /// `InstanceProfileReady=True` does not mean that the profile exists: Karpenter copies `spec.instanceProfile`
+    /// without looking it up. Since 1.3.1 a trial launch with such a profile fails. Karpenter assumes that the profile
+    /// does not exist yet and waits without logging anything, so `ValidationSucceeded` and `Ready` stay `Unknown`.
     ///
-    /// The same picture lasts for a moment on every new node class, and longer while EC2 throttles requests.
+    /// Every new node class has the same status for a moment, and for longer while EC2 throttles requests.
     ///
     /// ## Example
     ///
@@ -81,11 +81,12 @@ rule! {
     }
 }
 
-/// A profile that EC2 refuses makes the trial launch wait. Source: aws/karpenter-provider-aws#7849, in v1.3.1.
+/// Releases that keep waiting if EC2 refuses the profile in the trial launch. Source: aws/karpenter-provider-aws#7849,
+/// in v1.3.1.
 const WAITS: Releases = Releases::patches(3, 1, 8).or(Releases::since(4));
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    // A request that changes the spec brings the status of the spec before.
+    // A request that changes the spec still contains the status of the previous spec.
     if object.operation() != Operation::Apply {
         return;
     }
@@ -104,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     drafts.extend(profile(object));
 }
 
-/// A condition of a status.
+/// A condition in the status.
 #[derive(Clone, Copy, Debug)]
 struct Condition<'d> {
     node: Node<'d>,
@@ -140,7 +141,7 @@ fn find_true<'c, 'd>(conditions: &'c [Condition<'d>], kind: &str) -> Option<&'c 
     find(conditions, kind).filter(|condition| condition.status == "True")
 }
 
-/// The profile is ready, all else is, and the trial launch has never been decided.
+/// Reports a trial launch that was never decided, although all other conditions are true.
 fn undecided<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
@@ -149,51 +150,53 @@ fn undecided<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Dra
     if !waits || !conditions.iter().all(rest) {
         return None;
     }
-    let message = "`ValidationSucceeded` has never been decided while all else is ready: the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles";
+    let message = "`ValidationSucceeded` was never decided although all other conditions are true: Karpenter waits for an \
+                   instance profile that EC2 does not find, unless the EC2NodeClass is only minutes old or EC2 throttles \
+                   requests";
     let named = object.str_at(&["spec", "instanceProfile"]);
     let help = match named {
-        Some(name) => format!("check that the instance profile `{name}` exists in this account, by that very name and not by its ARN; `InstanceProfileReady` does not say so"),
-        None => "look into CloudTrail for `RunInstances` of the controller; `InstanceProfileReady` does not say that EC2 finds the profile".to_owned(),
+        Some(name) => format!("check that the instance profile `{name}` exists in this account under exactly this name, and that this is not an ARN; `InstanceProfileReady` does not check it"),
+        None => "look for `RunInstances` calls of the controller in CloudTrail; `InstanceProfileReady` does not mean that EC2 finds the profile".to_owned(),
     };
     let draft = Draft::new(&RULE, validation.place(), message).releases(WAITS).help(help);
-    Some(draft.related(profile.place(), "this is copied from the spec, not looked up"))
+    Some(draft.related(profile.place(), "Karpenter copies the profile from the spec and does not look it up"))
 }
 
-/// Ready, though a part of it is not.
+/// Reports `Ready` if it is true although another condition is false.
 fn unready<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let ready = find_true(conditions, "Ready")?;
     let part = conditions.iter().find(|one| one.kind != "Ready" && one.status == "False")?;
     let message = format!("`Ready` is true although `{}` is false ({})", part.kind, part.reason);
-    let help = "the controller has not summed the conditions up again: see whether it runs, and whether its release and the custom resource definition belong together";
+    let help = "the controller has not updated `Ready`: check that it runs, and that its release matches the installed CRDs";
     let draft = Draft::new(&RULE, ready.place(), message).help(help);
-    Some(draft.related(part.place(), "this is false"))
+    Some(draft.related(part.place(), "this condition is false"))
 }
 
-/// The launch is refused for want of permission, with a profile that is ready.
+/// Reports a launch that fails because of missing permissions although the profile is ready.
 fn unauthorised<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded").filter(|one| one.status == "False")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
     let call = validation.reason.strip_suffix("AuthCheckFailed")?;
-    let message = format!("the controller may not call `ec2:{call}`; a profile that is ready does not mean that it may be passed");
-    let help = "check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; the answer is kept for half an hour";
+    let message = format!("the controller is not allowed to call `ec2:{call}`; `InstanceProfileReady` does not mean that it may pass the profile");
+    let help = "check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; Karpenter caches the answer for half an hour";
     let draft = Draft::new(&RULE, validation.place(), message).releases(Releases::since(3)).help(help);
-    Some(draft.caught_by(CaughtBy::Controller).related(profile.place(), "this says nothing of permissions"))
+    Some(draft.caught_by(CaughtBy::Controller).related(profile.place(), "this condition does not cover permissions"))
 }
 
-/// Found, and yet there is nothing.
+/// Reports conditions that are true although the list that they describe is empty.
 fn emptied<'d>(object: Object<'d>, conditions: &[Condition<'d>], drafts: &mut Vec<Draft<'d>>) {
     for (kind, field) in [("SubnetsReady", "subnets"), ("SecurityGroupsReady", "securityGroups"), ("AMIsReady", "amis")] {
         let Some(condition) = find_true(conditions, kind) else { continue };
-        // A list that is not there may have been cut from the text.
+        // A missing list may have been cut from the text.
         if object.at(&["status", field]).is_some_and(Node::is_empty) {
             let message = format!("`{kind}` is true although `status.{field}` is empty");
-            let help = "the text was cut, or the status was restored from elsewhere: remove `status` and let the controller write it";
+            let help = "the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it";
             drafts.push(Draft::new(&RULE, condition.place(), message).help(help));
         }
     }
 }
 
-/// The status of an older spec.
+/// Reports a condition that belongs to an older spec.
 fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
     let generation = object.at(&["metadata", "generation"]).and_then(Node::as_int)?;
     let (node, seen) = conditions.iter().find_map(|one| {
@@ -201,12 +204,15 @@ fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draf
         let seen = node.as_int().filter(|seen| *seen < generation)?;
         Some((node, seen))
     })?;
-    let message = format_args!("the condition is of generation {seen} of the node class, which is at {generation}: the controller has not looked at the new spec");
-    let help = "see whether the controller runs and what it logs; a new spec is looked at within seconds";
+    let message = format_args!(
+        "this condition is from generation {seen} of the EC2NodeClass, which is now at generation {generation}; the \
+         controller has not processed the new spec"
+    );
+    let help = "check whether the controller runs and what it logs; it processes a new spec within seconds";
     Some(Draft::at(&RULE, node, message).help(help))
 }
 
-/// The profile that nodes get is not that of the spec.
+/// Reports a profile in the status that differs from the spec, or that is an ARN.
 fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     let node = object.at(&["status", "instanceProfile"])?;
     let used = node.as_str()?;
@@ -215,14 +221,15 @@ fn profile(object: Object<'_>) -> Option<Draft<'_>> {
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
-            let message = format_args!("nodes get the instance profile `{used}`, but the spec asks for `{name}`");
-            let help = "see whether the controller runs and what it logs; the profile is copied within seconds";
+            let message = format_args!("nodes get the instance profile `{used}`, but the spec names `{name}`");
+            let help = "check whether the controller runs and what it logs; it copies the profile within seconds";
             let draft = Draft::at(&RULE, node, message).help(help);
-            Some(draft.related(Place::value(asked), "the profile of the spec"))
+            Some(draft.related(Place::value(asked), "the profile in the spec"))
         }
         None if arn => {
-            let message = "the instance profile of the status is an ARN; EC2 takes a name, and no node of this class starts";
-            Some(Draft::new(&RULE, Place::value(node), message).help("write the profile's name into `spec.instanceProfile`"))
+            let message = "`status.instanceProfile` is an ARN, but EC2 expects the profile name; no node of this EC2NodeClass \
+                           starts";
+            Some(Draft::new(&RULE, Place::value(node), message).help("write the profile name into `spec.instanceProfile`"))
         }
         _ => None,
     }
@@ -240,81 +247,81 @@ mod tests {
     const WAITING: &str = "  conditions:\n  - {type: AMIsReady, status: 'True'}\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}\n  - {type: Ready, status: Unknown, reason: ReconcilingDependents}";
 
     #[test]
-    fn a_validation_that_waits_for_ever_is_found_in_the_releases_that_wait() {
+    fn reports_validation_that_never_finishes_in_the_releases_that_wait() {
         let text = class("instanceProfile: nodes", WAITING);
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}
             |                                         ^^^^^^^
         warning EC2NodeClass/a status.conditions[2].status [1.3.1-1.3.8, 1.4-1.14]
-          `ValidationSucceeded` has never been decided while all else is ready: the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles
-          help: check that the instance profile `nodes` exists in this account, by that very name and not by its ARN; `InstanceProfileReady` does not say so
-          see line 8 status.conditions[1].status: this is copied from the spec, not looked up
+          `ValidationSucceeded` was never decided although all other conditions are true: Karpenter waits for an instance profile that EC2 does not find, unless the EC2NodeClass is only minutes old or EC2 throttles requests
+          help: check that the instance profile `nodes` exists in this account under exactly this name, and that this is not an ARN; `InstanceProfileReady` does not check it
+          see line 8 status.conditions[1].status: Karpenter copies the profile from the spec and does not look it up
         ");
         let before = Settings { karpenter: Target::parse("1.3.0").unwrap(), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &before), "");
-        // Something else is not ready yet, and validation waits for that.
+        // Validation waits for another condition that is not true yet.
         silent(&super::RULE, &text.replace("AMIsReady, status: 'True'", "AMIsReady, status: 'False'"));
     }
 
     #[test]
-    fn ready_does_not_go_with_a_part_that_is_not() {
+    fn reports_ready_although_another_condition_is_false() {
         let text = class("role: a", "  conditions:\n  - {type: SubnetsReady, status: 'False', reason: SubnetsNotFound}\n  - {type: Ready, status: 'True'}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: Ready, status: 'True'}
             |                           ^^^^^^
         warning EC2NodeClass/a status.conditions[1].status [1.0-1.14]
           `Ready` is true although `SubnetsReady` is false (SubnetsNotFound)
-          help: the controller has not summed the conditions up again: see whether it runs, and whether its release and the custom resource definition belong together
-          see line 7 status.conditions[0].status: this is false
+          help: the controller has not updated `Ready`: check that it runs, and that its release matches the installed CRDs
+          see line 7 status.conditions[0].status: this condition is false
         ");
     }
 
     #[test]
-    fn missing_permissions_are_told_from_a_missing_profile() {
+    fn distinguishes_missing_permissions_from_a_missing_profile() {
         let text = class("role: a", "  conditions:\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}
             |                                         ^^^^^^^
         warning EC2NodeClass/a status.conditions[1].status [1.3-1.14]
-          the controller may not call `ec2:RunInstances`; a profile that is ready does not mean that it may be passed
-          help: check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; the answer is kept for half an hour
-          see line 7 status.conditions[0].status: this says nothing of permissions
+          the controller is not allowed to call `ec2:RunInstances`; `InstanceProfileReady` does not mean that it may pass the profile
+          help: check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; Karpenter caches the answer for half an hour
+          see line 7 status.conditions[0].status: this condition does not cover permissions
         ");
     }
 
     #[test]
-    fn what_is_found_and_yet_empty_is_found() {
+    fn reports_true_condition_for_an_empty_list() {
         let text = class("role: a", "  amis: []\n  conditions:\n  - {type: AMIsReady, status: 'True'}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: AMIsReady, status: 'True'}
             |                               ^^^^^^
         warning EC2NodeClass/a status.conditions[0].status [1.0-1.14]
           `AMIsReady` is true although `status.amis` is empty
-          help: the text was cut, or the status was restored from elsewhere: remove `status` and let the controller write it
+          help: the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it
         ");
         silent(&super::RULE, &text.replace("  amis: []\n", ""));
     }
 
     #[test]
-    fn a_status_of_an_older_spec_is_found() {
+    fn reports_status_of_an_older_spec() {
         let text = class("instanceProfile: new", "  instanceProfile: old\n  conditions:\n  - {type: Ready, status: 'True', observedGeneration: 1}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |   instanceProfile: old
             |                    ^^^
         warning EC2NodeClass/a status.instanceProfile [1.0-1.14]
-          nodes get the instance profile `old`, but the spec asks for `new`
-          help: see whether the controller runs and what it logs; the profile is copied within seconds
-          see line 4 spec.instanceProfile: the profile of the spec
+          nodes get the instance profile `old`, but the spec names `new`
+          help: check whether the controller runs and what it logs; it copies the profile within seconds
+          see line 4 spec.instanceProfile: the profile in the spec
           8 |   - {type: Ready, status: 'True', observedGeneration: 1}
             |                                                       ^
         warning EC2NodeClass/a status.conditions[0].observedGeneration [1.0-1.14]
-          the condition is of generation 1 of the node class, which is at 2: the controller has not looked at the new spec
-          help: see whether the controller runs and what it logs; a new spec is looked at within seconds
+          this condition is from generation 1 of the EC2NodeClass, which is now at generation 2; the controller has not processed the new spec
+          help: check whether the controller runs and what it logs; it processes a new spec within seconds
         ");
     }
 
     #[test]
-    fn a_healthy_status_and_none_at_all_are_left_alone() {
+    fn ignores_a_healthy_or_missing_status_and_updates() {
         let healthy = class("instanceProfile: nodes", &WAITING.replace("Unknown", "'True'").replace("AwaitingReconciliation", "ValidationSucceeded"));
         silent(&super::RULE, &healthy);
         silent(&super::RULE, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n");

@@ -9,17 +9,18 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Finds storage of plug-ins that are no part of Kubernetes any more: a StorageClass of `kubernetes.io/aws-ebs`, a
-    /// PersistentVolume or a pod with `awsElasticBlockStore`.
+    /// Reports storage that uses the in-tree EBS plug-in, which Kubernetes has removed: a StorageClass with the
+    /// provisioner `kubernetes.io/aws-ebs`, and a PersistentVolume or a pod with `awsElasticBlockStore`.
     ///
     /// ## Why it is bad
     ///
-    /// The plug-in was removed from Kubernetes in 1.27. What names it is handed to the EBS CSI driver, if that is
-    /// installed; its newer options, `gp3` among them, are not to be had.
+    /// Kubernetes 1.27 removed the plug-in. Kubernetes passes volumes of the plug-in to the EBS CSI driver, if the
+    /// driver is installed, but the newer options of the driver, such as `gp3`, are not available.
     ///
-    /// Karpenter's troubleshooting page says that it cannot see how many such volumes a node takes. That was so before
-    /// 1.0: since then it counts a claim or a volume of the plug-in as one of the driver. A volume that a pod names
-    /// itself, without a claim, is counted by nobody, and a node may get more of them than it can attach.
+    /// Karpenter's troubleshooting page says that Karpenter cannot see how many of these volumes a node can attach.
+    /// That was true before 1.0. Since 1.0 Karpenter counts a claim or a volume of the plug-in as a claim or a volume
+    /// of the driver. But it does not count a volume that a pod names directly, without a claim, and a node may get
+    /// more of these volumes than it can attach.
     ///
     /// ## Example
     ///
@@ -56,7 +57,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "storage of a plug-in that Kubernetes no longer has",
+        summary: "storage uses an in-tree plug-in that Kubernetes has removed",
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(Kind::of("", "v1", "PersistentVolume")), On::Workload],
         inventory: &[],
         check: check,
@@ -64,25 +65,26 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    const PLUG_IN: &str = "the plug-in was removed from Kubernetes in 1.27, and only the EBS CSI driver serves it";
+    const PLUG_IN: &str =
+        "Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes";
     if let Some(node) = object.at(&["provisioner"]).filter(|node| {
         object.is(Kind::STORAGE_CLASS) && node.as_str() == Some("kubernetes.io/aws-ebs")
     }) {
         let message = format_args!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
-        let help = "make a class of `ebs.csi.aws.com` with `type: gp3`; the provisioner of a live class cannot change";
+        let help = "create a class with the provisioner `ebs.csi.aws.com` and `type: gp3`; the provisioner of an existing class cannot be changed";
         drafts.push(Draft::at(&RULE, node, message).help(help));
     }
     if object.kind() == "PersistentVolume"
         && let Some(node) = object.at(&["spec", "awsElasticBlockStore"])
     {
-        let message = format!("the volume is given as `awsElasticBlockStore`: {PLUG_IN}");
+        let message = format!("the volume uses `awsElasticBlockStore`: {PLUG_IN}");
         let help = "write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
     }
     let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
     for node in items_of(volumes).filter_map(|volume| volume.get("awsElasticBlockStore")) {
-        let message = "the pod names an EBS volume without a claim: Karpenter neither counts it nor knows its zone";
-        let help = "make a PersistentVolume of `ebs.csi.aws.com` with the volume's zone, and a claim on it";
+        let message = "the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone";
+        let help = "create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
     }
 }
@@ -92,7 +94,7 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     #[test]
-    fn volumes_and_pods_that_name_the_plug_in_are_found() {
+    fn reports_volumes_and_pods_that_use_the_plug_in() {
         let text = "\
 apiVersion: v1
 kind: PersistentVolume
@@ -111,18 +113,18 @@ spec:
           5 |   awsElasticBlockStore: {volumeID: vol-1}
             |   ^^^^^^^^^^^^^^^^^^^^
         warning PersistentVolume/a spec.awsElasticBlockStore [1.0-1.14]
-          the volume is given as `awsElasticBlockStore`: the plug-in was removed from Kubernetes in 1.27, and only the EBS CSI driver serves it
+          the volume uses `awsElasticBlockStore`: Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes
           help: write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`
          12 |   volumes: [{name: d, awsElasticBlockStore: {volumeID: vol-1}}]
             |                       ^^^^^^^^^^^^^^^^^^^^
         warning Pod/b spec.volumes[0].awsElasticBlockStore [1.0-1.14]
-          the pod names an EBS volume without a claim: Karpenter neither counts it nor knows its zone
-          help: make a PersistentVolume of `ebs.csi.aws.com` with the volume's zone, and a claim on it
+          the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone
+          help: create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it
         ");
     }
 
     #[test]
-    fn the_driver_is_left_alone() {
+    fn accepts_the_csi_driver() {
         silent(&super::RULE, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\n");
         silent(&super::RULE, "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {csi: {driver: ebs.csi.aws.com}}\n");
     }

@@ -1,4 +1,4 @@
-//! Volumes that double nodes.
+//! Storage that keeps pods Pending or makes Karpenter launch extra nodes.
 
 family! {
     in_tree_storage,

@@ -12,18 +12,21 @@ use values::spelling::nearest;
 rule! {
     /// ## What it does
     ///
-    /// Checks the claims on volumes, in objects of their own, in the claim templates of StatefulSets and in ephemeral
-    /// volumes: that the storage class is there (misspelt names), that a default class is there where none is named, that
-    /// a class of EBS is not asked for a volume that many nodes write to, and that the class is not one of EKS Auto Mode,
-    /// whose volumes nodes of Karpenter cannot use.
+    /// Checks PersistentVolumeClaims, the claim templates of StatefulSets and ephemeral volumes:
+    ///
+    /// - the storage class exists (misspelt names are reported),
+    /// - there is a default class if the claim names no class,
+    /// - a claim for a volume that many nodes use does not name an EBS class,
+    /// - the class does not belong to EKS Auto Mode, because nodes of Karpenter cannot use its volumes.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter passes over a pod whose claim is not bound and has no storage class, or one that does not exist:
-    /// `ignoring pod`. Nothing is launched, and the pod waits.
+    /// Karpenter ignores a pod if its claim is not bound and names no storage class, or names a class that does not
+    /// exist: `ignoring pod`. Karpenter launches nothing, and the pod stays Pending.
     ///
-    /// A claim whose class is `""` waits for a volume that somebody makes by hand, and is left alone. So is a class that
-    /// the input does not hold, unless its name is nearly that of one which it does.
+    /// A claim whose class is `""` waits for a volume that somebody creates by hand, and is not reported. A class that
+    /// the input does not contain is not reported either, unless its name nearly equals the name of a class in the
+    /// input.
     ///
     /// ## Example
     ///
@@ -77,7 +80,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a claim for which no volume can be made",
+        summary: "a claim for which no volume can be created",
         on: &[On::Kind(Kind::of("", "v1", "PersistentVolumeClaim")), On::Workload],
         inventory: &[Kind::STORAGE_CLASS],
         check: check,
@@ -87,7 +90,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     for claim in claims_in(object).into_iter().filter(|claim| !claim.names_volume()) {
         let class = match claim.class() {
-            // A volume made by hand.
+            // The claim waits for a volume that somebody creates by hand.
             Some("") => continue,
             Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", name),
             None => context.inventory.claims().default_class(),
@@ -102,9 +105,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     }
 }
 
-/// A class that the input does not hold.
+/// Reports a claim whose class is not in the input.
 fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    /// From here on EKS makes no class the default.
+    /// The first minor version of Kubernetes for which EKS marks no class as the default.
     const NO_DEFAULT: u8 = 30;
     let claims = context.inventory.claims();
     let place = Place::value(claim.place());
@@ -114,31 +117,34 @@ fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>>
             return None;
         }
         let message = format!(
-            "{} names no storage class, none in this input is the default, and EKS has none since 1.30",
-            article(claim.form)
+            "{} names no storage class, no class in this input is the default, and EKS creates no default class since 1.30",
+            subject(claim.form)
         );
         let draft = Draft::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
-        return Some(draft.help("name a class, or mark one with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
+        return Some(draft.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
     };
     if is_in_name(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
         return None;
     }
     let known = context.inventory.of(Kind::STORAGE_CLASS).map(Object::name);
-    // A number apart, such as `gp2` and `gp3`, is another class rather than a slip.
+    // A name that differs only in its digits, such as `gp2` and `gp3`, is a different class and not a spelling mistake.
     let near = nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;
-    let message = format!("there is no storage class `{name}` in this input, and Karpenter passes over pods whose class does not exist");
+    let message = format!(
+        "this input has no storage class `{name}`, and Karpenter ignores pods whose storage class does not exist"
+    );
     Some(Draft::new(&RULE, place, message).advise(format_args!("did you mean `{near}`?")))
 }
 
-/// Beyond, a name is not compared with each class: no cluster has so many.
+/// With more classes, misspelt names are not searched for, to bound the work. No real cluster has so many classes.
 const MOST_CLASSES: usize = 200;
 
-/// A name without its digits.
+/// The name without its digits.
 fn letters(name: &str) -> String {
     name.chars().filter(|char| !char.is_ascii_digit()).collect()
 }
 
-const fn article(form: ClaimForm) -> &'static str {
+/// Subject of a message.
+const fn subject(form: ClaimForm) -> &'static str {
     match form {
         ClaimForm::Object => "this claim",
         ClaimForm::Template => "this claim template",
@@ -146,7 +152,7 @@ const fn article(form: ClaimForm) -> &'static str {
     }
 }
 
-/// A volume of EBS is attached to one node, unless it is used as a raw device.
+/// Reports a claim for an EBS volume that many nodes use. EBS attaches a volume to several nodes only as a raw device.
 fn many_writers<'d>(claim: &Claim<'d>, class: Object<'d>) -> Option<Draft<'d>> {
     let ebs = matches!(class.str_at(&["provisioner"]), Some("ebs.csi.aws.com" | "kubernetes.io/aws-ebs"));
     let block = claim.node.str_at(&["spec", "volumeMode"]) == Some("Block");
@@ -156,17 +162,17 @@ fn many_writers<'d>(claim: &Claim<'d>, class: Object<'d>) -> Option<Draft<'d>> {
         return None;
     }
     let message = format_args!(
-        "{} asks for `{}` of the class `{}`, but a volume of EBS is used by one node, and none is made",
-        article(claim.form),
+        "{} requests `{}` from the class `{}`, but only one node can use an EBS volume, and no volume is created",
+        subject(claim.form),
         mode.as_str().unwrap_or_default(),
         class.name()
     );
     let draft = Draft::at(&RULE, mode, message).severity(Severity::Error);
-    let draft = draft.help("write `ReadWriteOnce`, or use a class of EFS");
-    Some(draft.related(Place::value(name_of(class)), "this class makes volumes of EBS"))
+    let draft = draft.help("write `ReadWriteOnce`, or use a class for EFS");
+    Some(draft.related(Place::value(name_of(class)), "this class creates EBS volumes"))
 }
 
-/// Volumes that only nodes of EKS Auto Mode can use.
+/// Reports a claim for a volume that only nodes of EKS Auto Mode can use.
 fn auto_mode<'d>(claim: &Claim<'d>, class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let auto = class.str_at(&["provisioner"]) == Some("ebs.csi.eks.amazonaws.com");
     let own = context.inventory.count("karpenter.k8s.aws", "EC2NodeClass") > 0;
@@ -175,13 +181,14 @@ fn auto_mode<'d>(claim: &Claim<'d>, class: Object<'d>, context: &Context<'_, 'd>
         return None;
     }
     let message = format_args!(
-        "{} uses the class `{}` of EKS Auto Mode, whose volumes no node of Karpenter can attach",
-        article(claim.form),
+        "{} uses the class `{}` of EKS Auto Mode, and nodes of Karpenter cannot attach its volumes",
+        subject(claim.form),
         class.name()
     );
     let draft = Draft::at(&RULE, claim.place(), message);
-    let draft = draft.help("use a class of `ebs.csi.aws.com`, with the EBS CSI driver installed");
-    Some(draft.related(Place::value(name_of(class)), "this class is one of EKS Auto Mode"))
+    let draft =
+        draft.help("use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver");
+    Some(draft.related(Place::value(name_of(class)), "this class belongs to EKS Auto Mode"))
 }
 
 fn name_of(object: Object<'_>) -> Node<'_> {
@@ -204,28 +211,28 @@ mod tests {
     const EBS: &str = "ebs.csi.aws.com";
 
     #[test]
-    fn a_misspelt_class_is_found_in_every_form_of_claim() {
+    fn reports_misspelt_class_in_a_claim_template() {
         let text = class("standard", EBS)
             + "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  template: {spec: {containers: []}}\n  volumeClaimTemplates:\n  - spec: {storageClassName: standart}\n";
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |   - spec: {storageClassName: standart}
             |                              ^^^^^^^^
         warning StatefulSet/db spec.volumeClaimTemplates[0].spec.storageClassName [1.0-1.14]
-          there is no storage class `standart` in this input, and Karpenter passes over pods whose class does not exist
+          this input has no storage class `standart`, and Karpenter ignores pods whose storage class does not exist
           help: did you mean `standard`?
         ");
     }
 
     #[test]
-    fn ebs_has_one_writer() {
+    fn reports_ebs_claim_with_many_writers() {
         let text = class("gp3", EBS) + &claim("storageClassName: gp3, accessModes: [ReadWriteMany]");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 | spec: {storageClassName: gp3, accessModes: [ReadWriteMany]}
             |                                             ^^^^^^^^^^^^^
         error PersistentVolumeClaim/data spec.accessModes[0] [1.0-1.14]
-          this claim asks for `ReadWriteMany` of the class `gp3`, but a volume of EBS is used by one node, and none is made
-          help: write `ReadWriteOnce`, or use a class of EFS
-          see line 3 metadata.name: this class makes volumes of EBS
+          this claim requests `ReadWriteMany` from the class `gp3`, but only one node can use an EBS volume, and no volume is created
+          help: write `ReadWriteOnce`, or use a class for EFS
+          see line 3 metadata.name: this class creates EBS volumes
         ");
         silent(&super::RULE, &text.replace("accessModes: [", "volumeMode: Block, accessModes: ["));
         silent(&super::RULE, &text.replace(EBS, "efs.csi.aws.com"));
@@ -233,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn no_default_class_is_found_where_eks_brings_none() {
+    fn reports_missing_default_class_since_kubernetes_1_30() {
         let text = class("gp3", EBS) + &claim("accessModes: [ReadWriteOnce]");
         silent(&super::RULE, &text);
         let on = |minor| Settings { kubernetes_minor: Some(minor), ..Settings::default() };
@@ -242,31 +249,31 @@ mod tests {
           8 | metadata: {name: data}
             |                  ^^^^
         warning PersistentVolumeClaim/data spec.storageClassName [1.0-1.14]
-          this claim names no storage class, none in this input is the default, and EKS has none since 1.30
-          help: name a class, or mark one with `storageclass.kubernetes.io/is-default-class: "true"`
+          this claim names no storage class, no class in this input is the default, and EKS creates no default class since 1.30
+          help: name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: "true"`
         "#);
         let default = text.replace("{name: gp3}", "{name: gp3, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}");
         assert_eq!(findings_with(&super::RULE, &default, &on(30)), "");
     }
 
     #[test]
-    fn classes_of_auto_mode_are_not_for_nodes_of_karpenter() {
+    fn reports_auto_mode_class_next_to_nodes_of_karpenter() {
         let node_class = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
         let text = class("auto", "ebs.csi.eks.amazonaws.com") + &claim("storageClassName: auto") + node_class;
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 | spec: {storageClassName: auto}
             |                          ^^^^
         warning PersistentVolumeClaim/data spec.storageClassName [1.0-1.14]
-          this claim uses the class `auto` of EKS Auto Mode, whose volumes no node of Karpenter can attach
-          help: use a class of `ebs.csi.aws.com`, with the EBS CSI driver installed
-          see line 3 metadata.name: this class is one of EKS Auto Mode
+          this claim uses the class `auto` of EKS Auto Mode, and nodes of Karpenter cannot attach its volumes
+          help: use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver
+          see line 3 metadata.name: this class belongs to EKS Auto Mode
         ");
         let both = format!("{text}---\napiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: b}}\n");
         silent(&super::RULE, &both);
     }
 
     #[test]
-    fn what_may_be_in_the_cluster_is_left_alone() {
+    fn ignores_classes_that_may_exist_in_the_cluster() {
         let standard = class("standard", EBS);
         for spec in [
             "storageClassName: ''",

@@ -14,15 +14,17 @@ rule! {
     /// ## What it does
     ///
     /// Compares the zones of volumes (`allowedTopologies` of a StorageClass, `nodeAffinity` of a PersistentVolume) with
-    /// those that the NodePools serve. It also finds zone ids such as `use1-az1` where the name of a zone is due, and
-    /// EBS volumes that do not say in which zone they lie.
+    /// the zones that the NodePools serve. Also reports zone ids such as `use1-az1` in place of zone names, and EBS
+    /// volumes that do not state their zone.
     ///
-    /// A NodePool that names no zone serves all but those it excludes. A zone that none serves is a warning, as nodes of
-    /// another maker, such as a managed node group, may be there; the id of a zone in the place of its name is an error.
+    /// A NodePool that names no zone serves all zones that it does not exclude. A zone that no NodePool serves is a
+    /// warning, because other nodes, such as nodes of a managed node group, may run there. A zone id in place of a zone
+    /// name is an error.
     ///
     /// ## Why it is bad
     ///
-    /// A pod that needs the volume can run in its zone only. Where no NodePool serves that, the pod waits for ever.
+    /// A pod that needs the volume can run only in the volume's zone. If no NodePool serves that zone, the pod stays
+    /// Pending.
     ///
     /// ## Example
     ///
@@ -83,7 +85,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a volume lies in a zone that no NodePool serves",
+        summary: "a volume is in a zone that no NodePool serves",
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PERSISTENT_VOLUME)],
         inventory: &[Kind::NODE_POOL],
         check: check,
@@ -94,7 +96,7 @@ const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if object.is(PERSISTENT_VOLUME) {
-        volume(object, context, drafts);
+        check_volume(object, context, drafts);
         return;
     }
     let network = object.str_at(&["provisioner"]).is_some_and(|provisioner| reach(provisioner) == Reach::Network);
@@ -102,7 +104,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if zones.is_empty() || network {
         return;
     }
-    ids(&zones, drafts);
+    check_zone_ids(&zones, drafts);
     let unserved = unserved(&zones, context);
     let Some(first) = unserved.first() else { return };
     if unserved.len() == zones.len() {
@@ -110,30 +112,29 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     } else if !matches!(Binding::of(object), Binding::Other) {
         let name = first.as_str().unwrap_or_default();
         let message = format_args!(
-            "volumes of this class are made before their pod is placed, also in `{name}`, which no NodePool in this input serves"
+            "volumes of this class are created before their pod is scheduled, possibly in `{name}`, which no NodePool in this input serves"
         );
-        let help = "write `volumeBindingMode: WaitForFirstConsumer`, or allow the zones of the NodePools only";
+        let help =
+            "write `volumeBindingMode: WaitForFirstConsumer`, or allow only the zones of the NodePools";
         drafts.push(Draft::at(&RULE, *first, message).severity(Severity::Warning).help(help));
     }
 }
 
-/// A volume that exists: its terms are alternatives.
-fn volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+/// Checks a PersistentVolume. The terms of its affinity are alternatives.
+fn check_volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let terms = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]);
     let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
         drafts.extend(without_zone(object));
         return;
     };
-    let (mut all, mut lost) = (Vec::new(), true);
+    let (mut all, mut unreachable_everywhere) = (Vec::new(), true);
     for term in terms.items() {
         let mut zones = zones_of(term);
-        lost &= !zones.is_empty() && unserved(&zones, context).len() == zones.len();
+        unreachable_everywhere &= !zones.is_empty() && unserved(&zones, context).len() == zones.len();
         all.append(&mut zones);
     }
-    ids(&all, drafts);
-    if lost
-        && let Some(first) = all.first()
-    {
+    check_zone_ids(&all, drafts);
+    if unreachable_everywhere && let Some(first) = all.first() {
         drafts.push(unreachable(&all, *first, "this volume", context));
     }
 }
@@ -153,8 +154,8 @@ fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> 
     let served = context.inventory.served_zones();
     let mut unserved = Vec::new();
     for zone in zones {
-        let lost = |name: &str| !is_in_name(name) && !is_zone_id(name) && !served.serves(name);
-        if served.is_known() && zone.as_str().is_some_and(lost) {
+        let is_unserved = |name: &str| !is_in_name(name) && !is_zone_id(name) && !served.serves(name);
+        if served.is_known() && zone.as_str().is_some_and(is_unserved) {
             unserved.push(*zone);
         }
     }
@@ -167,27 +168,30 @@ fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Co
     for name in zones.iter().filter_map(|zone| zone.as_str()) {
         add_quoted(&mut names, name);
     }
-    let message = format_args!("{what} can be used in {names} only, which {which} serves: pods with such a claim wait for ever, unless other nodes are there");
+    let message = format_args!(
+        "{what} can be used only in {names}, which {which} serves; pods with such a claim stay Pending, unless other nodes run there"
+    );
     let served = context.inventory.served_zones().named();
     let help = if served.is_empty() {
         format!("let a NodePool serve {names}")
     } else {
-        format!("the NodePools serve {served}; let one of them serve {names}, or use one of theirs")
+        format!("the NodePools serve {served}; let one of them serve {names}, or use a zone that they serve")
     };
     Draft::at(&RULE, first, message).severity(Severity::Warning).help(help)
 }
 
-/// Zone ids in the place of zone names.
-fn ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
+/// Reports zone ids in place of zone names.
+fn check_zone_ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
     for zone in zones {
         let Some(name) = zone.as_str().filter(|name| is_zone_id(name)) else { continue };
-        let message = format_args!("`{name}` is the id of a zone, but nodes carry its name there, and none fits");
-        let help = "write the zone's name, such as `us-east-1a`; ids stand in `topology.k8s.aws/zone-id`";
+        let message =
+            format_args!("`{name}` is a zone id, but this node label holds zone names, and no node matches");
+        let help = "write the zone's name, such as `us-east-1a`; the label for zone ids is `topology.k8s.aws/zone-id`";
         drafts.push(Draft::at(&RULE, *zone, message).help(help));
     }
 }
 
-/// An EBS volume that exists and does not say where.
+/// Reports an EBS volume that does not state its zone.
 fn without_zone(object: Object<'_>) -> Option<Draft<'_>> {
     let driver = object.at(&["spec", "csi"]).filter(|csi| csi.str_at(&["driver"]) == Some("ebs.csi.aws.com"));
     let node = driver.or_else(|| object.at(&["spec", "awsElasticBlockStore"]))?;
@@ -195,7 +199,8 @@ fn without_zone(object: Object<'_>) -> Option<Draft<'_>> {
     if ZONE_KEYS.iter().any(|key| labels.is_some_and(|labels| labels.get(key).is_some())) {
         return None;
     }
-    let message = "this EBS volume does not say in which zone it lies, and Karpenter launches nodes for its pods in any";
+    let message =
+        "this EBS volume does not state its zone, and Karpenter launches nodes for its pods in any zone";
     let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
     Some(draft.help("add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`"))
 }
@@ -224,14 +229,14 @@ mod tests {
     const WAIT: &str = "WaitForFirstConsumer";
 
     #[test]
-    fn a_zone_that_no_pool_serves_is_found() {
+    fn reports_zone_that_no_pool_serves() {
         let text = class("eu-west-1c", WAIT) + &zones("eu-west-1a, eu-west-1b");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1c]}
             |                                                   ^^^^^^^^^^
         warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[0] [1.0-1.14]
-          volumes of this class can be used in `eu-west-1c` only, which no NodePool in this input serves: pods with such a claim wait for ever, unless other nodes are there
-          help: the NodePools serve `eu-west-1a`, `eu-west-1b`; let one of them serve `eu-west-1c`, or use one of theirs
+          volumes of this class can be used only in `eu-west-1c`, which no NodePool in this input serves; pods with such a claim stay Pending, unless other nodes run there
+          help: the NodePools serve `eu-west-1a`, `eu-west-1b`; let one of them serve `eu-west-1c`, or use a zone that they serve
         ");
         let complete = Settings { complete_inventory: true, ..Settings::default() };
         assert!(findings_with(&super::RULE, &text, &complete).contains("warning StorageClass"));
@@ -240,38 +245,38 @@ mod tests {
           6 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1c]}]}]}}
             |                                                                                                                               ^^^^^^^^^^
         warning PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [1.0-1.14]
-          this volume can be used in `eu-west-1c` only, which no NodePool serves: pods with such a claim wait for ever, unless other nodes are there
-          help: the NodePools serve `eu-west-1a`; let one of them serve `eu-west-1c`, or use one of theirs
+          this volume can be used only in `eu-west-1c`, which no NodePool serves; pods with such a claim stay Pending, unless other nodes run there
+          help: the NodePools serve `eu-west-1a`; let one of them serve `eu-west-1c`, or use a zone that they serve
         ");
     }
 
     #[test]
-    fn a_class_that_is_bound_at_once_may_end_up_there() {
+    fn reports_immediate_class_with_an_unserved_zone() {
         let text = class("eu-west-1a, eu-west-1c", "Immediate") + &zones("eu-west-1a");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a, eu-west-1c]}
             |                                                               ^^^^^^^^^^
         warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[1] [1.0-1.14]
-          volumes of this class are made before their pod is placed, also in `eu-west-1c`, which no NodePool in this input serves
-          help: write `volumeBindingMode: WaitForFirstConsumer`, or allow the zones of the NodePools only
+          volumes of this class are created before their pod is scheduled, possibly in `eu-west-1c`, which no NodePool in this input serves
+          help: write `volumeBindingMode: WaitForFirstConsumer`, or allow only the zones of the NodePools
         ");
         silent(&super::RULE, &(class("eu-west-1a, eu-west-1c", WAIT) + &zones("eu-west-1a")));
     }
 
     #[test]
-    fn the_id_of_a_zone_is_no_name() {
+    fn reports_zone_id_in_place_of_zone_name() {
         assert!(findings(&super::RULE, &class("use1-az1", WAIT)).contains("error StorageClass"));
     }
 
     #[test]
-    fn a_volume_without_a_zone_is_found() {
+    fn reports_volume_without_a_zone() {
         let text = volume("x");
         let text = text.split("  nodeAffinity").next().unwrap();
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1}
             |   ^^^
         warning PersistentVolume/v spec.csi [1.0-1.14]
-          this EBS volume does not say in which zone it lies, and Karpenter launches nodes for its pods in any
+          this EBS volume does not state its zone, and Karpenter launches nodes for its pods in any zone
           help: add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`
         ");
         silent(&super::RULE, &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"));
@@ -279,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_that_some_pool_serves_are_left_alone() {
+    fn ignores_zones_that_a_pool_serves() {
         let one = class("eu-west-1c", WAIT);
         silent(&super::RULE, &one);
         silent(&super::RULE, &(one.clone() + &zones("eu-west-1a") + &zones("eu-west-1c")));

@@ -10,22 +10,22 @@ use lint::rule::{Fixes, On};
 rule! {
     /// ## What it does
     ///
-    /// Checks that a StorageClass whose volumes lie in one zone or on one node makes them only once a pod is placed:
-    /// `volumeBindingMode: WaitForFirstConsumer`. A class that leaves the field out gets `Immediate`.
+    /// Checks that a StorageClass whose volumes belong to one zone or to one node creates them only after a pod is
+    /// scheduled: `volumeBindingMode: WaitForFirstConsumer`. If the field is not set, it defaults to `Immediate`.
     ///
     /// ## Why it is bad
     ///
-    /// With `Immediate` the volume is made as soon as it is claimed, in whichever zone, while the pod still waits for a
-    /// node. Up to 1.6 Karpenter launches a node in a zone of its own choice; when the volume turns out to lie in
-    /// another one, it launches a second node, and the first one stays empty. It does not happen every time: the pod has
-    /// to be seen in the seconds before the volume is bound.
+    /// With `Immediate` the volume is created as soon as it is claimed, in any zone, while the pod still waits for a
+    /// node. Up to 1.6 Karpenter launches a node in a zone that it chooses itself. If the volume is then created in
+    /// another zone, Karpenter launches a second node, and the first node stays empty. This does not happen every time:
+    /// Karpenter has to see the pod in the seconds before the volume is bound.
     ///
-    /// From 1.7 on Karpenter passes over a pod whose claim is `Immediate` and not bound yet, so that there is no second
-    /// node; but in every release the volume can lie in a zone that no NodePool serves or that the pod's own rules
-    /// exclude, and the pod waits for ever with `volume node affinity conflict`.
+    /// From 1.7 on Karpenter ignores a pod whose claim is `Immediate` and not bound yet, so it launches no second node.
+    /// But in every release the volume can be created in a zone that no NodePool serves or that the pod's own
+    /// constraints exclude. The pod then stays Pending with `volume node affinity conflict`.
     ///
-    /// A class that allows a single zone cannot cause a second node and is only pointed out. Volumes that are reached
-    /// over the network, such as those of EFS, may be made at once.
+    /// A class that allows a single zone cannot cause a second node, so the finding has the severity `info`. Volumes that
+    /// nodes reach over the network, such as EFS volumes, may be created at once.
     ///
     /// ## Example
     ///
@@ -61,13 +61,13 @@ rule! {
     /// volumeBindingMode: WaitForFirstConsumer
     /// ```
     ///
-    /// The field cannot be changed on a live class: delete the class and create it again, or make one under another
-    /// name. Volumes that exist are not affected.
+    /// The field cannot be changed on an existing class. Delete the class and create it again, or create a class with
+    /// another name. Existing volumes are not affected.
     ///
     /// ## Fix safety
     ///
-    /// Safe: it changes when volumes are made, not which, and a class that exists refuses the change. It is offered in a
-    /// text and where an object is created.
+    /// Safe: the fix changes when volumes are created, not which volumes, and the API server refuses the change to an
+    /// existing class. The fix is offered for files and for objects that are being created.
     ///
     /// ## References
     ///
@@ -80,32 +80,32 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
-        summary: "volumes that lie in one zone are made before it is known where their pod runs",
+        summary: "volumes that belong to one zone are created before their pod is scheduled",
         on: &[On::Kind(Kind::STORAGE_CLASS)],
         inventory: &[],
         check: check,
     }
 }
 
-/// A pod whose claim is not bound yet gets a node.
+/// Releases that launch a node for a pod whose claim is not bound yet.
 const SECOND_NODE: Releases = Releases::until(6);
-/// A pod whose claim is `Immediate` and not bound yet is passed over.
-const PASSED_OVER: Releases = Releases::since(7);
-/// How many claims a finding names.
-const FEW: usize = 3;
+/// Releases that ignore a pod whose claim is `Immediate` and not bound yet.
+const IGNORED_POD: Releases = Releases::since(7);
+/// Maximum number of claims that a finding names.
+const MAX_CLAIMS: usize = 3;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (place, said) = match Binding::of(object) {
+    let (place, binding) = match Binding::of(object) {
         Binding::Immediate(mode) => (Place::value(mode), "`volumeBindingMode` is `Immediate`"),
         Binding::Default => {
             let place = Place::missing(object.root(), "volumeBindingMode");
-            (place, "`volumeBindingMode` is left out, which means `Immediate`")
+            (place, "`volumeBindingMode` is not set and defaults to `Immediate`")
         }
         Binding::Other => return,
     };
     let Some(provisioner) = object.str_at(&["provisioner"]) else { return };
-    let mut tell = |releases: Releases, severity: Severity, why: String| {
-        let draft = Draft::new(&RULE, place.clone(), format!("{said}: {why}"));
+    let mut report = |releases: Releases, severity: Severity, why: String| {
+        let draft = Draft::new(&RULE, place.clone(), format!("{binding}: {why}"));
         let draft = draft.severity(severity).releases(releases).help(help(object));
         let draft = name_claims(draft, object, context);
         drafts.push(match change(object) {
@@ -116,26 +116,33 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     match reach(provisioner) {
         Reach::Network => {}
         Reach::Zone => match single_zone(object) {
-            // What happens in which releases.
+            // The consequence depends on the release.
             None => {
                 let what = if provisioner.contains("ebs") { "the EBS volume" } else { "the volume" };
-                let why = format!("{what} is made in any zone while Karpenter launches a node in another, and then a second node next to the volume");
-                tell(SECOND_NODE, Severity::Warning, why);
-                let why = format!("{what} is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over");
-                tell(PASSED_OVER, Severity::Warning, why);
+                let why = format!(
+                    "{what} can be created in a different zone than the node that Karpenter launches, and Karpenter then launches a second node in the volume's zone"
+                );
+                report(SECOND_NODE, Severity::Warning, why);
+                let why = format!(
+                    "{what} can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound"
+                );
+                report(IGNORED_POD, Severity::Warning, why);
             }
             Some(zone) => {
-                let why = format!("volumes are made before a pod is placed, though always in `{zone}`");
-                tell(Releases::ALL, Severity::Info, why);
+                let why =
+                    format!("volumes are created before their pod is scheduled, but always in `{zone}`");
+                report(Releases::ALL, Severity::Info, why);
             }
         },
         Reach::Node => {
-            let why = "a volume is bound to one node before it is known where its pod can run";
-            tell(Releases::ALL, Severity::Warning, why.to_owned());
+            let why = "a volume is bound to one node before its pod is scheduled";
+            report(Releases::ALL, Severity::Warning, why.to_owned());
         }
         Reach::Unknown => {
-            let why = format!("where volumes of `{provisioner}` lie in one zone, that is chosen before a pod is placed");
-            tell(Releases::ALL, Severity::Info, why);
+            let why = format!(
+                "if a volume of `{provisioner}` belongs to one zone, the zone is chosen before the pod is scheduled"
+            );
+            report(Releases::ALL, Severity::Info, why);
         }
     }
 }
@@ -150,13 +157,13 @@ fn single_zone(class: Object<'_>) -> Option<&str> {
 
 fn help(object: Object<'_>) -> &'static str {
     if object.operation() == Operation::Update {
-        "the field cannot change on a live class: make a class under another name with `volumeBindingMode: WaitForFirstConsumer`"
+        "the field cannot be changed on an existing class: create a class with another name and `volumeBindingMode: WaitForFirstConsumer`"
     } else {
-        "write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again"
+        "write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again"
     }
 }
 
-/// The change, in a text and where the object is created: the field is immutable.
+/// The fix, for files and for objects that are being created. On an existing object the field is immutable.
 fn change(object: Object<'_>) -> Option<Change<'_>> {
     const MODE: &str = "WaitForFirstConsumer";
     if object.operation() == Operation::Update {
@@ -169,23 +176,30 @@ fn change(object: Object<'_>) -> Option<Change<'_>> {
     }
 }
 
-/// Names the workloads that would run into it.
+/// Adds the claims that use the class, and the workloads that mount them, as related locations.
 fn name_claims<'d>(mut draft: Draft<'d>, class: Object<'d>, context: &Context<'_, 'd>) -> Draft<'d> {
     let claims = context.inventory.claims();
-    let (few, total) = claims.on(class, FEW);
+    let (few, total) = claims.on(class, MAX_CLAIMS);
     for (index, claim) in few.iter().enumerate() {
         let mut what = match claim.form {
-            ClaimForm::Object => format!("the claim `{}` gets its volume so", claim.object.name()),
-            form => format!("the {} of {} `{}` gets its volume so", form.name(), claim.object.kind(), claim.object.name()),
+            ClaimForm::Object => format!("the claim `{}` uses this class", claim.object.name()),
+            form => {
+                format!(
+                    "the {} of {} `{}` uses this class",
+                    form.name(),
+                    claim.object.kind(),
+                    claim.object.name()
+                )
+            }
         };
-        if index + 1 == FEW && total > FEW {
-            what = format!("{what}, and {} more", total - FEW);
+        if index + 1 == MAX_CLAIMS && total > MAX_CLAIMS {
+            what = format!("{what}, and {} more", total - MAX_CLAIMS);
         }
         draft = draft.related(Place::value(claim.place()), what);
         if claim.form == ClaimForm::Object
             && let Some((workload, node)) = claims.mount(claim.object)
         {
-            let who = format!("{} `{}` mounts it", workload.kind(), workload.name());
+            let who = format!("{} `{}` mounts this claim", workload.kind(), workload.name());
             draft = draft.related(Place::value(node), who);
         }
     }
@@ -205,40 +219,40 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_depends_on_the_release() {
+    fn message_depends_on_the_release() {
         let text = format!("{EBS}volumeBindingMode: Immediate\n");
         let settings = Settings { karpenter: Target::parse("1.6..1.7").unwrap(), ..Settings::default() };
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &settings), @r#"
           5 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
         warning StorageClass/gp3 volumeBindingMode [1.0-1.6]
-          `volumeBindingMode` is `Immediate`: the EBS volume is made in any zone while Karpenter launches a node in another, and then a second node next to the volume
-          help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
+          `volumeBindingMode` is `Immediate`: the EBS volume can be created in a different zone than the node that Karpenter launches, and Karpenter then launches a second node in the volume's zone
+          help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
           5 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
         warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
-          `volumeBindingMode` is `Immediate`: the EBS volume is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over
-          help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
+          `volumeBindingMode` is `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
+          help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
         "#);
     }
 
     #[test]
-    fn the_field_left_out_is_added() {
+    fn adds_the_missing_field() {
         insta::assert_snapshot!(findings(&super::RULE, EBS), @r#"
           3 | metadata: {name: gp3}
             |                  ^^^
         warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
-          `volumeBindingMode` is left out, which means `Immediate`: the EBS volume is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over
-          help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
+          `volumeBindingMode` is not set and defaults to `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
+          help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "\nvolumeBindingMode: WaitForFirstConsumer"
         "#);
         assert_eq!(fixed(&super::RULE, EBS), format!("{EBS}volumeBindingMode: WaitForFirstConsumer\n"));
     }
 
     #[test]
-    fn the_workloads_that_would_run_into_it_are_named() {
+    fn names_affected_claims_and_workloads() {
         let text = "\
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -295,18 +309,18 @@ spec: {storageClassName: ''}
           7 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
         warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
-          `volumeBindingMode` is `Immediate`: the EBS volume is made in any zone, also one that no NodePool serves or that the pod's own rules exclude, and until then Karpenter passes the pod over
-          help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
-          see line 12 spec.storageClassName: the claim `data` gets its volume so
-          see line 21 spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Deployment `cart` mounts it
-          see line 31 spec.template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec.storageClassName: the ephemeral volume of Job `sort` gets its volume so
-          see line 39 spec.volumeClaimTemplates[0]: the claim template of StatefulSet `db` gets its volume so
+          `volumeBindingMode` is `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
+          help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
+          see line 12 spec.storageClassName: the claim `data` uses this class
+          see line 21 spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Deployment `cart` mounts this claim
+          see line 31 spec.template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec.storageClassName: the ephemeral volume of Job `sort` uses this class
+          see line 39 spec.volumeClaimTemplates[0]: the claim template of StatefulSet `db` uses this class
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
         "#);
     }
 
     #[test]
-    fn a_single_zone_is_pointed_out_only() {
+    fn single_zone_is_only_an_info() {
         let text = format!(
             "{EBS}allowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a]}}\n"
         );
@@ -314,19 +328,19 @@ spec: {storageClassName: ''}
           3 | metadata: {name: gp3}
             |                  ^^^
         info StorageClass/gp3 volumeBindingMode [1.0-1.14]
-          `volumeBindingMode` is left out, which means `Immediate`: volumes are made before a pod is placed, though always in `eu-west-1a`
-          help: write `volumeBindingMode: WaitForFirstConsumer`; a class that exists has to be deleted and created again
+          `volumeBindingMode` is not set and defaults to `Immediate`: volumes are created before their pod is scheduled, but always in `eu-west-1a`
+          help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
         ");
     }
 
     #[test]
-    fn node_local_volumes_need_to_wait_even_more() {
+    fn reports_node_local_and_unknown_provisioners() {
         assert!(findings(&super::RULE, &class("kubernetes.io/no-provisioner")).starts_with("  3 |"));
         assert!(findings(&super::RULE, &class("storage.example.net/block")).contains("info StorageClass"));
     }
 
     #[test]
-    fn a_live_class_gets_advice_and_no_fix() {
+    fn existing_class_gets_help_but_no_fix() {
         let review = |operation: &str| {
             format!(
                 "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: {operation}\n  object:\n    {}volumeBindingMode: Immediate\n",
@@ -334,18 +348,21 @@ spec: {storageClassName: ''}
             )
         };
         let updated = findings(&super::RULE, &review("UPDATE"));
-        assert!(updated.contains("make a class under another name") && !updated.contains("fix:"), "{updated}");
+        assert!(
+            updated.contains("create a class with another name") && !updated.contains("fix:"),
+            "{updated}"
+        );
         assert!(findings(&super::RULE, &review("CREATE")).contains("fix: write"));
     }
 
     #[test]
-    fn what_waits_or_is_reached_over_the_network_is_left_alone() {
+    fn ignores_waiting_classes_and_network_storage() {
         silent(&super::RULE, &format!("{EBS}volumeBindingMode: WaitForFirstConsumer\n"));
         for provisioner in ["efs.csi.aws.com", "fsx.csi.aws.com", "nfs.csi.k8s.io", "s3.csi.aws.com"] {
             silent(&super::RULE, &class(provisioner));
             silent(&super::RULE, &format!("{}volumeBindingMode: Immediate\n", class(provisioner)));
         }
-        // The API server refuses a mode that does not exist.
+        // The API server refuses an unknown mode.
         silent(&super::RULE, &format!("{EBS}volumeBindingMode: waitForFirstConsumer\n"));
         silent(&super::RULE, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\n");
     }

@@ -8,12 +8,13 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for the alias `al2@…` in EC2NodeClasses where the cluster's Kubernetes version is known to be 1.33 or later.
+    /// Finds EC2NodeClasses with an `al2@…` alias when the settings give Kubernetes 1.33 or later.
     ///
     /// ## Why it is bad
     ///
-    /// There is no AMI of Amazon Linux 2 for Kubernetes 1.33. Up to 1.5 Karpenter finds none and goes on with those it knew;
-    /// from 1.6 on the node class says `AMIsReady=False` with the reason `UnsupportedAlias`, and is not used.
+    /// Amazon Linux 2 has no AMI for Kubernetes 1.33 and later. Until 1.5 Karpenter finds no AMI and keeps using the
+    /// AMIs that it resolved before. Since 1.6 the EC2NodeClass reports `AMIsReady=False` with the reason
+    /// `UnsupportedAlias`, and Karpenter does not use it.
     ///
     /// ## Example
     ///
@@ -47,7 +48,7 @@ rule! {
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(6),
-        summary: "the alias of Amazon Linux 2 is refused on Kubernetes 1.33 and later",
+        summary: "the Amazon Linux 2 alias is not supported on Kubernetes 1.33 and later",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }
@@ -60,8 +61,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let terms = object.items_at(&["spec", "amiSelectorTerms"]);
     for alias in terms.filter_map(|term| term.get("alias")) {
         let Some(text) = alias.as_str().filter(|text| text.starts_with("al2@")) else { continue };
-        let message = format!("`{text}` is refused on Kubernetes 1.33 and later: the node class says `UnsupportedAlias` and is not used");
-        drafts.push(Draft::new(&RULE, Place::value(alias), message).help("move to an alias of `al2023` before the upgrade"));
+        let message = format!("`{text}` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it");
+        drafts.push(Draft::new(&RULE, Place::value(alias), message).help("switch to an `al2023` alias before the upgrade"));
     }
 }
 
@@ -78,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_refused_from_1_6_on() {
+    fn reports_al2_alias_since_1_6() {
         insta::assert_snapshot!(with_kubernetes(33, "1.5", "1.6.0"), @"
           6 |     - alias: al2@v20250519
             |              ^^^^^^^^^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.6-1.14]
-          `al2@v20250519` is refused on Kubernetes 1.33 and later: the node class says `UnsupportedAlias` and is not used
-          help: move to an alias of `al2023` before the upgrade
+          `al2@v20250519` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it
+          help: switch to an `al2023` alias before the upgrade
         ");
         assert_eq!(with_kubernetes(33, "1.0", "1.5"), "");
         assert_eq!(with_kubernetes(33, "1.6.0", "1.14"), "");

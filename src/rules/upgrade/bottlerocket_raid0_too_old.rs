@@ -9,12 +9,12 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for EC2NodeClasses with `instanceStorePolicy: RAID0` and an alias of Bottlerocket below 1.22.0.
+    /// Finds EC2NodeClasses with `instanceStorePolicy: RAID0` and a Bottlerocket alias below 1.22.0.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.0 the policy does nothing on Bottlerocket. From 1.1 on Karpenter writes user data that builds the array, and
-    /// Bottlerocket before 1.22.0 does not know the setting: its nodes do not join the cluster.
+    /// In 1.0 the policy has no effect on Bottlerocket. Since 1.1 Karpenter writes user data that builds the RAID
+    /// array. Bottlerocket before 1.22.0 does not know that setting, and its nodes do not join the cluster.
     ///
     /// ## Example
     ///
@@ -50,7 +50,7 @@ rule! {
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
-        summary: "`instanceStorePolicy: RAID0` begins to take effect on a Bottlerocket that is too old for it",
+        summary: "`instanceStorePolicy: RAID0` takes effect on a Bottlerocket version that does not support it",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }
@@ -66,18 +66,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let Some(version) = alias.as_str().and_then(|alias| alias.strip_prefix("bottlerocket@")) else { continue };
         if minor(version).is_some_and(|minor| minor < 22) {
             let message = format!(
-                "`instanceStorePolicy: RAID0` takes effect on Bottlerocket, and nodes of {version} do not join the cluster: the setting is known since 1.22.0"
+                "`instanceStorePolicy: RAID0` takes effect on Bottlerocket, but {version} does not know the setting (added in 1.22.0): its nodes do not join the cluster"
             );
             drafts.push(
                 Draft::new(&RULE, Place::value(alias), message)
                     .help("pin v1.22.0 or later, or remove `instanceStorePolicy` before the upgrade")
-                    .related(Place::value(policy), "this begins to take effect"),
+                    .related(Place::value(policy), "Karpenter starts to apply this field"),
             );
         }
     }
 }
 
-/// The minor of a version such as `v1.20.3`.
+/// Parses the minor from a Bottlerocket version such as `v1.20.3`.
 fn minor(version: &str) -> Option<u16> {
     version.strip_prefix('v').unwrap_or(version).strip_prefix("1.")?.split('.').next()?.parse().ok()
 }
@@ -93,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn bottlerocket_before_1_22_does_not_join() {
+    fn reports_bottlerocket_before_1_22() {
         insta::assert_snapshot!(begins(&super::RULE, "1.0", "1.2", &class("bottlerocket@v1.19.5")), @"
         from 1.1 on
           7 |     - alias: bottlerocket@v1.19.5
             |              ^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.1-1.14]
-          `instanceStorePolicy: RAID0` takes effect on Bottlerocket, and nodes of v1.19.5 do not join the cluster: the setting is known since 1.22.0
+          `instanceStorePolicy: RAID0` takes effect on Bottlerocket, but v1.19.5 does not know the setting (added in 1.22.0): its nodes do not join the cluster
           help: pin v1.22.0 or later, or remove `instanceStorePolicy` before the upgrade
-          see line 5 spec.instanceStorePolicy: this begins to take effect
+          see line 5 spec.instanceStorePolicy: Karpenter starts to apply this field
         ");
         begins_nothing(&super::RULE, "1.1", "1.14", &class("bottlerocket@v1.19.5"));
         begins_nothing(&super::RULE, "1.14", "1.0", &class("bottlerocket@v1.19.5"));

@@ -8,16 +8,16 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Says, once and at the first EC2NodeClass, that the hash of every node class takes in the cluster's CA bundle from 1.12
-    /// on.
+    /// Reports, once and at the first EC2NodeClass, that since 1.12 the hash of every EC2NodeClass includes the
+    /// cluster's CA bundle.
     ///
     /// ## Why it is bad
     ///
-    /// A node whose hash differs from that of its node class has drifted and is replaced. From 1.12 on the CA bundle is
-    /// part of the hash, so that a new bundle replaces every node of the class. The upgrade guide says that the upgrade
-    /// itself marks existing nodes as drifted; in the source, the hashes of NodeClaims that have not drifted are written
-    /// anew under the version `v5`, so that only those that had drifted before are replaced. Whichever holds, disruption
-    /// budgets decide how fast.
+    /// A node has drifted, and is replaced, when its hash differs from the hash of its EC2NodeClass. Since 1.12 the CA
+    /// bundle is part of the hash, so a new bundle replaces every node of the class. The upgrade guide says that the
+    /// upgrade itself marks existing nodes as drifted. According to the source, Karpenter recomputes the hash of
+    /// NodeClaims that have not drifted, under the hash version `v5`, so that it replaces only nodes that had already
+    /// drifted. In both cases, disruption budgets decide how fast nodes are replaced.
     ///
     /// ## Example
     ///
@@ -32,8 +32,8 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Nothing has to be written otherwise. Before the upgrade, look at the budgets of the NodePools: `nodes: "0"` for the
-    /// reason `Drifted` holds nodes until it is lifted.
+    /// The manifest needs no change. Check the budgets of the NodePools before the upgrade: `nodes: "0"` for the reason
+    /// `Drifted` keeps the nodes until you remove the budget.
     ///
     /// ## References
     ///
@@ -46,7 +46,7 @@ rule! {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(12),
-        summary: "the CA bundle becomes part of a node class's hash, and nodes may be replaced",
+        summary: "the CA bundle becomes part of the EC2NodeClass hash, and nodes may be replaced",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }
@@ -56,8 +56,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if context.inventory.of(Kind::NODE_CLASS).next() != Some(object) {
         return;
     }
-    let message = "the cluster's CA bundle becomes part of the hash of every node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes";
-    let help = "look at the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time";
+    let message = "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes";
+    let help = "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time";
     drafts.push(Draft::new(&RULE, Place::value(object.root()), message).help(help));
 }
 
@@ -68,14 +68,14 @@ mod tests {
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n";
 
     #[test]
-    fn the_hash_takes_in_the_bundle_from_1_12_on() {
+    fn reports_the_hash_change_once_since_1_12() {
         insta::assert_snapshot!(begins(&super::RULE, "1.11.0", "1.12.0", CLASS), @"
         from 1.12 on
           4 |   name: a
             |         ^
         info EC2NodeClass/a  [1.12-1.14]
-          the cluster's CA bundle becomes part of the hash of every node class: nodes may be marked as drifted and replaced, on the upgrade and whenever the bundle changes
-          help: look at the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
+          the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
+          help: check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
         ");
         let two = format!("{CLASS}---\n{}", CLASS.replace("name: a", "name: b"));
         assert_eq!(begins(&super::RULE, "1.11", "1.12", &two).matches("help:").count(), 1);

@@ -8,13 +8,13 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for pods whose annotation `karpenter.sh/do-not-disrupt` is a duration.
+    /// Finds pods whose `karpenter.sh/do-not-disrupt` annotation is a duration.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.11 only `"true"` counts, and a duration does nothing. From 1.12 on it protects the pod, and with it the node,
-    /// for that time after the pod has started. An upgrade makes nodes stay that were free to go; on the way down the
-    /// protection is gone.
+    /// Until 1.11 only `"true"` has an effect, and Karpenter ignores a duration. Since 1.12 a duration protects the
+    /// pod, and with it the node, for that time after the pod starts. After an upgrade, Karpenter keeps nodes that it
+    /// could disrupt before; after a downgrade, the pods lose their protection.
     ///
     /// ## Example
     ///
@@ -30,7 +30,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// To mean the same in every release:
+    /// Write a value that means the same in every release:
     ///
     /// ```yaml,from=1.11 to 1.12
     /// apiVersion: v1
@@ -52,7 +52,7 @@ rule! {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(12),
-        summary: "a duration in `karpenter.sh/do-not-disrupt` begins to protect pods, or ceases to",
+        summary: "a duration in `karpenter.sh/do-not-disrupt` starts or stops protecting pods",
         on: &[On::Workload],
         inventory: &[],
     }
@@ -65,16 +65,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if !Duration::parse(value).is_ok_and(|duration| duration.nanoseconds() > 0) {
         return;
     }
-    let up = format!("`{value}` begins to count: the pod's node is not disrupted before the pod has run that long");
+    let up = format!("`{value}` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long");
     drafts.push(
         Draft::new(&RULE, Place::value(annotation), up)
-            .help("remove the annotation where that is not wanted; write `\"true\"` to protect the pod for good"),
+            .help("remove the annotation if you do not want this; write `\"true\"` to protect the pod for as long as it runs"),
     );
-    let down = format!("`{value}` counts no more: this release knows `\"true\"` only, and the pod's node is disrupted at any time");
+    let down = format!("`{value}` has no effect: this release accepts only `\"true\"`, and Karpenter may disrupt the pod's node at any time");
     drafts.push(
         Draft::new(&RULE, Place::value(annotation), down)
             .releases(Releases::until(11))
-            .help("write `\"true\"` before the downgrade, which protects the pod for good"),
+            .help("write `\"true\"` before the downgrade to protect the pod for as long as it runs"),
     );
 }
 
@@ -89,22 +89,22 @@ mod tests {
     }
 
     #[test]
-    fn durations_count_from_1_12_on() {
+    fn durations_take_effect_since_1_12() {
         insta::assert_snapshot!(begins(&super::RULE, "1.11", "1.12.0", &pod("1h30m")), @r#"
         from 1.12 on
           8 |         karpenter.sh/do-not-disrupt: 1h30m
             |                                      ^^^^^
         warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [1.12-1.14]
-          `1h30m` begins to count: the pod's node is not disrupted before the pod has run that long
-          help: remove the annotation where that is not wanted; write `"true"` to protect the pod for good
+          `1h30m` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long
+          help: remove the annotation if you do not want this; write `"true"` to protect the pod for as long as it runs
         "#);
         insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.11.0", &pod("4h")), @r#"
         from 1.11 down
           8 |         karpenter.sh/do-not-disrupt: 4h
             |                                      ^^
         warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [1.0-1.11]
-          `4h` counts no more: this release knows `"true"` only, and the pod's node is disrupted at any time
-          help: write `"true"` before the downgrade, which protects the pod for good
+          `4h` has no effect: this release accepts only `"true"`, and Karpenter may disrupt the pod's node at any time
+          help: write `"true"` before the downgrade to protect the pod for as long as it runs
         "#);
         begins_nothing(&super::RULE, "1.8", "1.11", &pod("4h"));
         begins_nothing(&super::RULE, "1.12.0", "1.14", &pod("4h"));

@@ -9,13 +9,13 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for what a release begins to accept and does nothing with while a feature gate is off, as it is unless set:
-    /// NodeOverlay (1.7, `NodeOverlay`), `spec.replicas` of a NodePool (1.8, `StaticCapacity`) and the kind `CapacityBuffer` (1.14,
-    /// `CapacityBuffer`).
+    /// Finds objects and fields that a release starts to accept but ignores while a feature gate is off, which is the
+    /// default: NodeOverlay (1.7, `NodeOverlay`), `spec.replicas` of a NodePool (1.8, `StaticCapacity`) and the kind
+    /// `CapacityBuffer` (1.14, `CapacityBuffer`).
     ///
     /// ## Why it is bad
     ///
-    /// The object is accepted after the upgrade, and nothing comes of it.
+    /// The API server accepts the object after the upgrade, but Karpenter does nothing with it.
     ///
     /// ## Example
     ///
@@ -31,7 +31,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Set the gate with the upgrade; in the values of the chart:
+    /// Turn the gate on during the upgrade. In the Helm values:
     ///
     /// ```yaml,from=1.6 to 1.7
     /// settings:
@@ -48,7 +48,7 @@ rule! {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
-        summary: "a release begins to accept what does nothing until a feature gate is on",
+        summary: "a new kind or field has no effect until its feature gate is on",
         on: &[
             On::Kind(Kind::NODE_OVERLAY),
             On::Kind(Kind::NODE_POOL),
@@ -72,11 +72,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if context.inventory.feature_gates().get(gate) == Some(true) {
         return;
     }
-    let message = format!("Karpenter knows {what}, and does nothing with them while the feature gate `{gate}` is off, as it is unless set");
+    let message = format!("Karpenter accepts {what}, but does nothing with them while the feature gate `{gate}` is off, which is the default");
     drafts.push(
         Draft::new(&RULE, place, message)
             .releases(Releases::since(since))
-            .help(format!("set `{gate}=true` in `FEATURE_GATES` with the upgrade, or leave the object out")),
+            .help(format!("set `{gate}=true` in `FEATURE_GATES` during the upgrade, or remove the object")),
     );
 }
 
@@ -89,30 +89,30 @@ mod tests {
     const STATIC: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 3\n";
 
     #[test]
-    fn each_begins_with_its_release() {
+    fn reports_each_feature_since_its_release() {
         insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", OVERLAY), @"
         from 1.7 on
           2 | kind: NodeOverlay
             |       ^^^^^^^^^^^
         info NodeOverlay/a kind [1.7-1.14]
-          Karpenter knows NodeOverlays, and does nothing with them while the feature gate `NodeOverlay` is off, as it is unless set
-          help: set `NodeOverlay=true` in `FEATURE_GATES` with the upgrade, or leave the object out
+          Karpenter accepts NodeOverlays, but does nothing with them while the feature gate `NodeOverlay` is off, which is the default
+          help: set `NodeOverlay=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.7", "1.8.0", STATIC), @"
         from 1.8 on
           5 |   replicas: 3
             |   ^^^^^^^^
         info NodePool/a spec.replicas [1.8-1.14]
-          Karpenter knows NodePools with `replicas`, and does nothing with them while the feature gate `StaticCapacity` is off, as it is unless set
-          help: set `StaticCapacity=true` in `FEATURE_GATES` with the upgrade, or leave the object out
+          Karpenter accepts NodePools with `replicas`, but does nothing with them while the feature gate `StaticCapacity` is off, which is the default
+          help: set `StaticCapacity=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.13", "1.14.0", BUFFER), @"
         from 1.14 on
           2 | kind: CapacityBuffer
             |       ^^^^^^^^^^^^^^
         info CapacityBuffer/a kind [1.14]
-          Karpenter knows CapacityBuffers, and does nothing with them while the feature gate `CapacityBuffer` is off, as it is unless set
-          help: set `CapacityBuffer=true` in `FEATURE_GATES` with the upgrade, or leave the object out
+          Karpenter accepts CapacityBuffers, but does nothing with them while the feature gate `CapacityBuffer` is off, which is the default
+          help: set `CapacityBuffer=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");
         begins_nothing(&super::RULE, "1.7", "1.14", OVERLAY);
         begins_nothing(&super::RULE, "1.0", "1.6", OVERLAY);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_is_on_needs_no_word() {
+    fn enabled_gates_are_not_reported() {
         let values = "settings: {clusterName: a, featureGates: {staticCapacity: true}}\n";
         begins_nothing(&super::RULE, "1.0", "1.14", &format!("{STATIC}---\n{values}"));
         let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.0\n        env: [{name: FEATURE_GATES, value: \"NodeOverlay=true,NodeRepair=false\"}]\n";

@@ -12,14 +12,14 @@ use scheduling::pod::{Expression, Origin, Pod};
 rule! {
     /// ## What it does
     ///
-    /// Looks for pods that select nodes by a label in the domains of Kubernetes which Karpenter passed over up to 1.8.
+    /// Finds pods that select nodes by a label in one of the Kubernetes domains that Karpenter restricted until 1.8.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.8 a pod with such a key makes Karpenter pass it over. 1.9 lifted the restriction: from then on the pod is
-    /// looked at like any other, and gets a node as soon as a NodePool declares the label. Where a pod stayed off
-    /// Karpenter's nodes by means of such a label, it does so no more once a pool has it. Whether any pool has it is what
-    /// `pod-no-matching-pool` tells; where none in the input does, this rule is silent.
+    /// Until 1.8 Karpenter ignores a pod with such a key. 1.9 lifted the restriction: Karpenter now schedules the pod
+    /// like any other, and creates a node for it as soon as a NodePool declares the label. A pod that used such a label
+    /// to stay off Karpenter's nodes no longer stays off them once a NodePool has the label. If the input contains
+    /// NodePools and none of them declares the label, this rule is silent, and `pod-no-matching-pool` reports the pod.
     ///
     /// ## Example
     ///
@@ -55,7 +55,7 @@ rule! {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(9),
-        summary: "pods that were passed over for a label of Kubernetes are looked at",
+        summary: "Karpenter no longer ignores pods that select nodes by a Kubernetes label",
         on: &[On::Workload],
         inventory: &[],
     }
@@ -64,24 +64,24 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
     let required = |expression: &Expression<'_>| !matches!(expression.origin, Origin::Preferred { .. });
-    // A pod with another key that is restricted in every release is passed over as before.
+    // A key that every release restricts makes 1.9 and later ignore the pod as well.
     if pod.expressions().any(|expression| labels::refused_in_pods(expression.key) == Releases::ALL) {
         return;
     }
     let pools = context.inventory.pools();
-    let mut said = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for expression in pod.expressions().filter(required) {
         let key = expression.key;
         let opens = labels::refused_in_pods(key) == Releases::until(8) && labels::well_known(key).is_empty();
         let wants = matches!(expression.operator, Operator::In | Operator::Exists | Operator::Gt | Operator::Lt);
-        if !opens || !said.insert(key) || (wants && !pools.is_empty() && !pools.define(key)) {
+        if !opens || !reported.insert(key) || (wants && !pools.is_empty() && !pools.define(key)) {
             continue;
         }
-        let needs = if wants { ", and gets a node where a NodePool declares the label" } else { "" };
-        let message = format!("Karpenter no longer passes over this pod for `{key}`: it is looked at like any other{needs}");
+        let needs = if wants { ", and creates a node for it if a NodePool declares the label" } else { "" };
+        let message = format!("Karpenter no longer ignores this pod because of `{key}`: it schedules the pod like any other{needs}");
         drafts.push(
             Draft::new(&RULE, Place::of_expression(expression), message)
-                .help("declare the label on the NodePool that is to serve the pod; to keep pods off Karpenter's nodes, ask for `karpenter.sh/nodepool` with `DoesNotExist`"),
+                .help("declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`"),
         );
     }
 }
@@ -101,15 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn the_domains_open_with_1_9() {
+    fn reports_domains_that_1_9_no_longer_restricts() {
         let text = pod("node-role.kubernetes.io/worker: ''");
         insta::assert_snapshot!(begins(&super::RULE, "1.8", "1.9.0", &text), @"
         from 1.9 on
           6 |   nodeSelector: {node-role.kubernetes.io/worker: ''}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         info Pod/a spec.nodeSelector [1.9-1.14]
-          Karpenter no longer passes over this pod for `node-role.kubernetes.io/worker`: it is looked at like any other, and gets a node where a NodePool declares the label
-          help: declare the label on the NodePool that is to serve the pod; to keep pods off Karpenter's nodes, ask for `karpenter.sh/nodepool` with `DoesNotExist`
+          Karpenter no longer ignores this pod because of `node-role.kubernetes.io/worker`: it schedules the pod like any other, and creates a node for it if a NodePool declares the label
+          help: declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`
         ");
         begins_nothing(&super::RULE, "1.0", "1.8", &text);
         begins_nothing(&super::RULE, "1.9.0", "1.14", &text);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_pool_declares_gets_no_node_after_either() {
+    fn labels_that_no_pool_declares_are_not_reported() {
         let text = pod("kubernetes.io/role: worker");
         begins_nothing(&super::RULE, "1.8", "1.9", &(text.clone() + &pool("a: b")));
         assert!(begins(&super::RULE, "1.8", "1.9", &(text + &pool("kubernetes.io/role: worker"))).contains("from 1.9 on"));

@@ -10,12 +10,12 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks in the expressions of Prometheus rules for metrics of Karpenter, and values of their label `reason`, that a
-    /// release calls otherwise.
+    /// Checks the expressions of Prometheus rules for Karpenter metrics, and values of their `reason` label, that a
+    /// release renames.
     ///
     /// ## Why it is bad
     ///
-    /// An alert on a series that is no more never fires, and nothing says so.
+    /// An alert on a series that no longer exists never fires, and nothing reports it.
     ///
     /// ## Example
     ///
@@ -45,15 +45,16 @@ rule! {
     ///
     /// ## References
     ///
-    /// - Upgrade guide, 1.2.0, 1.3.0 and 1.7.0. It says `karpenter_scheduler_ignored_pod_count`; the source has
-    ///   `ignored_pods_count` (pkg/controllers/provisioning/scheduling/metrics.go of kubernetes-sigs/karpenter at v1.3.0).
+    /// - Upgrade guide, 1.2.0, 1.3.0 and 1.7.0. It writes `karpenter_scheduler_ignored_pod_count`, but the source has
+    ///   `ignored_pods_count` (pkg/controllers/provisioning/scheduling/metrics.go of kubernetes-sigs/karpenter at
+    ///   v1.3.0).
     UPGRADE {
         name: "metric-renamed",
         family: Family::Symptoms,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(2),
-        summary: "an alert asks for a metric, or for a value of its label, that a release calls otherwise",
+        summary: "an alert uses a metric, or a value of its `reason` label, that a release renames",
         on: &[
             On::Kind(Kind::of("monitoring.coreos.com", "v1", "PrometheusRule")),
             On::Kind(Kind::of("operator.victoriametrics.com", "v1beta1", "VMRule")),
@@ -62,12 +63,15 @@ rule! {
     }
 }
 
-/// A name that changed: the minor that changed it, the metrics it belongs to (none for a metric's own name), and what it
-/// was and is.
+/// A renamed metric, or a renamed value of the label `reason`.
 struct Renamed {
+    /// Minor release with the new name.
     since: u8,
+    /// Metrics that have the label value; empty for the name of a metric.
     of: &'static [&'static str],
+    /// Old name.
     was: &'static str,
+    /// New name.
     is: &'static str,
 }
 
@@ -90,15 +94,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     for expression in rules.filter_map(|rule| rule.get("expr")) {
         let Some(text) = expression.as_str() else { continue };
         for Renamed { since, of, was, is } in &RENAMED {
-            let concerns = of.is_empty() || of.iter().any(|metric| words(text, metric).next().is_some());
+            let applies = of.is_empty() || of.iter().any(|metric| words(text, metric).next().is_some());
             let up = |word| (word, Releases::since(*since), *is);
             let down = |word| (word, Releases::until(*since - 1), *was);
             let changes = [up(*was), down(*is)];
-            for (word, releases, instead) in changes.into_iter().filter(|_| concerns) {
+            for (word, releases, instead) in changes.into_iter().filter(|_| applies) {
                 for at in words(text, word) {
                     let place = Place::within(expression, Span::new(at, at + word.len()));
-                    let message = format!("`{word}` is called `{instead}`: this expression finds nothing by it");
-                    let help = format!("write `{instead}`, or ask for both while the older series are read");
+                    let message = format!("Karpenter exports `{instead}` instead of `{word}`: this part of the expression matches no series");
+                    let help = format!("write `{instead}`, or match both names while you still query older series");
                     drafts.push(Draft::new(&RULE, place, message).releases(releases).help(help));
                 }
             }
@@ -106,7 +110,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-/// The places of a whole word in a text.
+/// Returns the byte offsets at which a text contains a whole word.
 fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | ':');
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {
@@ -127,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_changes_with_its_release() {
+    fn reports_each_name_since_the_release_that_renames_it() {
         let reasons = alert("karpenter_nodeclaims_disrupted_total{reason=~\"Drifted|liveness\"} > 0");
         insta::assert_snapshot!(begins(&super::RULE, "1.1", "1.14", &reasons), @r#"
         from 1.2 on
@@ -135,13 +139,13 @@ mod tests {
           7 |     - expr: karpenter_nodeclaims_disrupted_total{reason=~"Drifted|liveness"} > 0
             |                                                           ^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [1.2-1.14]
-          `Drifted` is called `drifted`: this expression finds nothing by it
-          help: write `drifted`, or ask for both while the older series are read
+          Karpenter exports `drifted` instead of `Drifted`: this part of the expression matches no series
+          help: write `drifted`, or match both names while you still query older series
           7 |     - expr: karpenter_nodeclaims_disrupted_total{reason=~"Drifted|liveness"} > 0
             |                                                                   ^^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [1.7-1.14]
-          `liveness` is called `registration_timeout`: this expression finds nothing by it
-          help: write `registration_timeout`, or ask for both while the older series are read
+          Karpenter exports `registration_timeout` instead of `liveness`: this part of the expression matches no series
+          help: write `registration_timeout`, or match both names while you still query older series
         "#);
         begins_nothing(&super::RULE, "1.7", "1.14", &reasons);
         begins_nothing(&super::RULE, "1.0", "1.1", &reasons);
@@ -151,8 +155,8 @@ mod tests {
           7 |     - expr: sum(karpenter_ignored_pod_count) > 0
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [1.3-1.14]
-          `karpenter_ignored_pod_count` is called `karpenter_scheduler_ignored_pods_count`: this expression finds nothing by it
-          help: write `karpenter_scheduler_ignored_pods_count`, or ask for both while the older series are read
+          Karpenter exports `karpenter_scheduler_ignored_pods_count` instead of `karpenter_ignored_pod_count`: this part of the expression matches no series
+          help: write `karpenter_scheduler_ignored_pods_count`, or match both names while you still query older series
         ");
         begins_nothing(&super::RULE, "1.3", "1.14", &ignored);
         let drained = alert("rate(karpenter_pods_pods_drained_total[5m]) > 0");
@@ -161,28 +165,28 @@ mod tests {
           7 |     - expr: rate(karpenter_pods_pods_drained_total[5m]) > 0
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [1.7-1.14]
-          `karpenter_pods_pods_drained_total` is called `karpenter_pods_drained_total`: this expression finds nothing by it
-          help: write `karpenter_pods_drained_total`, or ask for both while the older series are read
+          Karpenter exports `karpenter_pods_drained_total` instead of `karpenter_pods_pods_drained_total`: this part of the expression matches no series
+          help: write `karpenter_pods_drained_total`, or match both names while you still query older series
         ");
         begins_nothing(&super::RULE, "1.0", "1.6", &drained);
     }
 
     #[test]
-    fn on_the_way_down_the_old_names_are_back() {
+    fn downgrades_restore_the_old_names() {
         let ignored = alert("karpenter_scheduler_ignored_pods_count > 0");
         insta::assert_snapshot!(begins(&super::RULE, "1.3.0", "1.2.0", &ignored), @"
         from 1.2 down
           7 |     - expr: karpenter_scheduler_ignored_pods_count > 0
             |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [1.0-1.2]
-          `karpenter_scheduler_ignored_pods_count` is called `karpenter_ignored_pod_count`: this expression finds nothing by it
-          help: write `karpenter_ignored_pod_count`, or ask for both while the older series are read
+          Karpenter exports `karpenter_ignored_pod_count` instead of `karpenter_scheduler_ignored_pods_count`: this part of the expression matches no series
+          help: write `karpenter_ignored_pod_count`, or match both names while you still query older series
         ");
         begins_nothing(&super::RULE, "1.0", "1.14", &ignored);
     }
 
     #[test]
-    fn reasons_of_other_metrics_and_parts_of_words_are_left_alone() {
+    fn other_metrics_and_partial_words_are_not_reported() {
         begins_nothing(&super::RULE, "1.0", "1.14", &alert("other_total{reason=\"Drifted\"} > 0"));
         begins_nothing(&super::RULE, "1.0", "1.14", &alert("my_karpenter_ignored_pod_count > 0"));
     }

@@ -1,8 +1,8 @@
-//! What changes meaning from one release to another while every release accepts it. These rules speak in
-//! `karpwarden upgrade` alone; each is of the family of what goes wrong.
+//! Rules about manifests that every release accepts but that change their meaning from one release to another. They run
+//! only under `karpwarden upgrade`; each rule belongs to the family of the problem that it reports.
 //!
-//! A rule says where the new meaning holds, as every rule does: `Releases::since` a boundary for the way up, `until` it for
-//! the way down. Whether the boundary is crossed is not its business.
+//! Like every rule, an upgrade rule declares the releases in which its finding holds: `Releases::since` a boundary for
+//! upgrades, `Releases::until` it for downgrades. The driver decides whether the upgrade path crosses the boundary.
 
 family! {
     bottlerocket_raid0_too_old,

@@ -10,17 +10,18 @@ use scheduling::pod::{Expression, Origin, Pod};
 rule! {
     /// ## What it does
     ///
-    /// Looks for values of `karpenter.k8s.aws/instance-accelerator-name` that name a Neuron accelerator in NodePools and pods.
+    /// Finds values of `karpenter.k8s.aws/instance-accelerator-name` that name a Neuron accelerator, in NodePools and
+    /// pods.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.0 every Neuron accelerator is called `inferentia`. From 1.1 on there are `inferentia`, `inferentia2` and
-    /// `trainium`: what asks for `inferentia` finds Inf1 alone, and no node is made on Inf2, Trn1 and Trn2. On the way down
-    /// the new names find nothing.
+    /// In 1.0 every Neuron accelerator is called `inferentia`. Since 1.1 the names are `inferentia`, `inferentia2` and
+    /// `trainium`: a selector for `inferentia` matches only Inf1, and Karpenter creates no node on Inf2, Trn1 and Trn2.
+    /// After a downgrade the new names match nothing.
     ///
     /// ## What is not reported
     ///
-    /// `inferentia` beside one of the other names: that was written with both in mind.
+    /// `inferentia` together with one of the new names: its author knew both sets of names.
     ///
     /// ## Example
     ///
@@ -36,7 +37,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Ask for the maker, which is the same in every release, and for the family where it matters:
+    /// Select the manufacturer, which has the same value in every release, and the instance family if it matters:
     ///
     /// ```yaml,from=1.0 to 1.1
     /// apiVersion: v1
@@ -53,14 +54,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.1.0
-    /// - pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.0.14 (`Inferentia` for all)
+    /// - pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.0.14 (`Inferentia` for every
+    ///   accelerator)
     UPGRADE {
         name: "neuron-accelerator-renamed",
         family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
-        summary: "the name of a Neuron accelerator means others than before",
+        summary: "the name of a Neuron accelerator matches other instance types than before",
         on: &[On::Kind(Kind::NODE_POOL), On::Workload],
         inventory: &[],
     }
@@ -76,7 +78,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for requirement in items_of(requirements) {
             if requirement.str_at(&["key"]) == Some(KEY) {
                 let values = requirement.items_at(&["values"]);
-                asked(&values.collect::<Vec<_>>(), drafts);
+                check_values(&values.collect::<Vec<_>>(), drafts);
             }
         }
     }
@@ -85,24 +87,24 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         expression.key == KEY && !matches!(expression.origin, Origin::Preferred { .. })
     };
     for expression in pod.expressions().filter(of_key) {
-        asked(&expression.values().collect::<Vec<_>>(), drafts);
+        check_values(&expression.values().collect::<Vec<_>>(), drafts);
     }
 }
 
-/// What is said of the values of one selector.
-fn asked<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
+/// Checks the values of one selector.
+fn check_values<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
     let is_new = |value: &&Node<'d>| value.as_str().is_some_and(|value| NEW.contains(&value));
     let old = values.iter().find(|value| value.as_str() == Some("inferentia"));
     let new = values.iter().find(is_new);
     match (old, new) {
         (Some(old), None) => {
-            let message = "`inferentia` means Inf1 alone: Inf2, Trn1 and Trn2, which were called so too, are `inferentia2` and `trainium`";
-            let help = "name every accelerator that is meant, or ask for `karpenter.k8s.aws/instance-accelerator-manufacturer` `aws`";
+            let message = "`inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`";
+            let help = "list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`";
             drafts.push(Draft::new(&RULE, Place::value(*old), message).help(help));
         }
         (None, Some(new)) => {
-            let message = format!("`{}` means nothing: every Neuron accelerator is called `inferentia`", new.as_str().unwrap_or_default());
-            let help = "write `inferentia` beside it, and choose by `karpenter.k8s.aws/instance-family`";
+            let message = format!("`{}` matches no instance type: every Neuron accelerator is called `inferentia`", new.as_str().unwrap_or_default());
+            let help = "add `inferentia`, and select the instance type by `karpenter.k8s.aws/instance-family`";
             drafts.push(Draft::new(&RULE, Place::value(*new), message).releases(Releases::until(0)).help(help));
         }
         _ => {}
@@ -125,22 +127,22 @@ mod tests {
     }
 
     #[test]
-    fn inferentia_means_less_from_1_1_on() {
+    fn inferentia_matches_only_inf1_since_1_1() {
         insta::assert_snapshot!(begins(&super::RULE, "1.0", "1.1.0", &pool("[inferentia]")), @"
         from 1.1 on
          10 |         values: [inferentia]
             |                  ^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].values[0] [1.1-1.14]
-          `inferentia` means Inf1 alone: Inf2, Trn1 and Trn2, which were called so too, are `inferentia2` and `trainium`
-          help: name every accelerator that is meant, or ask for `karpenter.k8s.aws/instance-accelerator-manufacturer` `aws`
+          `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
+          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.0", "1.14", &pod("inferentia")), @"
         from 1.1 on
           7 |     karpenter.k8s.aws/instance-accelerator-name: inferentia
             |                                                  ^^^^^^^^^^
         error Pod/a spec.nodeSelector.karpenter.k8s.aws/instance-accelerator-name [1.1-1.14]
-          `inferentia` means Inf1 alone: Inf2, Trn1 and Trn2, which were called so too, are `inferentia2` and `trainium`
-          help: name every accelerator that is meant, or ask for `karpenter.k8s.aws/instance-accelerator-manufacturer` `aws`
+          `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
+          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
         ");
         begins_nothing(&super::RULE, "1.1.0", "1.14", &pod("inferentia"));
         begins_nothing(&super::RULE, "1.14", "1.0", &pod("inferentia"));
@@ -149,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn the_new_names_mean_nothing_on_the_way_down() {
+    fn new_names_match_nothing_after_a_downgrade() {
         insta::assert_snapshot!(begins(&super::RULE, "1.1", "1.0", &pod("trainium")), @"
         from 1.0 down
           7 |     karpenter.k8s.aws/instance-accelerator-name: trainium
             |                                                  ^^^^^^^^
         error Pod/a spec.nodeSelector.karpenter.k8s.aws/instance-accelerator-name [1.0]
-          `trainium` means nothing: every Neuron accelerator is called `inferentia`
-          help: write `inferentia` beside it, and choose by `karpenter.k8s.aws/instance-family`
+          `trainium` matches no instance type: every Neuron accelerator is called `inferentia`
+          help: add `inferentia`, and select the instance type by `karpenter.k8s.aws/instance-family`
         ");
         begins_nothing(&super::RULE, "1.0", "1.1", &pod("trainium"));
         begins_nothing(&super::RULE, "1.14", "1.1.0", &pod("trainium"));

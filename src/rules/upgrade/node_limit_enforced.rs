@@ -8,13 +8,14 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for `spec.limits.nodes` in NodePools without a fixed number of nodes.
+    /// Finds `spec.limits.nodes` in NodePools without `spec.replicas`.
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.10 the number of nodes is compared with the limit only now and then, after nodes were made, and a pool goes
-    /// beyond it when many pods wait. From 1.11 on the scheduler counts nodes before it makes them: a pool at its limit
-    /// makes none, and pods that had a node before the upgrade may wait after it.
+    /// Until 1.10 Karpenter compares the number of nodes with the limit only from time to time, after it has created
+    /// nodes, so a NodePool exceeds its limit when many pods are pending. Since 1.11 the scheduler counts nodes before
+    /// it creates them: a NodePool at its limit gets no new node, and pods that got a node before the upgrade may stay
+    /// Pending after it.
     ///
     /// ## Example
     ///
@@ -33,7 +34,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Raise the limit above what the pool has at its busiest, or limit what nodes are made of:
+    /// Raise the limit above the peak number of nodes, or limit the resources of the nodes instead:
     ///
     /// ```yaml,from=1.10 to 1.11
     /// apiVersion: karpenter.sh/v1
@@ -50,14 +51,14 @@ rule! {
     ///
     /// ## References
     ///
-    /// - kubernetes-sigs/karpenter#2526, #2657; in v1.11.0
+    /// - kubernetes-sigs/karpenter#2526, #2657, released in v1.11.0
     UPGRADE {
         name: "node-limit-enforced",
         family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(11),
-        summary: "`limits.nodes` begins to hold before nodes are made, or ceases to",
+        summary: "Karpenter starts or stops enforcing `limits.nodes` before it creates nodes",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
     }
@@ -69,17 +70,17 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let limit = nodes.spelling();
-    let up = format!("the limit of {limit} nodes holds before a node is made: where the pool has as many, pods wait that had a node before");
+    let up = format!("Karpenter enforces the limit of {limit} nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending");
     drafts.push(
         Draft::new(&RULE, Place::value(nodes), up)
-            .help("compare it with the nodes that the pool has at its busiest, and raise it before the upgrade"),
+            .help("compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed"),
     );
-    let down = format!("the limit of {limit} nodes is no longer counted before a node is made: the pool can go beyond it");
+    let down = format!("Karpenter no longer checks the limit of {limit} nodes before it creates a node: the NodePool can exceed the limit");
     drafts.push(
         Draft::new(&RULE, Place::value(nodes), down)
             .releases(Releases::until(10))
             .severity(Severity::Info)
-            .help("limit `cpu` or `memory` as well, which every release counts"),
+            .help("also limit `cpu` or `memory`, which every release enforces"),
     );
 }
 
@@ -92,22 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_counted_before_they_are_made_from_1_11_on() {
+    fn limit_is_enforced_before_node_creation_since_1_11() {
         insta::assert_snapshot!(begins(&super::RULE, "1.10", "1.11.0", &pool("")), @"
         from 1.11 on
           5 |   limits: {cpu: 8, nodes: 10}
             |                           ^^
         warning NodePool/a spec.limits.nodes [1.11-1.14]
-          the limit of 10 nodes holds before a node is made: where the pool has as many, pods wait that had a node before
-          help: compare it with the nodes that the pool has at its busiest, and raise it before the upgrade
+          Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
+          help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.11.0", "1.10", &pool("")), @"
         from 1.10 down
           5 |   limits: {cpu: 8, nodes: 10}
             |                           ^^
         info NodePool/a spec.limits.nodes [1.0-1.10]
-          the limit of 10 nodes is no longer counted before a node is made: the pool can go beyond it
-          help: limit `cpu` or `memory` as well, which every release counts
+          Karpenter no longer checks the limit of 10 nodes before it creates a node: the NodePool can exceed the limit
+          help: also limit `cpu` or `memory`, which every release enforces
         ");
         begins_nothing(&super::RULE, "1.0", "1.10", &pool(""));
         begins_nothing(&super::RULE, "1.11", "1.14", &pool(""));

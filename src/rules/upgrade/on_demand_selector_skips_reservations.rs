@@ -11,13 +11,13 @@ use scheduling::pod::{Expression, Origin, Pod};
 rule! {
     /// ## What it does
     ///
-    /// Looks for pods that ask for the capacity type `on-demand` alone, where an EC2NodeClass of the input selects capacity
-    /// reservations.
+    /// Finds pods that require the capacity type `on-demand` and no other, when an EC2NodeClass in the input selects
+    /// capacity reservations.
     ///
     /// ## Why it is bad
     ///
-    /// From 1.3 on a node in a reservation has the capacity type `reserved`. A pod that asks for `on-demand` alone never
-    /// runs there, and the reservation is paid for and not used.
+    /// Since 1.3 a node in a capacity reservation has the capacity type `reserved`. A pod that requires only
+    /// `on-demand` never runs there: the reservation is paid for but not used.
     ///
     /// ## Example
     ///
@@ -71,7 +71,7 @@ rule! {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(3),
-        summary: "pods that ask for on-demand alone do not run in capacity reservations",
+        summary: "pods that require only `on-demand` do not run in capacity reservations",
         on: &[On::Workload],
         inventory: &[Kind::NODE_CLASS],
     }
@@ -92,8 +92,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     };
     if let Some(expression) = pod.expressions().find(pinned) {
         let place = expression.values().next().map_or_else(|| Place::of_expression(expression), Place::value);
-        let message = "nodes in capacity reservations have the capacity type `reserved`: this pod asks for `on-demand` alone and never runs there";
-        let help = "ask by node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
+        let message = "nodes in capacity reservations have the capacity type `reserved`: this pod requires only `on-demand` and never runs on them";
+        let help = "use node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
         drafts.push(Draft::new(&RULE, place, message).help(help));
     }
 }
@@ -106,15 +106,15 @@ mod tests {
     const CLASS: &str = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {capacityReservationSelectorTerms: [{id: cr-1}]}\n";
 
     #[test]
-    fn reserved_is_a_type_of_its_own_from_1_3_on() {
+    fn reserved_is_a_separate_capacity_type_since_1_3() {
         let text = format!("{POD}{CLASS}");
         insta::assert_snapshot!(begins(&super::RULE, "1.2", "1.3.0", &text), @"
         from 1.3 on
           7 |     karpenter.sh/capacity-type: on-demand
             |                                 ^^^^^^^^^
         info Pod/a spec.nodeSelector.karpenter.sh/capacity-type [1.3-1.14]
-          nodes in capacity reservations have the capacity type `reserved`: this pod asks for `on-demand` alone and never runs there
-          help: ask by node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`
+          nodes in capacity reservations have the capacity type `reserved`: this pod requires only `on-demand` and never runs on them
+          help: use node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`
         ");
         begins_nothing(&super::RULE, "1.0", "1.2", &text);
         begins_nothing(&super::RULE, "1.3", "1.14", &text);

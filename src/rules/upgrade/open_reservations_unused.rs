@@ -8,15 +8,16 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for EC2NodeClasses without `capacityReservationSelectorTerms` where the feature gate `ReservedCapacity` is not
-    /// turned off.
+    /// Finds EC2NodeClasses without `capacityReservationSelectorTerms` when the input does not set the feature gate
+    /// `ReservedCapacity`.
     ///
     /// ## Why it is bad
     ///
-    /// The gate is on by default from 1.6 on. Karpenter then launches instances with the reservation preference `none`
-    /// unless the node class selects reservations. On-demand capacity reservations that are `open`, which instances used
-    /// without a word, are no longer used, and are paid for all the same. Whoever owns none can leave the classes as they
-    /// are: the manifests do not tell. It is said once, at the first class that selects none.
+    /// Since 1.6 the gate is on by default. Karpenter then launches instances with the reservation preference `none`
+    /// unless the EC2NodeClass selects reservations. Before, instances used `open` on-demand capacity reservations
+    /// automatically; now these reservations stay unused but are still billed. The manifests do not show whether the
+    /// account has open reservations. If it has none, the upgrade changes nothing. The rule reports only the first
+    /// EC2NodeClass that selects no reservations.
     ///
     /// ## Example
     ///
@@ -51,21 +52,21 @@ rule! {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(6),
-        summary: "open capacity reservations are used no more, as the node class selects none",
+        summary: "open capacity reservations are no longer used, because the EC2NodeClass selects none",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    // Where the gate is set already, the release does not change it. One word is enough for all classes.
+    // A gate that is set does not change with the release. One finding is enough for all node classes.
     let is_first = context.inventory.without_reservations() == Some(object);
     if !is_first || context.inventory.feature_gates().get("ReservedCapacity").is_some() {
         return;
     }
     let place = Place::missing(object.root(), "spec.capacityReservationSelectorTerms");
-    let message = "instances are launched outside of open capacity reservations, which stay paid for and unused, as by this node class, which selects none";
-    let help = "where the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; where it has none, nothing changes";
+    let message = "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed";
+    let help = "if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes";
     drafts.push(Draft::new(&RULE, place, message).help(help));
 }
 
@@ -76,14 +77,14 @@ mod tests {
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\nspec:\n  role: a\n";
 
     #[test]
-    fn the_gate_is_on_by_default_from_1_6_on() {
+    fn gate_is_on_by_default_since_1_6() {
         insta::assert_snapshot!(begins(&super::RULE, "1.5", "1.6.0", CLASS), @"
         from 1.6 on
           4 |   name: a
             |         ^
         info EC2NodeClass/a spec.capacityReservationSelectorTerms [1.6-1.14]
-          instances are launched outside of open capacity reservations, which stay paid for and unused, as by this node class, which selects none
-          help: where the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; where it has none, nothing changes
+          Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed
+          help: if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes
         ");
         begins_nothing(&super::RULE, "1.0", "1.5", CLASS);
         begins_nothing(&super::RULE, "1.6.0", "1.14", CLASS);
@@ -91,15 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_once() {
+    fn reports_only_the_first_node_class() {
         let selects = CLASS.replace("role: a", "capacityReservationSelectorTerms: [{id: cr-1}]").replace("name: a", "name: b");
         let other = CLASS.replace("name: a", "name: c");
-        let said = begins(&super::RULE, "1.5", "1.6", &format!("{selects}---\n{CLASS}---\n{other}"));
-        assert!(said.contains("EC2NodeClass/a") && said.matches("help:").count() == 1, "{said}");
+        let output = begins(&super::RULE, "1.5", "1.6", &format!("{selects}---\n{CLASS}---\n{other}"));
+        assert!(output.contains("EC2NodeClass/a") && output.matches("help:").count() == 1, "{output}");
     }
 
     #[test]
-    fn who_selects_reservations_or_sets_the_gate_sees_no_change() {
+    fn selected_reservations_and_explicit_gates_are_not_reported() {
         let selects = format!("{CLASS}  capacityReservationSelectorTerms: [{{id: cr-1}}]\n");
         begins_nothing(&super::RULE, "1.5", "1.6", &selects);
         for on in [true, false] {

@@ -8,13 +8,14 @@ use scheduling::pod::Pod;
 rule! {
     /// ## What it does
     ///
-    /// Looks for pods with `resourceClaims` (dynamic resource allocation).
+    /// Finds pods with `resourceClaims` (dynamic resource allocation).
     ///
     /// ## Why it is bad
     ///
-    /// Up to 1.6 Karpenter does not know the field, and makes a node for what else the pod asks. From 1.7 on it passes over
-    /// such pods, and leaves those of DaemonSets out of what a node has to hold, unless `IGNORE_DRA_REQUESTS` is `false`.
-    /// With that, 1.14 is the first release that allocates the claims.
+    /// Until 1.6 Karpenter does not know the field, and creates a node for the other requests of the pod. Since 1.7
+    /// Karpenter ignores such pods, and does not count the pods of DaemonSets with claims when it sizes a node, unless
+    /// `IGNORE_DRA_REQUESTS` is `false`. With `IGNORE_DRA_REQUESTS=false`, 1.14 is the first release that allocates the
+    /// claims.
     ///
     /// ## Example
     ///
@@ -30,7 +31,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// Ask for the device as a resource, which Karpenter counts:
+    /// Request the device as a resource, which Karpenter counts:
     ///
     /// ```yaml,from=1.6 to 1.7
     /// apiVersion: v1
@@ -52,7 +53,7 @@ rule! {
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
-        summary: "pods with resource claims are passed over",
+        summary: "Karpenter ignores pods with resource claims",
         on: &[On::Workload],
         inventory: &[],
     }
@@ -62,11 +63,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node() || pod.is_daemon()) else { return };
     let Some(claims) = pod.spec().get("resourceClaims").filter(|claims| !claims.is_empty()) else { return };
     let message = if pod.is_daemon() {
-        "Karpenter does not count these pods when it sizes a node: they have resource claims"
+        "Karpenter does not count these pods when it sizes a node, because they have resource claims"
     } else {
-        "Karpenter passes over this pod while it waits, as it has resource claims: no node is made for it"
+        "Karpenter ignores this pod and creates no node for it, because the pod has resource claims"
     };
-    let help = "ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`";
+    let help = "request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`";
     drafts.push(Draft::new(&RULE, Place::key(claims), message).help(help));
 }
 
@@ -79,22 +80,22 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_passed_over_from_1_7_on() {
+    fn claims_are_ignored_since_1_7() {
         insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &workload("Deployment")), @"
         from 1.7 on
           8 |       resourceClaims: [{name: gpu}]
             |       ^^^^^^^^^^^^^^
         warning Deployment/a spec.template.spec.resourceClaims [1.7-1.14]
-          Karpenter passes over this pod while it waits, as it has resource claims: no node is made for it
-          help: ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
+          Karpenter ignores this pod and creates no node for it, because the pod has resource claims
+          help: request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &workload("DaemonSet")), @"
         from 1.7 on
           8 |       resourceClaims: [{name: gpu}]
             |       ^^^^^^^^^^^^^^
         warning DaemonSet/a spec.template.spec.resourceClaims [1.7-1.14]
-          Karpenter does not count these pods when it sizes a node: they have resource claims
-          help: ask for the device as a resource, or serve the pod by nodes of another maker; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
+          Karpenter does not count these pods when it sizes a node, because they have resource claims
+          help: request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
         ");
         begins_nothing(&super::RULE, "1.0", "1.6", &workload("Deployment"));
         begins_nothing(&super::RULE, "1.7", "1.14", &workload("Deployment"));

@@ -10,14 +10,14 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for a path or an ARN in `spec.role` of an EC2NodeClass.
+    /// Finds EC2NodeClasses whose `spec.role` is a path or an ARN.
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter compares the value with the role's name, which never has a slash, and takes it for changed. Up to 1.6 it
-    /// puts the role into the same instance profile again. From 1.7 on a changed role gets a new instance profile, so that
-    /// profiles pile up until the account has no more. That such a value is wrong in every release is what
-    /// `nodeclass-role-is-arn` tells.
+    /// Karpenter compares the value with the role's name, which never contains a slash, and concludes that the role has
+    /// changed. Until 1.6 it adds the role to the same instance profile again. Since 1.7 a changed role gets a new
+    /// instance profile, so profiles accumulate until the account reaches its quota. Such a value is wrong in every
+    /// release; `nodeclass-role-is-arn` reports that.
     ///
     /// ## Example
     ///
@@ -51,7 +51,7 @@ rule! {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
-        summary: "a role with a path gets a new instance profile again and again",
+        summary: "Karpenter creates one instance profile after another for a role with a path",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }
@@ -66,8 +66,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         Reference::Arn { name, .. } | Reference::Path { name } => name,
         Reference::Name => return,
     };
-    let message = "`spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time";
-    let help = format!("write `{name}`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class");
+    let message = "`spec.role` contains a path: Karpenter never finds it equal to the role's name, and creates a new instance profile each time";
+    let help = format!("write `{name}` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade");
     drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
 }
 
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn profiles_pile_up_from_1_7_on() {
+    fn profiles_accumulate_since_1_7() {
         insta::assert_snapshot!(begins(&super::RULE, "1.6", "1.7.0", &class("arn:aws:iam::111122223333:role/nodes")), @"
         from 1.7 on
           5 |   role: arn:aws:iam::111122223333:role/nodes
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [1.7-1.14]
-          `spec.role` has a path: Karpenter never finds it equal to the role's name, and makes a new instance profile each time
-          help: write `nodes`: with the upgrade, as the field can be changed from 1.7 on, or before it in a new node class
+          `spec.role` contains a path: Karpenter never finds it equal to the role's name, and creates a new instance profile each time
+          help: write `nodes` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade
         ");
         begins_nothing(&super::RULE, "1.0", "1.6", &class("a/b"));
         begins_nothing(&super::RULE, "1.7", "1.14", &class("a/b"));

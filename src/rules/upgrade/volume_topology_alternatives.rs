@@ -8,12 +8,13 @@ use lint::rule::On;
 rule! {
     /// ## What it does
     ///
-    /// Looks for a StorageClass with more than one term in `allowedTopologies`.
+    /// Finds StorageClasses with more than one term in `allowedTopologies`.
     ///
     /// ## Why it is bad
     ///
-    /// The terms are alternatives. Up to 1.12.1 Karpenter reads the first alone, and makes nodes for the pods of such volumes
-    /// only there; from 1.12.2 on it tries each. Nodes may come up in other zones than before.
+    /// The terms are alternatives. Until 1.12.1 Karpenter reads only the first term, and creates nodes for pods with
+    /// such volumes only in the zones of that term. Since 1.12.2 Karpenter tries each term, so nodes may come up in
+    /// other zones than before.
     ///
     /// ## Example
     ///
@@ -31,7 +32,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// One term with all zones, which means the same in every release:
+    /// Write one term with all zones, which means the same in every release:
     ///
     /// ```yaml,from=1.12.1 to 1.13
     /// apiVersion: storage.k8s.io/v1
@@ -46,28 +47,28 @@ rule! {
     ///
     /// ## References
     ///
-    /// - kubernetes-sigs/karpenter#2742, #2743, in v1.12.1, which the provider is built on from 1.12.2 on
+    /// - kubernetes-sigs/karpenter#2742, #2743, released in v1.12.1, which the provider uses since 1.12.2
     UPGRADE {
         name: "volume-topology-alternatives",
         family: Family::Storage,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: ALL_TERMS,
-        summary: "all terms of `allowedTopologies` begin to count, or cease to",
+        summary: "Karpenter starts or stops reading every term of `allowedTopologies`",
         on: &[On::Kind(Kind::STORAGE_CLASS)],
         inventory: &[],
     }
 }
 
-/// The releases that read every term.
+/// Releases that read every term of `allowedTopologies`.
 const ALL_TERMS: Releases = Releases::patches(12, 2, 2).or(Releases::since(13));
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(terms) = object.at(&["allowedTopologies"]).filter(|terms| terms.len() > 1) else { return };
     let help = "write one term with all zones, which means the same in every release";
-    let up = "every term of `allowedTopologies` counts, where the first alone did: nodes may come up in other zones than before";
+    let up = "Karpenter reads every term of `allowedTopologies` instead of only the first: nodes may come up in other zones than before";
     drafts.push(Draft::new(&RULE, Place::key(terms), up).help(help));
-    let down = "the first term of `allowedTopologies` alone counts: nodes for pods with such volumes come up nowhere else";
+    let down = "Karpenter reads only the first term of `allowedTopologies`: nodes for pods with such volumes come up nowhere else";
     let below = Releases::ALL.without(ALL_TERMS);
     drafts.push(Draft::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help));
 }
@@ -79,13 +80,13 @@ mod tests {
     const TWO: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nallowedTopologies:\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [b]}]}\n";
 
     #[test]
-    fn the_other_terms_count_from_1_12_2_on() {
+    fn every_term_is_read_since_1_12_2() {
         insta::assert_snapshot!(begins(&super::RULE, "1.11", "1.13", TWO), @"
         from 1.12.2 on
           4 | allowedTopologies:
             | ^^^^^^^^^^^^^^^^^
         info StorageClass/a allowedTopologies [1.12.2, 1.13-1.14]
-          every term of `allowedTopologies` counts, where the first alone did: nodes may come up in other zones than before
+          Karpenter reads every term of `allowedTopologies` instead of only the first: nodes may come up in other zones than before
           help: write one term with all zones, which means the same in every release
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.12.1", TWO), @"
@@ -93,7 +94,7 @@ mod tests {
           4 | allowedTopologies:
             | ^^^^^^^^^^^^^^^^^
         warning StorageClass/a allowedTopologies [1.0-1.11, 1.12.0-1.12.1]
-          the first term of `allowedTopologies` alone counts: nodes for pods with such volumes come up nowhere else
+          Karpenter reads only the first term of `allowedTopologies`: nodes for pods with such volumes come up nowhere else
           help: write one term with all zones, which means the same in every release
         ");
         begins_nothing(&super::RULE, "1.11", "1.12.1", TWO);
