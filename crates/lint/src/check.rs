@@ -1,5 +1,7 @@
 //! Documents and settings in, findings out: runs the rules and decides which of their findings are shown.
 
+use std::cell::OnceCell;
+
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
 use karpenter::release::Releases;
@@ -7,6 +9,7 @@ use objects::kustomize::Patches;
 use manifest::tree::Node;
 use manifest::{Document, File, Role};
 use objects::object::Object;
+use objects::validation::{self, Refusal};
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rule::{Registry, Rule};
 use crate::settings::{Exception, Settings};
@@ -21,7 +24,7 @@ const RELATION: &str = "api-rule";
 pub const MAX_FINDINGS: usize = 10_000;
 
 /// What a rule can look at besides the object it checks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Context<'c, 'd> {
     /// The rules that suppressions may name.
     pub registry: &'c Registry,
@@ -33,9 +36,27 @@ pub struct Context<'c, 'd> {
     pub clusters: &'c [Inventory<'d>],
     /// Whether the object was read from a text, rather than received from an API server that has pruned it.
     pub is_text: bool,
+    /// What the API server refuses in the object, found when a rule first asks for it.
+    refusals: OnceCell<Vec<Refusal<'d>>>,
 }
 
-impl<'d> Context<'_, 'd> {
+impl<'c, 'd> Context<'c, 'd> {
+    /// The context of one object among the objects of its cluster.
+    fn new(
+        registry: &'c Registry,
+        settings: &'c Settings,
+        inventory: &'c Inventory<'d>,
+        clusters: &'c [Inventory<'d>],
+        is_text: bool,
+    ) -> Self {
+        Self { registry, settings, inventory, clusters, is_text, refusals: OnceCell::new() }
+    }
+
+    /// What the API server refuses in the object of this context, in every release.
+    pub fn refusals(&self, object: Object<'d>) -> &[Refusal<'d>] {
+        self.refusals.get_or_init(|| validation::refusals(object, self.is_text))
+    }
+
     /// Whether a rule is asked of an object at all.
     ///
     /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
@@ -103,7 +124,7 @@ pub fn check_within(
     for subject in &subjects {
         let Some(inventory) = inventories.get(subject.cluster) else { continue };
         let own = settings.of_file(places.of(subject).file);
-        let context = Context { registry, settings: &own, inventory, clusters: &inventories, is_text: true };
+        let context = Context::new(registry, &own, inventory, &inventories, true);
         let drafts = run(subject.object, &context);
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);
@@ -133,7 +154,7 @@ pub fn check_request<'d>(
 ) -> Vec<Draft<'d>> {
     let clusters = [Inventory::new("", objects, settings.complete_inventory)];
     let [inventory] = &clusters;
-    let context = Context { registry, settings, inventory, clusters: &clusters, is_text: false };
+    let context = Context::new(registry, settings, inventory, &clusters, false);
     shown(run(object, &context), object, &context, &mut 0)
 }
 

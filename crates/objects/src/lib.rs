@@ -6,6 +6,8 @@ pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;
 pub mod kustomize;
+pub mod location;
 pub mod object;
 pub mod storage;
+pub mod validation;
 pub mod zones;

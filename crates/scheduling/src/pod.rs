@@ -3,6 +3,7 @@
 use karpenter::labels;
 use karpenter::operator::Operator;
 use manifest::tree::{Node, items_of};
+use objects::location::Place;
 use objects::object::Object;
 
 /// A pod or a pod template within its object.
@@ -141,6 +142,15 @@ fn add_expressions<'d>(term: Node<'d>, origin: Origin, to: &mut Vec<Expression<'
 }
 
 impl<'d> Expression<'d> {
+    /// The key, under the path of its map or its own.
+    pub fn place(self) -> Place<'d> {
+        match (self.origin, self.node.get("key")) {
+            (Origin::NodeSelector, _) => Place::key_of_map(self.node),
+            (_, Some(key)) => Place::value(key),
+            (_, None) => Place::value(self.node),
+        }
+    }
+
     /// The values it is compared with, as far as they are scalars.
     pub fn values(self) -> impl Iterator<Item = Node<'d>> + Clone {
         let is_selector = self.origin == Origin::NodeSelector;

@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use manifest::edit::Change;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -71,11 +72,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Duplicate => Some(explain(refusal.place.clone())),
+        _ => None,
+    });
 }
 
 /// Reports an item that its list already contains.
-pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
+fn explain(place: Place<'_>) -> Draft<'_> {
     let node = place.node();
     let message = format!("`{}` contains {} twice", super::name_of(node), super::shown(node));
     let help = "remove the second item";

@@ -4,6 +4,7 @@ use manifest::edit::Change;
 use karpenter::api::Word;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 use values::spelling::{add_quoted, nearest};
 
@@ -77,11 +78,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::OneOf(words) => Some(explain(refusal.place.clone(), words, refusal.releases)),
+        _ => None,
+    });
 }
 
 /// Reports a value that the releases do not support.
-pub(super) fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Releases) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Releases) -> Draft<'d> {
     let node = place.node();
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);

@@ -2,6 +2,7 @@ use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -65,11 +66,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::DateTime => Some(explain(refusal.place.clone())),
+        _ => None,
+    });
 }
 
 /// Reports a string that is not a date with a time.
-pub(super) fn explain(place: Place<'_>) -> Draft<'_> {
+fn explain(place: Place<'_>) -> Draft<'_> {
     let name = super::name_of(place.node());
     super::invalid_value(&RULE, place, "not a date with a time and a time zone")
         .advise(format_args!("remove `{name}`, or write a date such as `2026-01-31T12:00:00Z`"))

@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Limit;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -63,11 +64,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Length(limit, size) => Some(explain(refusal.place.clone(), limit, size)),
+        _ => None,
+    });
 }
 
 /// Reports a value whose size is outside a limit.
-pub(super) fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
+fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
     let (unit, least_or_most, bound) = match limit {
         Limit::LeastLetters(bound) => ("characters", "at least", bound),
         Limit::MostLetters(bound) => ("characters", "at most", bound),

@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::pattern::{NO_SLASH, Pattern};
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -69,11 +70,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Form(pattern) => Some(explain(refusal.place.clone(), pattern)),
+        _ => None,
+    });
 }
 
 /// Reports a string that does not match a pattern.
-pub(super) fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
     let node = place.node();
     let help = node.as_str().and_then(|text| help(text, pattern)).unwrap_or_else(|| format!("write {}", pattern.wanted));
     super::invalid_value(&RULE, place, "not in the required format").help(help)

@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Limit;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -63,11 +64,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Range(limit) => Some(explain(refusal.place.clone(), limit)),
+        What::Scale => Some(explain_scale(refusal.place.clone())),
+        _ => None,
+    });
 }
 
 /// Reports a number outside a limit.
-pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
+fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
     let (relation, bound, side) = match limit {
         Limit::Most(bound) => ("above", bound, "at most"),
         Limit::Least(bound) => ("below", bound, "at least"),
@@ -78,7 +83,7 @@ pub(super) fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
 }
 
 /// Reports `spec.replicas` outside the range of the scale subresource.
-pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
+fn explain_scale(place: Place<'_>) -> Draft<'_> {
     let message =
         format!("`replicas` is {}, which is not a valid number of replicas", super::shown(place.node()));
     Draft::new(&RULE, place, message).help("write a number from 0 to 2147483647")

@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Field;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -63,11 +64,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Required(field) => Some(explain(refusal.place.clone(), field, object)),
+        _ => None,
+    });
 }
 
 /// Reports a required field that is absent or null.
-pub(super) fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Draft<'d> {
     let path = place.path(object.root());
     Draft::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
 }

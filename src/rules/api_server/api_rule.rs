@@ -2,6 +2,7 @@ use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 
 rule! {
@@ -68,7 +69,12 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match &refusal.what {
+        What::Relation(relation) => {
+            Some(Draft::new(&RULE, refusal.place.clone(), relation.message.as_str()).help(relation.help.as_str()))
+        }
+        _ => None,
+    });
 }
 
 #[cfg(test)]

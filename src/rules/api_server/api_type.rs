@@ -5,6 +5,7 @@ use karpenter::api::Shape;
 use karpenter::release::Releases;
 use manifest::tree::{Node, Style, Value};
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 use values::spelling::add_quoted;
 
@@ -77,11 +78,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Type(wanted) => Some(explain(refusal.place.clone(), wanted)),
+        What::ScaleType => Some(explain_scale(refusal.place.clone())),
+        _ => None,
+    });
 }
 
 /// Reports a value of the wrong type.
-pub(super) fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
+fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
     let node = place.node();
     let found = match node.value() {
         Value::String(_) => format!("the string {}", super::shown(node)),
@@ -135,7 +140,7 @@ fn example(wanted: Shape, text: &str) -> &str {
 }
 
 /// Reports a `spec.replicas` that the server cannot read for the scale subresource.
-pub(super) fn explain_scale(place: Place<'_>) -> Draft<'_> {
+fn explain_scale(place: Place<'_>) -> Draft<'_> {
     let name = place.node().key();
     if name != "replicas" {
         let message =

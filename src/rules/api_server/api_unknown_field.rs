@@ -4,6 +4,7 @@ use karpenter::api::{Field, ROOTS, Root, Schema, Shape};
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 use values::spelling::nearest;
 
@@ -76,11 +77,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    let target = context.settings.karpenter.releases();
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::Unknown(fields, root) => Some(explain(refusal.place.clone(), fields, root, target)),
+        _ => None,
+    });
 }
 
 /// Reports a field that its object does not have.
-pub(super) fn explain<'d>(
+fn explain<'d>(
     place: Place<'d>,
     fields: &'static [Field],
     root: Option<&'static Root>,

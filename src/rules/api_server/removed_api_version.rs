@@ -3,6 +3,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::served::SERVED;
 use karpenter::release::Releases;
 use objects::object::Object;
+use objects::validation::What;
 use lint::rule::Fixes;
 use values::spelling::nearest;
 
@@ -61,11 +62,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::check(&RULE, object, context, drafts);
+    super::report(object, context, drafts, |refusal| match refusal.what {
+        What::NotServed => Some(explain(refusal.place.clone(), object, refusal.releases)),
+        _ => None,
+    });
 }
 
 /// Reports a kind and version that some releases do not serve.
-pub(super) fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releases) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releases) -> Draft<'d> {
     let (api_version, kind) = (object.api_version(), object.kind());
     let message = format!("Karpenter {releases} does not serve `{kind}` of `{api_version}`");
     Draft::new(&RULE, place, message).help(help(object, kind))

@@ -1,5 +1,5 @@
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
 use objects::object::Object;
@@ -126,7 +126,7 @@ fn draft<'d>(expression: Expression<'d>, message: &str, severity: Severity) -> D
     } else {
         "select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`"
     };
-    Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).help(help)
+    Draft::new(&RULE, expression.place(), message).severity(severity).help(help)
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
         } else {
             format!("write `{NODEPOOL}` with the name of the NodePool")
         };
-        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).help(help);
+        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
         drafts.push(match rename(pod, expression) {
             Some(change) => draft.propose("select the NodePool", change),
             None => draft,

@@ -1,5 +1,5 @@
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::fix::{Fix, rename_label};
 use manifest::edit::Change;
 use karpenter::labels;
@@ -114,7 +114,7 @@ fn draft<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<Draft<'d>
         Instead::Nothing => "remove it; Karpenter's nodes have no equivalent label".to_owned(),
     };
     let message = format!("this pod selects `{key}`, a node group label: Karpenter launches no node for it");
-    let draft = Draft::new(&RULE, Place::of_expression(expression), message).help(help);
+    let draft = Draft::new(&RULE, expression.place(), message).help(help);
     let changes = (instead == Instead::CapacityType).then(|| capacity_type(object, expression)).flatten();
     Some(match changes {
         Some(changes) => draft.fix(Fix::to_look_at("select the capacity type", changes)),

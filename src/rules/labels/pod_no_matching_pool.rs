@@ -159,7 +159,7 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
         required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
     });
     let place = match (expression, pod.spec().get("tolerations")) {
-        (Some(expression), _) => Place::of_expression(expression),
+        (Some(expression), _) => expression.place(),
         (None, Some(tolerations)) => Place::key(tolerations),
         (None, None) => Place::missing(pod.spec(), "tolerations"),
     };

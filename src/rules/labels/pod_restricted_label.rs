@@ -160,7 +160,7 @@ fn check_volume<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
             "Karpenter launches no node for pods with this volume"
         };
         let message = format!("{what}: `{key}` is restricted ({releases})");
-        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
         drafts.push(draft.help(help(expression)));
     }
 }
@@ -192,7 +192,7 @@ fn check_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: 
         if releases.is_empty() {
             return;
         }
-        let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
         let draft = draft.help(help(expression));
         let change = labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| rename_label(expression, object, meant.key));
@@ -302,7 +302,7 @@ fn daemon_overhead(expression: Expression<'_>) -> Option<Draft<'_>> {
         "Karpenter does not count these pods when it sizes a node: it does not expect `{}` on a new node ({releases})",
         expression.key
     );
-    let draft = Draft::new(&RULE, Place::of_expression(expression), message).severity(Severity::Warning).releases(releases);
+    let draft = Draft::new(&RULE, expression.place(), message).severity(Severity::Warning).releases(releases);
     let help = format!("select `{}` with the operator `Exists` in a required node affinity", labels::NODEPOOL);
     Some(draft.caught_by(CaughtBy::Nobody).help(help))
 }

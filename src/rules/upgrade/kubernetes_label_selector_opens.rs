@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let needs = if wants { ", and creates a node for it if a NodePool declares the label" } else { "" };
         let message = format!("Karpenter no longer ignores this pod because of `{key}`: it schedules the pod like any other{needs}");
         drafts.push(
-            Draft::new(&RULE, Place::of_expression(expression), message)
+            Draft::new(&RULE, expression.place(), message)
                 .help("declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`"),
         );
     }

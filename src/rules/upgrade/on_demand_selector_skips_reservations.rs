@@ -91,7 +91,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             && values.all(|value| value)
     };
     if let Some(expression) = pod.expressions().find(pinned) {
-        let place = expression.values().next().map_or_else(|| Place::of_expression(expression), Place::value);
+        let place = expression.values().next().map_or_else(|| expression.place(), Place::value);
         let message = "nodes in capacity reservations have the capacity type `reserved`: this pod requires only `on-demand` and never runs on them";
         let help = "use node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
         drafts.push(Draft::new(&RULE, place, message).help(help));

@@ -5,11 +5,12 @@
 //! v0.35, pkg/apiserver/schema/pruning/algorithm.go.
 
 use super::{Refusal, What};
-use lint::finding::Place;
 use karpenter::api::{Field, METADATA, Root, Schema, Shape};
 use karpenter::release::Releases;
 use manifest::tree::Node;
-use objects::object::Object;
+
+use crate::location::Place;
+use crate::object::Object;
 
 /// Adds a refusal for every unknown field of an object whose kind is in the table.
 pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {

@@ -5,15 +5,16 @@
 //! that it reports all problems at once. Source: k8s.io/apiextensions-apiserver v0.35,
 //! pkg/registry/customresource/strategy.go and validator.go.
 
-use super::{Refusal, What};
-use lint::finding::Place;
+use super::{Explanation, Refusal, What};
 use karpenter::api::pattern::is_date_time;
 use karpenter::api::relations::{Breaches, Held};
 use karpenter::api::stored::{Stored, members, present, same, same_field};
 use karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
 use karpenter::release::Releases;
 use manifest::tree::{Node, Value};
-use objects::object::{Object, Operation};
+
+use crate::location::Place;
+use crate::object::{Object, Operation};
 
 /// Adds every refusal for an object whose kind is in the table.
 pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
@@ -123,11 +124,11 @@ impl<'d> Walk<'d> {
             (relation.check)(Held { node, old }, &mut breaches);
             for breach in breaches.into_inner() {
                 let place = if breach.key { Place::key(breach.at) } else { Place::value(breach.at) };
-                let (message, help) = (breach.message, breach.help);
+                let explanation = Explanation { message: breach.message, help: breach.help };
                 let what = if relation.compares {
-                    What::Change { message, help }
+                    What::Change(explanation)
                 } else {
-                    What::Relation { message, help }
+                    What::Relation(explanation)
                 };
                 self.refuse(place.under(node), releases.and(breach.releases), what);
             }

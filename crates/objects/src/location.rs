@@ -1,0 +1,179 @@
+//! Places in an object: the field path that the API server prints, and the bytes of the text.
+
+use core::fmt::Write as _;
+
+use manifest::source::Span;
+use manifest::tree::Node;
+
+use crate::iam_policy::At;
+
+/// Where in an object a finding sits: the field path that the API server would print, and the very place in the text.
+#[derive(Clone, Debug)]
+pub struct Place<'d> {
+    node: Node<'d>,
+    part: Part,
+    path: PathOf<'d>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Value,
+    Key,
+    Within(Span),
+    /// Bytes of the source that belong to no value, such as a comment.
+    Source(Span),
+}
+
+#[derive(Clone, Debug)]
+enum PathOf<'d> {
+    Node,
+    Parent,
+    Holder(Node<'d>),
+    Below(String),
+    /// The API server's own spelling, where it is no path of the object.
+    Verbatim(&'static str),
+}
+
+impl<'d> Place<'d> {
+    /// A value.
+    pub fn value(node: Node<'d>) -> Self {
+        Self { node, part: Part::Value, path: PathOf::Node }
+    }
+
+    /// The key of a value.
+    pub fn key(node: Node<'d>) -> Self {
+        Self { node, part: Part::Key, path: PathOf::Node }
+    }
+
+    /// The key of a member of a map such as `labels`: the path names the map, as the API server does.
+    pub fn key_of_map(node: Node<'d>) -> Self {
+        Self { node, part: Part::Key, path: PathOf::Parent }
+    }
+
+    /// A value whose path is that of what holds it, as the API server does for rules over several fields.
+    pub fn value_under_parent(node: Node<'d>) -> Self {
+        Self { node, part: Part::Value, path: PathOf::Parent }
+    }
+
+    /// Some bytes of a string's value, such as a word of a script.
+    pub fn within(node: Node<'d>, range: Span) -> Self {
+        Self { node, part: Part::Within(range), path: PathOf::Node }
+    }
+
+    /// A part of an IAM policy.
+    pub fn of_policy(at: At<'d>) -> Self {
+        match at {
+            At::Value(node) => Self::value(node),
+            At::Key(node) => Self::key(node),
+            At::Within(node, range) => Self::within(node, range),
+        }
+    }
+
+    /// A comment: bytes of the source. The path is that of the object whose root is given.
+    pub fn comment(root: Node<'d>, span: Span) -> Self {
+        Self { node: root, part: Part::Source(span), path: PathOf::Node }
+    }
+
+    /// A field that is not there, below a node: `field` may be a path such as `group` or `spec.group`.
+    pub fn missing(node: Node<'d>, field: impl Into<String>) -> Self {
+        Self { node, part: Part::Value, path: PathOf::Below(field.into()) }
+    }
+
+    /// The same place under the API server's own spelling of the path.
+    pub fn spelled(mut self, path: &'static str) -> Self {
+        self.path = PathOf::Verbatim(path);
+        self
+    }
+
+    /// The same place under the path of something that holds it, as the API server does for rules over several fields.
+    pub fn under(mut self, holder: Node<'d>) -> Self {
+        self.path = PathOf::Holder(holder);
+        self
+    }
+
+    /// The node that the place belongs to.
+    pub fn node(&self) -> Node<'d> {
+        self.node
+    }
+
+    /// The field path within the object whose root is given, in the API server's notation.
+    pub fn path(&self, root: Node<'d>) -> String {
+        match &self.path {
+            PathOf::Node => path_of(self.node, root),
+            PathOf::Parent => self.node.parent().map(|parent| path_of(parent, root)).unwrap_or_default(),
+            PathOf::Holder(holder) => path_of(*holder, root),
+            PathOf::Verbatim(path) => (*path).to_owned(),
+            PathOf::Below(field) => {
+                let mut path = path_of(self.node, root);
+                if !path.is_empty() && !field.starts_with('[') {
+                    path.push('.');
+                }
+                path.push_str(field);
+                path
+            }
+        }
+    }
+
+    /// The bytes of the text to mark.
+    pub fn span(&self) -> Span {
+        match self.part {
+            Part::Within(range) => self.node.span_within(range),
+            Part::Source(span) => span,
+            Part::Key => self.key_span(),
+            Part::Value if self.node.is_mapping() || self.node.is_sequence() => self.key_span(),
+            Part::Value => {
+                let span = self.node.span();
+                if span.start == span.end { self.key_span() } else { span }
+            }
+        }
+    }
+
+    /// The key of the node, or of the first member within it where it has none.
+    fn key_span(&self) -> Span {
+        let own = self.node.key_span();
+        if own != Span::default() {
+            return own;
+        }
+        let name = self.node.at_path(&["metadata", "name"]).map(Node::span);
+        let first =
+            || self.node.children().next().map(Node::key_span).filter(|span| *span != Span::default());
+        name.or_else(first).unwrap_or_else(|| self.node.span())
+    }
+
+    /// What orders places within a document, with or without a text.
+    pub fn order(&self) -> (usize, usize) {
+        match self.part {
+            Part::Key => (self.node.order(), 0),
+            Part::Value => (self.node.order(), 1),
+            Part::Within(range) | Part::Source(range) => (self.node.order(), 2 + range.start),
+        }
+    }
+
+    /// Whether two places mark the same key or value, or one marks a part of the other.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.node == other.node
+    }
+}
+
+/// The path of a node within the object whose root is given: `spec.requirements[0].key`; empty for the root itself.
+pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {
+    let mut nodes: Vec<Node<'d>> =
+        core::iter::successors(Some(node), |node| node.parent()).take_while(|node| *node != root).collect();
+    nodes.reverse();
+    let mut path = String::new();
+    for node in nodes {
+        let holder = node.parent();
+        if holder.is_some_and(|holder| holder.embedded() == Some(node)) {
+            // What a string holds has no key of its own.
+        } else if holder.is_some_and(Node::is_sequence) {
+            let _ = write!(path, "[{}]", node.index());
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(node.key());
+        }
+    }
+    path
+}
+

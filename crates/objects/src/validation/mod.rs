@@ -1,0 +1,84 @@
+//! Validation by the API server: everything it refuses in an object, in every release at once.
+
+mod unknown;
+mod walk;
+
+use karpenter::api::pattern::Pattern;
+use karpenter::api::{Field, Limit, Root, Shape, Word};
+use karpenter::release::Releases;
+
+use crate::location::Place;
+use crate::object::Object;
+
+/// Part of an object that the API server refuses.
+#[derive(Debug)]
+pub struct Refusal<'d> {
+    /// The place of the fault.
+    pub place: Place<'d>,
+    /// The releases whose API server refuses it.
+    pub releases: Releases,
+    /// The reason.
+    pub what: What,
+}
+
+/// Reason for a refusal.
+#[derive(Debug)]
+pub enum What {
+    /// A value of the wrong type; the expected type.
+    Type(Shape),
+    /// `spec.replicas` is not a whole number, which the scale subresource requires.
+    ScaleType,
+    /// `spec.replicas` is outside the range of the scale subresource.
+    Scale,
+    /// A missing required field.
+    Required(&'static Field),
+    /// A value outside this enum.
+    OneOf(&'static [Word]),
+    /// A string that does not match the pattern.
+    Form(&'static Pattern),
+    /// A string that is not a date with a time.
+    DateTime,
+    /// A number outside a limit.
+    Range(Limit),
+    /// A string, list or object whose size is outside a limit; its size.
+    Length(Limit, usize),
+    /// An item that its list already contains.
+    Duplicate,
+    /// A field that its object does not have; the known fields, and the kind.
+    Unknown(&'static [Field], Option<&'static Root>),
+    /// A combination of fields that is not allowed.
+    Relation(Explanation),
+    /// A change of the stored object that is not allowed.
+    Change(Explanation),
+    /// A kind in a version that is not served.
+    NotServed,
+}
+
+/// The words of a rule about several fields.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The fault.
+    pub message: String,
+    /// The remedy.
+    pub help: String,
+}
+
+/// Returns everything that the API server refuses in an object. Unknown fields are searched only if the object comes from
+/// a text: the API server has removed them from an object that it sends.
+pub fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
+    let mut refusals = Vec::new();
+    let Some(served) = object.served_by() else { return refusals };
+    if served != Releases::ALL {
+        let place = object.at(&["apiVersion"]).map_or(Place::value(object.root()), Place::value);
+        refusals.push(Refusal { place, releases: Releases::ALL.without(served), what: What::NotServed });
+    }
+    if let Some(root) = object.table() {
+        walk::walk(root, object, &mut refusals);
+        // The API server has already removed unknown fields from an object that it sends.
+        if is_text {
+            unknown::find(root, object, &mut refusals);
+        }
+    }
+    refusals
+}
+
