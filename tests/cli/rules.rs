@@ -12,7 +12,7 @@ fn a_rule_is_explained() {
     assert_snapshot!(lines.join("\n"), @"
     # instance-profile-is-arn
 
-    The instance profile is given as an ARN or with a path instead of by its name.
+    `spec.instanceProfile` is an ARN or a path instead of the profile name.
 
     - Family: `nodeclass`
     - Severity: error

@@ -44,7 +44,7 @@ fn an_annotation_is_about_the_whole_object() {
     insta::assert_snapshot!(annotated("instance-profile-is-arm, yaml-duplicate-key, nodeclass"), @"
     3 suppression-without-reason: this suppression gives no reason
     3 suppression-of-unknown-rule: there is no rule or family `instance-profile-is-arm` (did you mean `instance-profile-is-arn`?)
-    3 suppression-unused: `yaml-duplicate-key` finds nothing here that this would suppress
+    3 suppression-unused: `yaml-duplicate-key` has no finding here to suppress
     1 suppressed
     ");
 }
@@ -58,7 +58,7 @@ fn a_comment_is_about_its_line_or_the_next_one() {
     1 suppressed
     ");
     insta::assert_snapshot!(there("# karpwarden: ignore instance-profile-is-arn"), @"
-    5 suppression-of-unknown-rule: this comment is no suppression; write `# karpwarden: ignore[rule] reason`
+    5 suppression-of-unknown-rule: this comment is not a suppression; write `# karpwarden: ignore[rule] reason`
     5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
     0 suppressed
     ");
@@ -70,7 +70,7 @@ fn a_comment_is_about_its_line_or_the_next_one() {
         &format!("  instanceProfile: {ARN}\n  # karpwarden: ignore[nodeclass] late\n  role: a"),
     );
     insta::assert_snapshot!(below, @"
-    6 suppression-unused: `nodeclass` finds nothing here that this would suppress
+    6 suppression-unused: `nodeclass` has no finding here to suppress
     5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
     0 suppressed
     ");

@@ -1,8 +1,9 @@
 //! Documents and settings in, findings out: runs the rules and decides which of their findings are shown.
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 
-use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::finding::{Draft, Family, Severity};
 use crate::inventory::Inventory;
 use karpenter::release::Releases;
 use objects::kustomize::Patches;
@@ -13,12 +14,9 @@ use objects::validation::{self, Refusal};
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rule::{Registry, Rule};
 use crate::settings::{Exception, Settings};
-use crate::suppression::Suppression;
+use crate::supersession::remove_superseded;
+use crate::suppression::Suppressions;
 use crate::upgrade;
-
-/// The rules that report an unknown field, and fields that may not be combined.
-const UNKNOWN_FIELD: &str = "api-unknown-field";
-const RELATION: &str = "api-rule";
 
 /// The findings a run shows at most, unless something else is asked for.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -55,21 +53,6 @@ impl<'c, 'd> Context<'c, 'd> {
     /// What the API server refuses in the object of this context, in every release.
     pub fn refusals(&self, object: Object<'d>) -> &[Refusal<'d>] {
         self.refusals.get_or_init(|| validation::refusals(object, self.is_text))
-    }
-
-    /// Whether a rule is asked of an object at all.
-    ///
-    /// Rules that are off are not, except those that tell what the API server refuses, for which a range of releases asks,
-    /// and those that a suppression names: it may be of use with other settings.
-    pub fn asks(&self, rule: &Rule, object: Object<'d>) -> bool {
-        self.asks_beside(rule, || {
-            Suppression::all(object, self).iter().any(|suppression| suppression.names(rule))
-        })
-    }
-
-    fn asks_beside(&self, rule: &Rule, is_named: impl FnOnce() -> bool) -> bool {
-        let accepts = rule.family == Family::ApiServer && self.settings.karpenter.is_range();
-        accepts || self.settings.speaks(rule) || is_named()
     }
 }
 
@@ -125,11 +108,12 @@ pub fn check_within(
         let Some(inventory) = inventories.get(subject.cluster) else { continue };
         let own = settings.of_file(places.of(subject).file);
         let context = Context::new(registry, &own, inventory, &inventories, true);
-        let drafts = run(subject.object, &context);
+        let suppressions = Suppressions::of(subject.object, &context);
+        let drafts = run(subject.object, &context, &suppressions);
         if settings.karpenter.is_range() {
             report.accept(places.of(subject), refused(&drafts), subject.object);
         }
-        let mut shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
+        let mut shown = shown(drafts, subject.object, &context, suppressions, &mut report.summary.suppressed);
         if let Some(way) = settings.karpenter.way() {
             report.unchanged += upgrade::keep_changes(&mut shown, way);
         }
@@ -155,7 +139,9 @@ pub fn check_request<'d>(
     let clusters = [Inventory::new("", objects, settings.complete_inventory)];
     let [inventory] = &clusters;
     let context = Context::new(registry, settings, inventory, &clusters, false);
-    shown(run(object, &context), object, &context, &mut 0)
+    let suppressions = Suppressions::of(object, &context);
+    let drafts = run(object, &context, &suppressions);
+    shown(drafts, object, &context, suppressions, &mut 0)
 }
 
 /// Counts a document, and gives its objects where it has some.
@@ -212,20 +198,28 @@ fn account<'d>(
     }
 }
 
-/// Everything that the rules which are asked say of an object.
-fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
+/// Runs the rules on the object of a context.
+fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>, suppressions: &Suppressions<'d>) -> Vec<Draft<'d>> {
     let mut drafts = Vec::new();
-    let suppressions = Suppression::all(object, context);
     for rule in context.registry.rules() {
-        let is_named = || suppressions.iter().any(|suppression| suppression.names(rule));
-        if rule.applies(object) && context.asks_beside(rule, is_named) {
+        if rule.applies(object) && runs(rule, context.settings, suppressions) {
             (rule.check)(object, context, &mut drafts);
         }
     }
-    drafts.sort_by(|one, two| {
-        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
-    });
+    drafts.sort_by(in_order);
     drafts
+}
+
+/// Whether a rule runs. A rule that is off runs all the same if a range of releases needs its refusals, or if a suppression
+/// names it: the suppression may be needed under other settings.
+fn runs(rule: &Rule, settings: &Settings, suppressions: &Suppressions<'_>) -> bool {
+    let is_refusal_in_range = rule.family == Family::ApiServer && settings.karpenter.is_range();
+    is_refusal_in_range || settings.speaks(rule) || suppressions.name(rule)
+}
+
+/// Document order, then rule.
+fn in_order(one: &Draft<'_>, other: &Draft<'_>) -> Ordering {
+    one.place.order().cmp(&other.place.order()).then(one.rule.name.cmp(other.rule.name))
 }
 
 /// The releases whose API server refuses the object.
@@ -234,92 +228,36 @@ fn refused(drafts: &[Draft<'_>]) -> Releases {
     refusals.fold(Releases::NONE, |all, draft| all.or(draft.releases))
 }
 
-/// The findings that the settings and the author let through, each with the severity the settings give it, and what is
-/// wrong with the author's suppressions.
+/// Keeps the findings that neither the settings nor the author suppress, each with the severity of the settings, and adds
+/// the findings about the suppressions themselves.
 fn shown<'d>(
     drafts: Vec<Draft<'d>>,
     object: Object<'d>,
     context: &Context<'_, 'd>,
+    mut suppressions: Suppressions<'d>,
     suppressed: &mut usize,
 ) -> Vec<Draft<'d>> {
     let settings = context.settings;
     let target = settings.karpenter.releases();
-    let mut suppressions = Suppression::all(object, context);
     let mut shown: Vec<Draft<'d>> = Vec::new();
     for draft in drafts.into_iter().filter(|draft| draft.releases.meets(target)) {
-        // Each is asked, so that none of two for the same finding counts as unused.
-        let accepted =
-            suppressions.iter_mut().filter_map(|one| one.accepts(&draft).then_some(())).count() > 0;
+        let is_accepted = suppressions.accept(&draft);
         let Some(severity) = settings.severity(draft.rule, draft.severity) else { continue };
         let covers = |exception: &Exception| exception.covers(draft.rule, object, settings.today);
-        if accepted || settings.exceptions.iter().any(covers) {
+        if is_accepted || settings.exceptions.iter().any(covers) {
             *suppressed += 1;
         } else {
             shown.push(draft.severity(severity));
         }
     }
-    let findings = suppressions.iter().flat_map(|one| one.findings(context.registry.suppressions));
-    for draft in findings {
+    for draft in suppressions.findings(context.registry.suppressions) {
         if let Some(severity) = settings.severity(draft.rule, draft.severity) {
             shown.push(draft.severity(severity));
         }
     }
-    if settings.select.is_empty() {
-        refuse_once(&mut shown);
-    }
-    explain_once(&mut shown, object, target);
-    shown.sort_by(|one, two| {
-        one.place.order().cmp(&two.place.order()).then(one.rule.name.cmp(two.rule.name))
-    });
+    remove_superseded(&mut shown, object, target);
+    shown.sort_by(in_order);
     shown
-}
-
-/// An item of a list whose only choice is a field that a release does not know yet is refused for the field, and for having
-/// no choice without it: the first says it all. Where the family is asked for alone, it gives every refusal.
-fn refuse_once(drafts: &mut [Draft<'_>]) {
-    let later =
-        |draft: &&Draft<'_>| draft.rule.name == UNKNOWN_FIELD && draft.releases != Releases::ALL;
-    let items =
-        drafts.iter().filter(later).filter_map(|draft| Some((draft.place.node().parent()?, draft.releases)));
-    let items: Vec<_> = items.filter(|(item, _)| item.parent().is_some_and(Node::is_sequence)).collect();
-    for draft in drafts.iter_mut().filter(|draft| draft.rule.name == RELATION) {
-        let here = items.iter().filter(|(item, _)| *item == draft.place.node());
-        draft.releases = here.fold(draft.releases, |left, (_, releases)| left.without(*releases));
-    }
-}
-
-/// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases: one at
-/// the same key or value, or one of the same path at a field beside those that the named rule points to.
-fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Releases) {
-    struct Explained<'d> {
-        place: crate::finding::Place<'d>,
-        beside: Vec<Option<Node<'d>>>,
-        releases: Releases,
-    }
-    let explained: Vec<Explained<'d>> = drafts
-        .iter()
-        .filter(|draft| draft.rule.family != Family::ApiServer && draft.caught_by == CaughtBy::ApiServer)
-        .map(|draft| Explained {
-            place: draft.place.clone(),
-            beside: draft.related.iter().map(|(place, _)| place.node().parent()).collect(),
-            releases: draft.releases,
-        })
-        .collect();
-    drafts.retain_mut(|draft| {
-        if draft.rule.family != Family::ApiServer {
-            return true;
-        }
-        for Explained { place, beside, releases } in &explained {
-            let is_beside = || {
-                beside.contains(&draft.place.node().parent())
-                    && place.path(object.root()) == draft.place.path(object.root())
-            };
-            if place.meets(&draft.place) || is_beside() {
-                draft.releases = draft.releases.without(*releases);
-            }
-        }
-        draft.releases.meets(target)
-    });
 }
 
 /// Where documents stand among the inputs.

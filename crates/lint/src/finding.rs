@@ -127,15 +127,26 @@ pub struct Draft<'d>(Box<Said<'d>>);
 /// What a finding says.
 #[derive(Debug)]
 pub struct Said<'d> {
+    /// The rule that found it.
     pub rule: &'static Rule,
+    /// The place it is reported at.
     pub place: Place<'d>,
+    /// The problem, in one sentence without a full stop.
     pub message: String,
+    /// The remedy; empty if there is none.
     pub help: String,
+    /// The severity.
     pub severity: Severity,
+    /// The component that would otherwise report the problem.
     pub caught_by: CaughtBy,
+    /// The releases for which the finding holds.
     pub releases: Releases,
+    /// Related places, each with its message.
     pub related: Vec<(Place<'d>, String)>,
+    /// The fix.
     pub fix: Option<Fix<'d>>,
+    /// Further nodes whose refusals the finding explains.
+    pub explains: Vec<Node<'d>>,
 }
 
 impl<'d> Draft<'d> {
@@ -161,6 +172,7 @@ impl<'d> Draft<'d> {
             releases: rule.releases,
             related: Vec::new(),
             fix: None,
+            explains: Vec::new(),
         }))
     }
 
@@ -242,6 +254,12 @@ impl<'d> Draft<'d> {
 
     fn relate(&mut self, place: Place<'d>, message: String) {
         self.related.push((place, message));
+    }
+
+    /// Another node at which the finding explains the refusals that its rule supersedes.
+    pub fn explains(mut self, node: Node<'d>) -> Self {
+        self.explains.push(node);
+        self
     }
 
     /// An edit that mends it.

@@ -8,6 +8,7 @@ pub mod mend;
 pub mod report;
 pub mod rule;
 pub mod settings;
+mod supersession;
 pub mod suppression;
 pub mod upgrade;
 #[cfg(test)]

@@ -312,6 +312,7 @@ impl Report {
         }
     }
 
+    /// Records which releases accept a document.
     pub fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
         let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
         let (true, Some(accepted)) = (karpenter, self.accepted.as_mut()) else { return };
@@ -331,6 +332,7 @@ impl Report {
         });
     }
 
+    /// Counts a finding.
     pub fn count(&mut self, severity: Severity) {
         *self.counted(severity) += 1;
     }
@@ -350,6 +352,7 @@ impl Report {
         }
     }
 
+    /// Adds a finding; `find` returns the document and object of a related node.
     pub fn add<'d>(
         &mut self,
         draft: &Draft<'d>,

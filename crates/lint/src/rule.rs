@@ -31,6 +31,8 @@ pub struct Rule {
     pub inventory: &'static [Kind],
     /// Runs only under `karpwarden upgrade`.
     pub upgrade_only: bool,
+    /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
+    pub supersedes: &'static [&'static str],
     /// Checks one object and adds its findings.
     pub check: Check,
 }
@@ -56,6 +58,22 @@ pub enum On {
 }
 
 impl Rule {
+    /// What a declaration need not repeat.
+    pub const DEFAULTS: Self = Self {
+        name: "",
+        family: Family::Document,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "",
+        on: &[],
+        inventory: &[],
+        upgrade_only: false,
+        supersedes: &[],
+        check: |_, _, _| {},
+    };
+
     /// Whether the rule reads an object.
     pub fn applies(&self, object: Object<'_>) -> bool {
         self.on.iter().any(|on| match on {
@@ -141,14 +159,17 @@ impl Registry {
 #[macro_export]
 macro_rules! rule {
     ($(#[doc = $doc:literal])* RULE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { upgrade_only: false, $($fields)* });
+        $crate::rule!(@declare [$($doc)*] { $($fields)* });
     };
     ($(#[doc = $doc:literal])* UPGRADE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { upgrade_only: true, fix: $crate::rule::Fixes::None, check: check, $($fields)* });
+        $crate::rule!(@declare [$($doc)*] { upgrade_only: true, check: check, $($fields)* });
     };
     (@declare [$($doc:literal)*] { $($fields:tt)* }) => {
         $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule { $($fields)* };
+        pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
+            $($fields)*
+            ..$crate::rule::Rule::DEFAULTS
+        };
 
         /// The doc comment, each line with its leading space.
         pub(super) const DOC: &str = concat!($($doc, "\n"),*);

@@ -1,106 +1,134 @@
 //! Findings that an author accepts: an annotation of the object, or a comment on or above the line.
 //!
-//! A suppression is checked like everything else: one of an unknown rule, one without a reason and one that suppresses
-//! nothing is a finding itself.
+//! Suppressions are checked too: naming an unknown rule, giving no reason and suppressing nothing are findings themselves.
 
-use crate::check::Context;
-use crate::finding::{Draft, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
+
+use crate::check::Context;
+use crate::finding::{Draft, Place};
 use crate::rule::{Registry, Rule, SuppressionRules};
 use crate::settings::Selector;
 
 /// The annotation that accepts findings of an object: `rule[, rule] -- reason`.
 pub const ANNOTATION: &str = "karpwarden/ignore";
 
-/// What one annotation or comment accepts.
+/// The suppressions of one object.
 #[derive(Debug)]
-pub struct Suppression<'d> {
-    rules: Vec<Named<'d>>,
-    /// The line it is about; an annotation is about the whole object.
+pub(crate) struct Suppressions<'d> {
+    all: Vec<Suppression<'d>>,
+    /// What is suppressed, and whether a finding was.
+    used: BTreeMap<Scope, bool>,
+}
+
+/// The findings that a name in a suppression covers: the line, or the whole object, and the rule or family.
+type Scope = (Option<usize>, &'static str);
+
+/// One annotation or comment.
+#[derive(Debug)]
+struct Suppression<'d> {
+    names: Vec<Name<'d>>,
+    /// The line whose findings it covers; an annotation covers the whole object.
     line: Option<usize>,
     place: Place<'d>,
     has_reason: bool,
 }
 
-/// A rule as it is named in a suppression.
+/// The name of a rule or family in a suppression.
 #[derive(Debug)]
-struct Named<'d> {
+struct Name<'d> {
     place: Place<'d>,
-    rule: Result<Selector, String>,
-    used: bool,
+    selector: Result<Selector, String>,
 }
 
-impl<'d> Suppression<'d> {
-    /// The suppressions of an object that count at this door.
-    pub fn all(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Self> {
-        let mut all = Vec::new();
+impl<'d> Suppressions<'d> {
+    /// Returns the suppressions that count for the object. In admission, the author's annotation counts only if the settings
+    /// allow it.
+    pub(crate) fn of(object: Object<'d>, context: &Context<'_, 'd>) -> Self {
         let counts = object.operation() == Operation::Apply || context.settings.allow_ignore_annotation;
-        if let Some(node) = object.annotation(ANNOTATION).filter(|_| counts || context.is_text) {
-            all.extend(annotation(node, context.registry));
+        let annotated = object.annotation(ANNOTATION).filter(|_| counts || context.is_text);
+        let annotated = annotated.and_then(|node| annotation(node, context.registry));
+        let mut all: Vec<_> = comments(object, context.registry);
+        all.extend(annotated);
+        // Document order, which the findings about suppressions keep.
+        all.reverse();
+        let scopes = all.iter().flat_map(|one| one.names.iter().filter_map(|name| one.scope(name)));
+        let used = scopes.map(|scope| (scope, false)).collect();
+        Self { all, used }
+    }
+
+    /// Whether a suppression names a rule, or its family.
+    pub(crate) fn name(&self, rule: &Rule) -> bool {
+        self.used.keys().any(|(_, name)| *name == rule.name || *name == rule.family.name())
+    }
+
+    /// Whether a suppression covers a finding; if so, the suppression is used.
+    pub(crate) fn accept(&mut self, draft: &Draft<'d>) -> bool {
+        if self.used.is_empty() {
+            return false;
         }
-        let comments = object.comments().iter();
-        all.extend(comments.map(|span| comment(object.root(), *span, context.registry)));
-        all
-    }
-
-    /// Whether the suppression names a rule, or its family.
-    pub fn names(&self, rule: &Rule) -> bool {
-        self.rules.iter().any(|named| named.rule.as_ref().is_ok_and(|selector| selector.takes(rule)))
-    }
-
-    /// Whether the suppression accepts a finding; if so, it is of use.
-    pub fn accepts(&mut self, draft: &Draft<'d>) -> bool {
-        let there = self.line.is_none_or(|line| {
-            let places = core::iter::once(draft.place()).chain(draft.related.iter().map(|(place, _)| place));
-            let tree = self.place.node().tree();
-            places
-                .filter(|place| core::ptr::eq(place.node().tree(), tree))
-                .any(|place| line_of(place) == line)
-        });
         let mut accepted = false;
-        for named in self.rules.iter_mut().filter(|_| there) {
-            if named.rule.as_ref().is_ok_and(|selector| selector.takes(draft.rule)) {
-                named.used = true;
-                accepted = true;
+        for line in self.lines(draft) {
+            for name in [draft.rule.name, draft.rule.family.name()] {
+                if let Some(used) = self.used.get_mut(&(line, name)) {
+                    *used = true;
+                    accepted = true;
+                }
             }
         }
         accepted
     }
 
-    /// What is wrong with the suppression itself, after all findings have passed by.
-    pub fn findings(&self, rules: SuppressionRules) -> Vec<Draft<'d>> {
+    /// The lines that a finding marks in the object's own text, and `None` for the whole object.
+    fn lines(&self, draft: &Draft<'d>) -> BTreeSet<Option<usize>> {
+        let mut lines = BTreeSet::from([None]);
+        let Some(tree) = self.all.first().map(|one| one.place.node().tree()) else { return lines };
+        let places = core::iter::once(draft.place()).chain(draft.related.iter().map(|(place, _)| place));
+        let places = places.filter(|place| core::ptr::eq(place.node().tree(), tree));
+        lines.extend(places.map(|place| Some(line_of(place))));
+        lines
+    }
+
+    /// Returns the findings about the suppressions, after all other findings were offered to [`Self::accept`].
+    pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Draft<'d>> {
         let mut drafts = Vec::new();
-        for named in &self.rules {
-            match &named.rule {
-                Err(message) => drafts.push(
-                    Draft::new(rules.unknown_rule, named.place.clone(), message.clone())
-                        .help("name a rule or family; `karpwarden rules` lists them"),
-                ),
-                Ok(selector) if !named.used => drafts.push(
-                    Draft::new(
-                        rules.unused,
-                        named.place.clone(),
-                        format!("`{}` finds nothing here that this would suppress", selector.name()),
-                    )
-                    .help("remove it, so that it hides nothing later"),
-                ),
-                Ok(_) => {}
+        for suppression in &self.all {
+            for name in &suppression.names {
+                let is_unused = suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
+                match &name.selector {
+                    Err(message) => drafts.push(
+                        Draft::new(rules.unknown_rule, name.place.clone(), message.clone())
+                            .help("name a rule or family; `karpwarden rules` lists them"),
+                    ),
+                    Ok(selector) if is_unused => {
+                        let message = format!("`{}` has no finding here to suppress", selector.name());
+                        let help = "remove it, so that it hides nothing later";
+                        drafts.push(Draft::new(rules.unused, name.place.clone(), message).help(help));
+                    }
+                    Ok(_) => {}
+                }
             }
-        }
-        if !self.has_reason {
-            let example = if self.line.is_some() { "after `]`" } else { "after ` -- `" };
-            drafts.push(
-                Draft::new(
-                    rules.without_reason,
-                    self.place.clone(),
-                    "this suppression gives no reason",
-                )
-                .help(format!("say why {example}, for whoever reads it next")),
-            );
+            drafts.extend(suppression.missing_reason(rules));
         }
         drafts
+    }
+}
+
+impl<'d> Suppression<'d> {
+    fn scope(&self, name: &Name<'d>) -> Option<Scope> {
+        Some((self.line, name.selector.as_ref().ok()?.name()))
+    }
+
+    fn missing_reason(&self, rules: SuppressionRules) -> Option<Draft<'d>> {
+        if self.has_reason {
+            return None;
+        }
+        let place = if self.line.is_some() { "after `]`" } else { "after ` -- `" };
+        let draft = Draft::new(rules.without_reason, self.place.clone(), "this suppression gives no reason");
+        Some(draft.help(format!("give the reason {place}, for the next reader")))
     }
 }
 
@@ -111,50 +139,77 @@ fn line_of(place: &Place<'_>) -> usize {
 /// `rule[, rule] -- reason`
 fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>> {
     let text = node.as_str()?;
-    let (names, reason) = text.split_once("--").unwrap_or((text, ""));
-    let rules = named(names, registry, |range| Place::within(node, range));
-    Some(Suppression { rules, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
+    let (list, reason) = text.split_once("--").unwrap_or((text, ""));
+    let names = names(list, registry, |range| Place::within(node, range));
+    Some(Suppression { names, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
 }
 
-/// `# karpwarden: ignore[rule, rule] reason`
-fn comment<'d>(root: Node<'d>, span: Span, registry: &Registry) -> Suppression<'d> {
+/// The comments of an object, last one first.
+fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>> {
+    let mut following = None;
+    let read = |span: &Span| {
+        let one = comment(object.root(), *span, registry, following);
+        let source = one.place.node().tree().source();
+        let covered = one.line.filter(|line| *line > 0);
+        following = covered.map(|covered| (source.position(span.start).line, covered)).or(following);
+        one
+    };
+    object.comments().iter().rev().map(read).collect()
+}
+
+/// `# karpwarden: ignore[rule, rule] reason`. `following` is the line of the next such comment, and the line that it covers.
+fn comment<'d>(
+    root: Node<'d>,
+    span: Span,
+    registry: &Registry,
+    following: Option<(usize, usize)>,
+) -> Suppression<'d> {
     let source = root.tree().source();
     let text = source.slice(span);
     let at = |range: Span| Place::comment(root, Span::new(span.start + range.start, span.start + range.end));
     let list = text.find("ignore[").map(|at| at + "ignore[".len());
     let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
     let (Some(start), Some(end)) = (list, end) else {
-        let message = "this comment is no suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
-        let rules = vec![Named { place: at(Span::new(0, text.len())), rule: Err(message), used: false }];
-        return Suppression { rules, line: Some(0), place: Place::comment(root, span), has_reason: true };
+        let message = "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
+        let names = vec![Name { place: at(Span::new(0, text.len())), selector: Err(message) }];
+        return Suppression { names, line: Some(0), place: Place::comment(root, span), has_reason: true };
     };
-    let names = text.get(start..end).unwrap_or_default();
-    let rules = named(names, registry, |range| at(Span::new(start + range.start, start + range.end)));
+    let list = text.get(start..end).unwrap_or_default();
+    let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
     let has_reason = text.get(end + 1..).is_some_and(|reason| !reason.trim().is_empty());
     let line = source.position(span.start).line;
     let before = source.text().get(..span.start).unwrap_or_default();
-    let alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
-    let line =
-        if alone { line + lines_to_code(source.text().get(span.end..).unwrap_or_default()) } else { line };
-    Suppression { rules, line: Some(line), place: Place::comment(root, span), has_reason }
+    let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
+    let rest = source.text().get(span.end..).unwrap_or_default();
+    let line = if is_alone { next_code(rest, line, following) } else { line };
+    Suppression { names, line: Some(line), place: Place::comment(root, span), has_reason }
 }
 
-/// How many lines further the next line stands that is neither blank nor a comment.
-fn lines_to_code(rest: &str) -> usize {
-    let blank = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    1 + rest.split('\n').skip(1).take_while(blank).count()
+/// The line of the code below a comment: the next line that is neither empty nor a comment. A stack of comments is read once,
+/// because a comment above another one covers the same line.
+fn next_code(rest: &str, line: usize, following: Option<(usize, usize)>) -> usize {
+    let is_skipped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let mut next = line + 1;
+    for text in rest.split('\n').skip(1) {
+        match following {
+            Some((at, covered)) if at == next => return covered,
+            _ if !is_skipped(text) => break,
+            _ => next += 1,
+        }
+    }
+    next
 }
 
-/// The names in a list separated by commas, each with its place in the list's text.
-fn named<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<Named<'d>> {
-    let mut named = Vec::new();
+/// The names in a list separated by commas, each with its place in the list.
+fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<Name<'d>> {
+    let mut names = Vec::new();
     let mut start = 0;
     for part in list.split(',') {
         let name = part.trim();
         let at = start + part.len() - part.trim_start().len();
         let place = place(Span::new(at, at + name.len()));
-        named.push(Named { place, rule: Selector::parse(name, registry), used: false });
+        names.push(Name { place, selector: Selector::parse(name, registry) });
         start += part.len() + 1;
     }
-    named
+    names
 }

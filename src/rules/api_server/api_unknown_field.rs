@@ -69,6 +69,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
+        supersedes: &["api-rule"],
         summary: "a field that the API server does not know",
         on: super::KARPENTER,
         inventory: &[],
@@ -79,7 +80,14 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let target = context.settings.karpenter.releases();
     super::report(object, context, drafts, |refusal| match refusal.what {
-        What::Unknown(fields, root) => Some(explain(refusal.place.clone(), fields, root, target)),
+        What::Unknown(fields, root) => {
+            let draft = explain(refusal.place.clone(), fields, root, target);
+            // An item whose only choice is a field of a later release is also refused for having no choice. Selected on
+            // its own, the family reports both.
+            let item = refusal.place.node().parent().filter(|item| item.parent().is_some_and(Node::is_sequence));
+            let is_later = refusal.releases != Releases::ALL && context.settings.select.is_empty();
+            Some(item.filter(|_| is_later).into_iter().fold(draft, Draft::explains))
+        }
         _ => None,
     });
 }

@@ -75,6 +75,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
+        supersedes: &["api-pattern"],
         summary: "Karpenter cannot parse the schedule of a disruption budget, which blocks all disruption of the NodePool",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],

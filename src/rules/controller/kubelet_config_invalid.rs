@@ -79,6 +79,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
+        supersedes: &["api-pattern"],
         summary: "a kubelet setting is not a valid quantity, so Karpenter panics or the kubelet does not start",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],

@@ -61,6 +61,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
+        supersedes: &["api-rule"],
         summary: "an EC2NodeClass sets tags that Karpenter sets itself",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],

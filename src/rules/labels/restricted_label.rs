@@ -102,6 +102,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
+        supersedes: &["api-rule", "api-pattern"],
         summary: "a label or requirement key that Karpenter reserves for itself",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],

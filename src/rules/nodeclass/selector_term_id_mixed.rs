@@ -72,6 +72,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
+        supersedes: &["api-rule", "api-unknown-field"],
         summary: "a selector term mixes an ID with tags, which Karpenter ignores",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
@@ -159,6 +160,9 @@ fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -
     let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
     fields.fold(draft, |draft, field| {
+        // The server refuses a field of the term, whichever it meets first.
+        let term = field.parent().into_iter().flat_map(Node::members);
+        let draft = term.fold(draft, |draft, (_, member)| draft.explains(member));
         draft.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner))
     })
 }
