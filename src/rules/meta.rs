@@ -2,10 +2,11 @@
 //! kind.
 
 use super::testing::{fixed, report_of_clusters};
-use super::{REGISTRY, documentation};
+use super::{DOCS, REGISTRY, documentation};
 use lint::rule::{Fixes, Rule};
 use karpenter::release::Release;
 use karpenter::way::Way;
+use lint::finding::{CaughtBy, Family};
 use lint::report::Report;
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
@@ -138,5 +139,27 @@ fn names_are_kebab_case_and_unique() {
             name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
             "{name}"
         );
+    }
+}
+
+#[test]
+fn the_file_is_named_after_the_rule_and_its_folder_after_the_family() {
+    for (rule, (module, _)) in REGISTRY.rules().zip(DOCS.into_iter().flatten()) {
+        let mut path = module.rsplit("::").map(|part| part.replace('_', "-"));
+        let (file, folder) = (path.next().unwrap(), path.next().unwrap());
+        assert_eq!((file.as_str(), folder.as_str()), (rule.name, rule.family.name()));
+    }
+}
+
+#[test]
+fn only_named_rules_that_the_api_server_would_report_supersede_its_refusals() {
+    for rule in REGISTRY.rules() {
+        for name in rule.supersedes {
+            let superseded = REGISTRY.find(name).unwrap_or_else(|| panic!("{}: there is no rule {name}", rule.name));
+            assert_eq!(superseded.family, Family::ApiServer, "{}: {name}", rule.name);
+        }
+        let is_named = rule.family != Family::ApiServer;
+        let reports_refusals = rule.caught_by == CaughtBy::ApiServer;
+        assert!(!is_named || !reports_refusals || !rule.supersedes.is_empty(), "{}", rule.name);
     }
 }

@@ -17,14 +17,14 @@ mod labels;
 mod meta;
 mod nodeclass;
 mod requirements;
+mod scheduling;
 mod storage;
+mod symptoms;
 #[cfg(test)]
 pub(crate) mod testing;
-mod upgrade;
 
-/// The rules of every family, in the order in which they are listed. The last are no family but the rules about upgrades,
-/// each of which is of the family of what goes wrong.
-const FAMILIES: [&[&Rule]; 10] = [
+/// The rules of every family, in the order in which they are listed.
+const FAMILIES: [&[&Rule]; 11] = [
     api_server::RULES,
     bootstrap::RULES,
     controller::RULES,
@@ -33,12 +33,13 @@ const FAMILIES: [&[&Rule]; 10] = [
     identity::RULES,
     labels::RULES,
     nodeclass::RULES,
+    scheduling::RULES,
     storage::RULES,
-    upgrade::RULES,
+    symptoms::RULES,
 ];
 
-/// Their documentation.
-const DOCS: [&[(&str, &str)]; 10] = [
+/// The module path and the documentation of every rule, in the same order.
+const DOCS: [&[(&str, &str)]; 11] = [
     api_server::DOCS,
     bootstrap::DOCS,
     controller::DOCS,
@@ -47,8 +48,9 @@ const DOCS: [&[(&str, &str)]; 10] = [
     identity::DOCS,
     labels::DOCS,
     nodeclass::DOCS,
+    scheduling::DOCS,
     storage::DOCS,
-    upgrade::DOCS,
+    symptoms::DOCS,
 ];
 
 /// Every rule.
@@ -56,7 +58,7 @@ pub static REGISTRY: Registry = ALL_RULES;
 
 /// Every rule, in a program that also diagnoses symptoms: settings may name both.
 #[cfg(feature = "symptoms")]
-pub static REGISTRY_WITH_SYMPTOMS: Registry = ALL_RULES.with_symptoms(symptoms::names);
+pub static REGISTRY_WITH_SYMPTOMS: Registry = ALL_RULES.with_symptoms(::symptoms::names);
 
 const ALL_RULES: Registry = Registry {
     families: &FAMILIES,

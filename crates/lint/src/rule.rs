@@ -185,7 +185,8 @@ macro_rules! family {
         /// The rules of this family.
         pub(super) const RULES: &[&$crate::rule::Rule] = &[$(&$rule::RULE),*];
 
-        /// Module name and documentation of each rule, in the same order.
-        pub(super) const DOCS: &[(&str, &str)] = &[$((stringify!($rule), $rule::DOC)),*];
+        /// Module path and documentation of each rule, in the same order.
+        pub(super) const DOCS: &[(&str, &str)] =
+            &[$((concat!(module_path!(), "::", stringify!($rule)), $rule::DOC)),*];
     };
 }

@@ -6,5 +6,7 @@ family! {
     budget_blocks_always,
     budget_schedule_never_runs,
     budget_window_inverted,
+    ca_bundle_drift,
+    do_not_disrupt_duration,
     expiry_ignores_budgets,
 }

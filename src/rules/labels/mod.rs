@@ -2,7 +2,9 @@
 
 family! {
     hostname_node_affinity,
+    kubernetes_label_selector_opens,
     legacy_annotations_labels,
+    neuron_accelerator_renamed,
     nodegroup_label_selector,
     pod_missing_toleration,
     pod_no_matching_pool,

@@ -1,11 +1,15 @@
 //! Node classes that look healthy but do not work as intended.
 
 family! {
-    compat_annotation_leftover,
+    al2_alias_unsupported,
     al2_end_of_life,
+    bottlerocket_raid0_too_old,
+    compat_annotation_leftover,
     instance_profile_is_arn,
     nodeclass_ref_dangling,
     nodeclass_role_is_arn,
+    open_reservations_unused,
+    role_path_makes_profiles,
     selector_term_id_mixed,
     status_contradiction,
 }

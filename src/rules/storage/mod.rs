@@ -5,4 +5,5 @@ family! {
     pvc_unprovisionable,
     storage_zone_unreachable,
     storageclass_immediate,
+    volume_topology_alternatives,
 }

@@ -1,0 +1,5 @@
+//! Rules for what observes Karpenter: metrics in alerts and dashboards.
+
+family! {
+    metric_renamed,
+}
