@@ -24,6 +24,7 @@ use lint::check::Cluster;
 use lint::report::Report;
 use lint::settings::Settings;
 
+pub use disruption;
 pub use karpenter;
 pub use manifest;
 pub use objects;

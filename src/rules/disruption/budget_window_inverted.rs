@@ -1,4 +1,4 @@
-use super::budgets::{self, Budget};
+use disruption::budget::{self as budgets, Budget};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use values::cron::{Schedule, Windows};

@@ -1,4 +1,4 @@
-use super::budgets;
+use disruption::budget as budgets;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use values::duration::NillableDuration;

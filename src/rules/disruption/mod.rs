@@ -1,6 +1,5 @@
 //! Rules about nodes that Karpenter never disrupts, or disrupts too often.
 
-mod budgets;
 
 family! {
     budget_blocks_always,

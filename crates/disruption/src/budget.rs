@@ -1,41 +1,41 @@
 //! Disruption budgets of a NodePool, as far as they can be parsed.
 
-use lint::finding::Place;
+use manifest::tree::Node;
+use objects::location::Place;
+use objects::object::Object;
 use values::cron::Schedule;
 use values::duration::Duration;
-use manifest::tree::Node;
-use objects::object::Object;
 use values::placeholder::is_unresolved;
 
 /// Reasons for disruption that budgets limit (kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go`, 1.0-1.14).
-pub(super) const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];
+pub const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];
 
 /// A budget whose fields all parse.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget<'d> {
+pub struct Budget<'d> {
     /// Item of the list.
-    pub(super) node: Node<'d>,
+    pub node: Node<'d>,
     /// Number or percentage of nodes that Karpenter may disrupt at a time.
-    pub(super) nodes: &'d str,
+    pub nodes: &'d str,
     /// Reasons that the budget limits; without a list it limits every reason.
     reasons: Option<Node<'d>>,
     /// Schedule and duration; without them the budget is always active.
-    pub(super) window: Option<(Schedule, Duration)>,
+    pub window: Option<(Schedule, Duration)>,
 }
 
 impl<'d> Budget<'d> {
     /// Location of the budget, with the span of its `nodes`.
-    pub(super) fn place(self) -> Place<'d> {
+    pub fn place(self) -> Place<'d> {
         self.node.get("nodes").map_or_else(|| Place::value(self.node), Place::value_under_parent)
     }
 
     /// Whether the budget limits a reason.
-    pub(super) fn covers(self, reason: &str) -> bool {
+    pub fn covers(self, reason: &str) -> bool {
         self.reasons.is_none_or(|list| list.items().any(|item| item.as_str() == Some(reason)))
     }
 
     /// Whether the budget allows no disruption while it is active.
-    pub(super) fn blocks(self) -> bool {
+    pub fn blocks(self) -> bool {
         let digits = self.nodes.strip_suffix('%').unwrap_or(self.nodes);
         !digits.is_empty() && digits.bytes().all(|byte| byte == b'0')
     }
@@ -43,7 +43,7 @@ impl<'d> Budget<'d> {
 
 /// Returns the budgets of a NodePool. `None` if there is no list, or if a budget does not parse: another rule reports
 /// that budget, and the combined effect of all budgets is unknown.
-pub(super) fn of(object: Object<'_>) -> Option<Vec<Budget<'_>>> {
+pub fn of(object: Object<'_>) -> Option<Vec<Budget<'_>>> {
     let mut budgets = Vec::new();
     for item in object.at(&["spec", "disruption", "budgets"])?.items() {
         budgets.push(budget(item)?);
