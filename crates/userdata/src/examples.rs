@@ -5,7 +5,7 @@ use super::kind::{Family, Kind, Taken};
 use super::mime::{Archive, ProblemKind as Mime};
 use super::registration::{Join, Place, Registration};
 use super::shell::{ProblemKind, Script};
-use super::toml::Document;
+use super::toml::TomlDocument;
 
 const KEY: &str = "karpenter.sh/unregistered";
 const EFFECT: &str = "NoExecute";
@@ -207,19 +207,16 @@ fn e21_and_e22_mime_closed_and_not() {
 
 #[test]
 fn e23_to_e25_bottlerocket_wants_toml() {
-    let error = Document::read("#!/bin/bash\necho hi").unwrap_err();
+    let error = TomlDocument::parse("#!/bin/bash\necho hi").unwrap_err();
     assert_eq!(error.span.start, 17);
     let taints =
-        Document::read("[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]").unwrap();
-    assert_eq!(
-        taints.get(&["settings", "kubernetes", "node-taints", "team/x"]).unwrap().children().count(),
-        1
-    );
+        TomlDocument::parse("[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]").unwrap();
+    assert_eq!(taints.get(&["settings", "kubernetes", "node-taints", "team/x"]).unwrap().children().len(), 1);
     let text = "[settings.kubernetes]\ncluster-name = \"other\"\n[setting.kubernetes]\n";
-    let typo = Document::read(text).unwrap();
+    let typo = TomlDocument::parse(text).unwrap();
     let name = typo.get(&["settings", "kubernetes", "cluster-name"]).unwrap();
-    assert_eq!((name.key().span.text(text), name.span().text(text)), ("cluster-name", "\"other\""));
-    assert_eq!(typo.root().unwrap().get("setting").unwrap().span().text(text), "[setting.kubernetes]");
+    assert_eq!((name.key_span().text(text), name.span().text(text)), ("cluster-name", "\"other\""));
+    assert_eq!(typo.root().get("setting").unwrap().span().text(text), "setting");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::mime::Archive;
 use super::registration::{Join, Registration};
 use super::shell::Script;
-use super::toml::{Document, Value};
+use super::toml::TomlDocument;
 
 const LABELS: &str = "karpenter.k8s.aws/ec2nodeclass=web,karpenter.sh/capacity-type=spot";
 
@@ -70,10 +70,10 @@ fn bottlerocket() {
         [settings.kubernetes.eviction-hard]\n'memory.available' = '12%%'\n\n[settings.network]\n\
         hosts = [['10.0.0.0', ['test.example.com', 'test1.example.com']]]\n";
     assert_registers(text);
-    let document = Document::read(text).unwrap();
+    let document = TomlDocument::parse(text).unwrap();
     let pods = document.get(&["settings", "kubernetes", "max-pods"]).unwrap();
-    assert_eq!((pods.value(), pods.span().text(text)), (&Value::Integer(110), "110"));
-    assert_eq!(document.get(&["settings", "network", "hosts"]).unwrap().children().count(), 1);
+    assert_eq!((pods.as_integer(), pods.span().text(text)), (Some(110), "110"));
+    assert_eq!(document.get(&["settings", "network", "hosts"]).unwrap().children().len(), 1);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use super::kubelet_config::{ConfiguredTaints, FIELD};
 use super::registration::plain_node_config;
 use super::taint_list::Taint;
 use super::word::Word;
+use crate::Placed;
 use manifest::limits::Limits;
 use manifest::source::Span as Bytes;
 use manifest::tree::Node;
 use manifest::{Document, File};
-use crate::Placed;
 
 /// The API group of a NodeConfig.
 pub const GROUP: &str = "node.eks.aws";

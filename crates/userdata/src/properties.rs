@@ -7,7 +7,7 @@ use super::mime::Archive;
 use super::powershell::parameters;
 use super::registration::{Join, Registration};
 use super::shell::Script;
-use super::toml::Document;
+use super::toml::TomlDocument;
 use super::word::Word;
 use proptest::prelude::*;
 
@@ -165,13 +165,13 @@ fn check_registration(text: &str) {
 }
 
 fn check_toml(text: &str) {
-    match Document::read(text) {
+    match TomlDocument::parse(text) {
         Err(error) => check(text, error.span),
         Ok(document) => {
-            let mut entries: Vec<_> = document.root().into_iter().collect();
+            let mut entries = vec![document.root()];
             while let Some(entry) = entries.pop() {
                 check(text, entry.span());
-                check(text, entry.key().span);
+                check(text, entry.key_span());
                 entry.as_string().iter().for_each(|word| check_word(text, word));
                 entries.extend(entry.children());
             }

@@ -13,7 +13,7 @@ use userdata::node_config::Yaml;
 use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
 use userdata::shell::Command;
-use userdata::toml::Document;
+use userdata::toml::TomlDocument;
 
 rule! {
     /// ## What it does
@@ -222,7 +222,7 @@ fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
         format,
         Format::Script | Format::Mime | Format::CloudConfig | Format::CloudInit | Format::NodeConfig | Format::Tagged
     );
-    if !other || Document::read(data.text).is_ok() {
+    if !other || TomlDocument::parse(data.text).is_ok() {
         return None;
     }
     let message = this_is(format, ", but Bottlerocket accepts only TOML, so Karpenter launches no node");

@@ -10,7 +10,7 @@ use values::spelling::did_you_mean;
 use userdata::Span;
 use userdata::kind::Family as Image;
 use userdata::node_config::Yaml;
-use userdata::toml::{Document, Entry, Value};
+use userdata::toml::{TomlDocument, TomlEntry};
 
 rule! {
     /// ## What it does
@@ -153,14 +153,13 @@ const KNOWN: [(&str, u8); 42] = [
 ];
 
 fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Ok(document) = Document::read(data.text) else { return };
-    let draft = |entry: Entry<'_>, message: String| {
+    let Ok(document) = TomlDocument::parse(data.text) else { return };
+    let draft = |entry: TomlEntry<'_>, message: String| {
         // The key of a table first occurs in the table header.
-        data.draft(&RULE, entry.key().span, message)
+        data.draft(&RULE, entry.key_span(), message)
     };
-    let Some(root) = document.root() else { return };
-    for entry in root.children() {
-        let key = entry.key().value.as_str();
+    for entry in document.root().children() {
+        let key = entry.key();
         if key != "settings" {
             let near = did_you_mean(key, ["settings"]);
             drafts.push(
@@ -174,10 +173,9 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
     let Some(kubernetes) = document.get(&["settings", "kubernetes"]) else { return };
     for entry in kubernetes.children() {
-        let key = entry.key().value.as_str();
+        let key = entry.key();
         if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key) {
-            let empty = matches!(entry.value(), Value::Table | Value::Array) && entry.children().next().is_none();
-            if !empty {
+            if !entry.is_empty() {
                 drafts.push(
                     draft(
                         entry,

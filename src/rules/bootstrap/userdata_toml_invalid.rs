@@ -6,7 +6,7 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
 use userdata::kind::{Family as Image, Kind as Format};
-use userdata::toml::Document;
+use userdata::toml::TomlDocument;
 
 rule! {
     /// ## What it does
@@ -73,7 +73,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         (Image::Custom, Format::Toml) => data.text.contains("settings"),
         _ => false,
     };
-    let Some(error) = reads.then(|| Document::read(data.text).err()).flatten() else { return };
+    let Some(error) = reads.then(|| TomlDocument::parse(data.text).err()).flatten() else { return };
     let effect = if custom { "Bottlerocket refuses the settings" } else { "Karpenter launches no node" };
     let draft = data
         .draft(&RULE, error.span, format!("the user data is not valid TOML, so {effect}: {}", error.message))

@@ -15,7 +15,7 @@ use super::kubelet_config::{ConfiguredTaints, configured_taints, mentioned_flags
 use super::mime::Archive;
 use super::powershell::parameters;
 use super::taint_list::Taint;
-use super::toml::{Document, Entry, Value};
+use super::toml::{TomlDocument, TomlEntry};
 use super::word::Word;
 use super::{Placed, Span};
 use crate::bootstrap::Bootstrap;
@@ -276,7 +276,7 @@ impl Reader<'_> {
     }
 
     fn settings(&mut self) {
-        let document = match Document::read(self.text) {
+        let document = match TomlDocument::parse(self.text) {
             Ok(document) => document,
             Err(error) => return self.unknown(Reason::Unparsed, error.span),
         };
@@ -284,28 +284,29 @@ impl Reader<'_> {
             self.join(Join::Bottlerocket(kubernetes.span()));
         }
         let taints = document.get(&["settings", "kubernetes", "node-taints"]);
-        let Some(taints) = taints else { return };
-        for entry in taints.children() {
-            match entry.value() {
-                Value::String(word) => self.setting(entry.key(), word),
-                Value::Array => {
-                    for word in entry.children().filter_map(Entry::as_string) {
-                        self.setting(entry.key(), word);
-                    }
+        for entry in taints.map(TomlEntry::children).unwrap_or_default() {
+            if let Some(word) = entry.as_string() {
+                self.setting(entry, &word);
+            } else if entry.is_array() {
+                for word in entry.children().into_iter().filter_map(TomlEntry::as_string) {
+                    self.setting(entry, &word);
                 }
-                _ => self.unknown(Reason::UnreadList, entry.span()),
+            } else {
+                self.unknown(Reason::UnreadList, entry.span());
             }
         }
     }
 
     /// `"key" = "value:Effect"`, the value of a taint in Bottlerocket's settings
     /// (bottlerocket-os/bottlerocket-settings-sdk, `KubernetesTaintValue`).
-    fn setting(&mut self, key: &Placed, word: &Word) {
+    fn setting(&mut self, entry: TomlEntry<'_>, word: &Word) {
+        let key = Placed { value: entry.key().to_owned(), span: entry.key_span() };
         let length = word.value.len();
         let colon = word.value.find(':').unwrap_or(length);
         let value = (colon > 0).then(|| word.part(&(0..colon)));
         let effect = word.part(&((colon + 1).min(length)..length));
-        let taint = Taint { key: key.clone(), value, effect, span: key.span.to(word.span) };
+        let span = key.span.to(word.span);
+        let taint = Taint { key, value, effect, span };
         self.taint(taint, Place::BottlerocketSettings);
     }
 }

@@ -1,113 +1,153 @@
-//! TOML with places, for Bottlerocket's settings.
+//! TOML with spans, for Bottlerocket's settings.
 //!
-//! Read is TOML 1.1 (toml.io/en/v1.1.0), of which 1.0 is a part: [`read`] and [`string`] take the text apart, [`scalar`]
-//! tells numbers and dates, and [`tree`] decides what may be defined twice. The tests hold it against `toml_parser`.
+//! The `toml` crate parses the text, as Bottlerocket does when it reads its settings. This module adds the view that the
+//! rules need: entries in the order of the text, and the span of every part of a string.
 
-mod read;
-#[cfg(test)]
-mod reference;
-mod scalar;
-mod string;
+mod error;
+mod nesting;
 #[cfg(test)]
 mod tests;
-mod tree;
 
-use super::word::Word;
-use super::{Placed, Span};
-use tree::Node;
+use toml::Spanned;
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-/// A document: the root table and all below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    nodes: Vec<Node>,
+use crate::Span;
+use crate::word::Word;
+
+pub use error::TomlError;
+
+/// TOML document: the root table and everything below it.
+#[derive(Clone, Debug)]
+pub struct TomlDocument<'t> {
+    text: &'t str,
+    root: DeValue<'t>,
 }
 
-/// Why a text is no TOML.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// What is wrong, in lower case and without a full stop.
-    pub message: String,
-    /// Where.
-    pub span: Span,
-}
-
-/// A value; arrays and tables are asked through [`Entry::children`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A string, without its quotes.
-    String(Word),
-    /// A whole number.
-    Integer(i64),
-    /// `true` or `false`.
-    Boolean(bool),
-    /// A number with a fraction or an exponent, `inf` or `nan`.
-    Float,
-    /// A date, a time or both.
-    DateTime,
-    /// An array, or an array of tables.
-    Array,
-    /// A table.
-    Table,
-}
-
-/// A key with its value in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'d> {
-    document: &'d Document,
-    node: &'d Node,
-}
-
-impl<'d> Entry<'d> {
-    /// The key, unquoted, and where it stands first; empty for the root and for what an array holds.
-    pub fn key(self) -> &'d Placed {
-        &self.node.key
+impl<'t> TomlDocument<'t> {
+    /// Parses a text, or returns its first error.
+    pub fn parse(text: &'t str) -> Result<Self, TomlError> {
+        nesting::check(text)?;
+        let root = DeTable::parse(text).map_err(|error| TomlError::new(text, &error))?;
+        let document = Self { text, root: DeValue::Table(root.into_inner()) };
+        document.check_integers()?;
+        Ok(document)
     }
 
-    /// Where the value stands; for a table with a header, the header.
+    /// Root table.
+    pub fn root(&self) -> TomlEntry<'_> {
+        TomlEntry { text: self.text, key: None, span: Span::whole(self.text), value: &self.root }
+    }
+
+    /// Entry at a path of keys.
+    pub fn get(&self, path: &[&str]) -> Option<TomlEntry<'_>> {
+        path.iter().try_fold(self.root(), |entry, key| entry.get(key))
+    }
+
+    /// Refuses integers outside 64 bits. The `toml` crate checks them only when it deserializes a value.
+    fn check_integers(&self) -> Result<(), TomlError> {
+        let mut entries = vec![self.root()];
+        while let Some(entry) = entries.pop() {
+            if entry.value.is_integer() && entry.as_integer().is_none() {
+                let message = "the integer does not fit into 64 bits".to_owned();
+                return Err(TomlError { message, span: entry.span });
+            }
+            entries.extend(entry.children());
+        }
+        Ok(())
+    }
+}
+
+/// Value in a TOML document, with its key if it belongs to a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TomlEntry<'d> {
+    text: &'d str,
+    key: Option<&'d Spanned<DeString<'d>>>,
+    span: Span,
+    value: &'d DeValue<'d>,
+}
+
+impl<'d> TomlEntry<'d> {
+    /// Key without quotes; empty for the root and for items of an array.
+    pub fn key(self) -> &'d str {
+        self.key.map_or("", |key| key.get_ref())
+    }
+
+    /// Span of the key where it first occurs; empty for the root and for items of an array.
+    pub fn key_span(self) -> Span {
+        self.key.map_or_else(Span::default, |key| Span::from(key.span()))
+    }
+
+    /// Span of the value. For a table, the span of its own header, else of the key that creates it.
     pub fn span(self) -> Span {
-        self.node.span
+        self.span
     }
 
-    /// The value.
-    pub fn value(self) -> &'d Value {
-        &self.node.value
+    /// Entries of a table or items of an array, in the order of the text.
+    pub fn children(self) -> Vec<Self> {
+        match self.value {
+            DeValue::Table(table) => {
+                let mut entries: Vec<_> =
+                    table.iter().map(|(key, value)| self.child(Some(key), value)).collect();
+                entries.sort_by_key(|entry| entry.key_span().start);
+                entries
+            }
+            DeValue::Array(items) => items.iter().map(|item| self.child(None, item)).collect(),
+            _ => Vec::new(),
+        }
     }
 
-    /// What a table or an array holds, in order.
-    pub fn children(self) -> impl Iterator<Item = Self> {
-        let mut next = self.node.first;
-        core::iter::from_fn(move || {
-            let entry = Self { node: self.document.nodes.get(next?)?, ..self };
-            next = entry.node.next;
-            Some(entry)
-        })
-    }
-
-    /// The entry of a table with this key.
+    /// Entry of a table with this key.
     pub fn get(self, key: &str) -> Option<Self> {
-        matches!(self.node.value, Value::Table)
-            .then(|| self.children().find(|child| child.node.key.value == key))?
+        let (key, value) = self.value.as_table()?.get_key_value(key)?;
+        Some(self.child(Some(key), value))
     }
 
-    /// The string that it is.
-    pub fn as_string(self) -> Option<&'d Word> {
-        if let Value::String(word) = &self.node.value { Some(word) } else { None }
+    /// String value, with the span of each of its parts.
+    pub fn as_string(self) -> Option<Word> {
+        let value = self.value.as_str()?;
+        Some(Word::literal(value, self.content(value), self.span))
+    }
+
+    /// Integer value.
+    pub fn as_integer(self) -> Option<i64> {
+        self.value.as_integer().and_then(integer)
+    }
+
+    /// Whether the value is an array or an array of tables.
+    pub fn is_array(self) -> bool {
+        self.value.is_array()
+    }
+
+    /// Whether the value is a table or an array without content.
+    pub fn is_empty(self) -> bool {
+        match self.value {
+            DeValue::Table(table) => table.is_empty(),
+            DeValue::Array(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn child(self, key: Option<&'d Spanned<DeString<'d>>>, value: &'d Spanned<DeValue<'d>>) -> Self {
+        Self { text: self.text, key, span: Span::from(value.span()), value: value.get_ref() }
+    }
+
+    /// Span of the content of a string: without quotes if it appears verbatim, else with them.
+    fn content(self, value: &str) -> Span {
+        let raw = self.span.text(self.text);
+        let is_literal = raw.starts_with('\'');
+        let quotes = if raw.starts_with("'''") || raw.starts_with("\"\"\"") { 3 } else { 1 };
+        let inner = raw.get(quotes..raw.len().saturating_sub(quotes)).unwrap_or("");
+        let is_escaped = value.is_empty() || (value.contains('\\') && !is_literal);
+        match inner.find(value).filter(|_| !is_escaped) {
+            Some(at) => {
+                let start = self.span.start + quotes + at;
+                Span::new(start, start + value.len())
+            }
+            None => self.span,
+        }
     }
 }
 
-impl Document {
-    /// Reads a text; the first error where it is no TOML.
-    pub fn read(text: &str) -> Result<Self, SyntaxError> {
-        read::document(text)
-    }
-
-    /// The root table.
-    pub fn root(&self) -> Option<Entry<'_>> {
-        self.nodes.first().map(|node| Entry { document: self, node })
-    }
-
-    /// The entry at a path of keys.
-    pub fn get(&self, path: &[&str]) -> Option<Entry<'_>> {
-        path.iter().try_fold(self.root()?, |entry, key| entry.get(key))
-    }
+fn integer(value: &DeInteger<'_>) -> Option<i64> {
+    i64::from_str_radix(value.as_str(), value.radix()).ok()
 }
