@@ -1,13 +1,12 @@
-// The policy module, away from the page's own thread.
+// Runs the policy module in a worker.
 
 import type { Json } from './types.ts';
 import { type JsonObject, textAt } from './cluster/json.ts';
 import { type Operation, admissionRequest } from './cluster/request.ts';
 import { type AdmissionResponse, contextAware, isAbout, metadataOf, review, WEBHOOK } from './cluster/server.ts';
-import { fetchModule } from './unpack.ts';
+import { once } from './once.ts';
 import type { HostCall } from './cluster/inventory.ts';
 
-declare const ENGINE: string;
 declare const POLICY: string;
 
 export interface Loaded {
@@ -31,7 +30,7 @@ export interface Asked {
 }
 
 export interface Answered {
-  /** Null where no rule of the policy is about the request: the API server does not send it. */
+  /** Null if no rule of the policy's metadata matches the request: the API server does not send it. */
   response: AdmissionResponse | null;
   calls: HostCall[];
 }
@@ -47,10 +46,10 @@ interface Module {
   loaded: Loaded;
 }
 
-let loading: Promise<Module> | undefined;
-
-async function load(): Promise<Module> {
-  const bytes = await fetchModule(POLICY, await fetchModule(ENGINE));
+const load = once(async (): Promise<Module> => {
+  const answer = await fetch(new URL(POLICY, self.location.href));
+  if (!answer.ok) throw new Error(`The policy module could not be fetched: HTTP status ${answer.status}`);
+  const bytes = await answer.arrayBuffer();
   const [hash, module] = await Promise.all([crypto.subtle.digest('SHA-256', bytes), WebAssembly.compile(bytes)]);
   const metadata = metadataOf(module);
   const digest = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -64,18 +63,10 @@ async function load(): Promise<Module> {
     contextAware: contextAware(metadata),
   };
   return { module, metadata, loaded };
-}
-
-function ready(): Promise<Module> {
-  loading ??= load().catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
+});
 
 async function answer(asked: Asked): Promise<Answered> {
-  const { module, metadata, loaded } = await ready();
+  const { module, metadata, loaded } = await load();
   const object = asked.operation === 'DELETE' ? null : (asked.object as JsonObject);
   const oldObject = asked.operation === 'CREATE' ? null : (asked.oldObject as JsonObject);
   const request = admissionRequest(asked.operation, object, oldObject);
@@ -87,7 +78,7 @@ async function answer(asked: Asked): Promise<Answered> {
 
 type Message = { id: number } & ({ method: 'load'; args: [] } | { method: 'review'; args: [Asked] });
 
-// One after another: every review reserves the address space of an instance.
+// Reviews run one at a time, because every instance reserves address space.
 let last: Promise<void> = Promise.resolve();
 
 self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
@@ -96,7 +87,7 @@ self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 
 async function respond(data: Message): Promise<void> {
   try {
-    const result = data.method === 'load' ? (await ready()).loaded : await answer(data.args[0]);
+    const result = data.method === 'load' ? (await load()).loaded : await answer(data.args[0]);
     postMessage({ id: data.id, result });
   } catch (error) {
     postMessage({ id: data.id, error: (error as Error).message });

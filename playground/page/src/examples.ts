@@ -2,6 +2,7 @@
 
 import type { App } from './app.ts';
 import { h } from './dom.ts';
+import { once } from './once.ts';
 import type { Tab } from './state.ts';
 import type { SourceFile } from './types.ts';
 
@@ -17,17 +18,10 @@ interface Example {
 
 const GROUPS = { findings: 'Manifests', symptoms: 'Logs, events and status' };
 
-let examples: Promise<Example[]> | undefined;
-
-export function fetchExamples(): Promise<Example[]> {
-  examples ??= fetch(new URL(EXAMPLES_JSON, document.baseURI))
-    .then((answer) => answer.json() as Promise<Example[]>)
-    .catch((error: unknown) => {
-      examples = undefined;
-      throw error;
-    });
-  return examples;
-}
+const fetchExamples = once(async () => {
+  const response = await fetch(new URL(EXAMPLES_JSON, document.baseURI));
+  return (await response.json()) as Example[];
+});
 
 export function examplesMenu(app: App, button: HTMLButtonElement): void {
   const menu = h('div', { class: 'menu', popover: 'auto', role: 'menu', 'aria-label': 'Examples' });

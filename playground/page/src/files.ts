@@ -95,7 +95,7 @@ function rename(app: App, box: HTMLElement, index: number): void {
     const wanted = input.value;
     input.remove();
     if (take) app.renameFile(index, wanted);
-    app.tell('files');
+    app.emit('files');
     byId('files').querySelector<HTMLElement>('[aria-current]')?.focus();
   };
   input.addEventListener('blur', () => finish(true));
@@ -195,7 +195,7 @@ async function take(app: App, found: Found[], passed: number): Promise<void> {
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   if (files.length > 0) app.addFiles(files);
-  app.takeLarge(large);
+  app.addLarge(large);
   if (files.some(({ name }) => isLog(name))) app.show('symptoms');
   if (tooMuch > 0) {
     app.notice('drop', `${count(tooMuch, 'file was', 'files were')} left out: the page takes ${FILES}. The command line takes them all.`);

@@ -1,4 +1,4 @@
-// What the first look does not need, in one piece.
+// Parts that the first view does not need, loaded as one script.
 
 export { AdmissionView } from './admission.ts';
 export { ReleasesView } from './releases.ts';
@@ -6,5 +6,3 @@ export { SymptomsView } from './symptoms.ts';
 export { settingsDialog } from './settings.ts';
 export { downloadSarif } from './sarif.ts';
 export { shareDialog } from './share-dialog.ts';
-export { documentation } from './documentation.ts';
-export { fetchExamples } from './examples.ts';

@@ -6,7 +6,7 @@ import { download } from './dom.ts';
 export async function downloadSarif(app: App): Promise<void> {
   try {
     const log = await app.engine.call('sarif', [app.manifests, app.state.settings], LIMIT);
-    app.unnotice('sarif');
+    app.dismiss('sarif');
     download('karpwarden.sarif', `${log}\n`, 'application/sarif+json');
   } catch (error) {
     app.notice('sarif', `No SARIF was made: ${(error as Error).message}. Check the connection and try again.`, [], true);

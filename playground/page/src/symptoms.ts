@@ -1,11 +1,11 @@
 // What logs, events and status tell: the diagnoses, the lines they rest on, and how much of the input was understood.
 
-import { type App, PATIENT } from './app.ts';
+import { type App, LONG_LIMIT } from './app.ts';
 import { byFolder, foldersOf } from './clusters.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './markdown.ts';
-import { Stopped } from './remote.ts';
+import { WorkerStopped } from './worker-client.ts';
 import type { Diagnosed, Diagnosis, Evidence, Log } from './types.ts';
 
 /** So much evidence is shown before it is asked for. */
@@ -61,28 +61,28 @@ export class SymptomsView {
       { class: 'reading', id: 'reading' },
       bar,
       said,
-      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new Stopped('cancelled', 'cancelled')) }, 'Cancel'),
+      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new WorkerStopped('cancelled', 'cancelled')) }, 'Cancel'),
     );
     if (!this.#report) this.#view?.replaceChildren(this.#tools());
     const late = setTimeout(() => this.#view?.prepend(box), 200);
     try {
-      const { json, ms } = await app.reader.call('diagnose', [clusters, app.state.settings], PATIENT, (done) => {
+      const { json, ms } = await app.reader.call('diagnose', [clusters, app.state.settings], LONG_LIMIT, (done) => {
         bar.value = Math.min(done, all);
         said.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
       });
       this.#json = json;
       this.#report = JSON.parse(json) as Diagnosed;
-      app.diagnosed(this.#report, ms);
+      app.setDiagnosis(this.#report, ms);
     } catch (error) {
       this.#report = undefined;
-      const why = error instanceof Stopped ? error.why : '';
+      const why = error instanceof WorkerStopped ? error.why : '';
       this.#trouble =
         why === 'cancelled'
           ? 'The reading was cancelled.'
           : why === 'time'
-            ? `Nothing moved for ${PATIENT / 1000} s, and the reading was ended.`
+            ? `Nothing moved for ${LONG_LIMIT / 1000} s, and the reading was ended.`
             : `The reading stopped: ${(error as Error).message}.`;
-      app.diagnosed(undefined, 0);
+      app.setDiagnosis(undefined, 0);
     } finally {
       clearTimeout(late);
       this.#running = false;
@@ -125,7 +125,7 @@ export class SymptomsView {
         { class: 'chip' },
         h('span', { class: 'mono' }, one.name),
         ` ${Math.ceil(one.file.size / MEGABYTE).toLocaleString('en')} MiB, read in pieces`,
-        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Leave out ${one.name}`, onclick: () => app.leaveOut(one) }, icon('close')),
+        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Leave out ${one.name}`, onclick: () => app.removeLarge(one) }, icon('close')),
       ),
     );
     const folders = foldersOf(app.symptomFiles());
@@ -262,7 +262,7 @@ export class SymptomsView {
     }
     const place = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Looking it up');
     item?.append(place);
-    app.reader.call('excerpt', [large.file, line, AROUND], PATIENT).then(
+    app.reader.call('excerpt', [large.file, line, AROUND], LONG_LIMIT).then(
       ({ first, lines }) =>
         place.replaceChildren(
           ...lines.map((text, index) =>

@@ -195,7 +195,6 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
-  documentation: { args: []; result: Record<string, string> };
   sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
@@ -209,8 +208,6 @@ export interface EngineMethods {
 /** What the worker that reads logs can be asked for. */
 export interface SymptomMethods {
   diagnose: { args: [clusters: FilesOfCluster[], settings: Settings]; result: { json: string; ms: number } };
-  /** The page of a symptom as Markdown; empty where there is none of this name. */
-  page: { args: [name: string]; result: string };
   /** The lines around one of a large file. */
   excerpt: { args: [file: File, line: number, around: number]; result: { first: number; lines: string[] } };
 }
