@@ -1,7 +1,7 @@
 // Builds the page into dist/. `make playground-dist` first builds what it reads from build/: the modules with their
 // JavaScript glue, the documentation of the rules and the reference.
 //
-// Assets carry a hash of their content in their names, so that browsers may cache them for ever.
+// Asset names contain a hash of the content, so browsers can cache assets without a time limit.
 
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';

@@ -3,7 +3,7 @@
 import type { Json } from './types.ts';
 import { type JsonObject, textAt } from './cluster/json.ts';
 import { type Operation, admissionRequest } from './cluster/request.ts';
-import { type AdmissionResponse, contextAware, isAbout, metadataOf, review, WEBHOOK } from './cluster/server.ts';
+import { type AdmissionResponse, contextAware, matchesRules, metadataOf, review, WEBHOOK } from './cluster/server.ts';
 import { once } from './once.ts';
 import type { HostCall } from './cluster/inventory.ts';
 
@@ -70,7 +70,7 @@ async function answer(asked: Asked): Promise<Answered> {
   const object = asked.operation === 'DELETE' ? null : (asked.object as JsonObject);
   const oldObject = asked.operation === 'CREATE' ? null : (asked.oldObject as JsonObject);
   const request = admissionRequest(asked.operation, object, oldObject);
-  if (!isAbout(metadata, request)) return { response: null, calls: [] };
+  if (!matchesRules(metadata, request)) return { response: null, calls: [] };
   const { settings, mode, mutating } = asked;
   const granted = asked.connected ? loaded.contextAware : [];
   return review({ module, metadata, settings, mode, mutating }, request, asked.others as JsonObject[], granted);

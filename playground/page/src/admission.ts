@@ -1,4 +1,4 @@
-// The Admission tab: the module that clusters run, and what kubectl would print.
+// The Admission tab: runs the policy module and shows what kubectl prints.
 
 import type { App } from './app.ts';
 import type { Answered, Loaded } from './admission-worker.ts';
@@ -9,7 +9,7 @@ import type { KubeObject } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
 
-/** How long the policy may take, as in policy-server. */
+/** Time limit of the policy in milliseconds, as in policy-server. */
 const LIMIT = 10_000;
 
 export class AdmissionView {
@@ -25,7 +25,7 @@ export class AdmissionView {
     const { app } = this;
     const asked = ++this.#asked;
     const files = app.manifests;
-    if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Fetching the policy module'));
+    if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Loading the policy module'));
     try {
       const [objects, loaded, manifest] = await Promise.all([
         app.engine.call('documents', [files, true], LIMIT),
@@ -33,7 +33,7 @@ export class AdmissionView {
         app.engine.call('policy', [app.state.settings, this.#mode], LIMIT),
       ]);
       if (objects.length === 0) {
-        if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No object to send'), 'The API server asks the policy about Kubernetes objects. Paste one.'));
+        if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
         return;
       }
       this.#object = Math.min(this.#object, objects.length - 1);
@@ -66,7 +66,7 @@ export class AdmissionView {
     }
   }
 
-  /** What the cluster holds before an update: what the review brings, or another document of the same name. */
+  /** The object before an update: from the AdmissionReview, or another document of the same name. */
   #old(objects: KubeObject[], object: KubeObject) {
     if (object.oldObject) return object.oldObject;
     const same = (other: KubeObject) =>
@@ -106,14 +106,14 @@ export class AdmissionView {
       select('object', 'Object', objects.map((object, index) => [String(index), name(object)]), String(this.#object), (value) => (this.#object = Number(value))),
       select('operation', 'Operation', [['CREATE', 'create'], ['UPDATE', 'update'], ['DELETE', 'delete']], this.#operation, (value) => (this.#operation = value as Operation)),
       select('mode', 'Mode of the policy', [['protect', 'protect'], ['monitor', 'monitor']], this.#mode, (value) => (this.#mode = value as 'protect')),
-      h('label', { class: 'check wide' }, connected, 'The policy may look at the cluster, which holds the other documents'),
+      h('label', { class: 'check wide' }, connected, 'The policy may read the other documents as objects of the cluster'),
     );
   }
 
   #verdict(object: KubeObject, loaded: Loaded, { response }: Answered): HTMLElement {
     if (!response) {
       return h('div', { class: 'part' }, h('p', { class: 'verdict' }, 'Not sent'),
-        h('p', {}, 'The API server does not ask the policy about this: no rule of its manifest names this kind and operation.'));
+        h('p', {}, 'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.'));
     }
     const warned = (response.warnings ?? []).length > 0;
     const word = !response.allowed ? 'Denied' : warned ? 'Allowed, with warnings' : 'Allowed';
@@ -126,11 +126,11 @@ export class AdmissionView {
       h('p', { class: 'verdict', id: 'verdict' }, icon(mark), word),
       this.#kubectl(object, loaded, response),
       this.#block('AdmissionResponse', json, 'response'),
-      patch && this.#block('The patch, decoded', JSON.stringify(JSON.parse(patch), null, 2), 'patch'),
+      patch && this.#block('Decoded patch', JSON.stringify(JSON.parse(patch), null, 2), 'patch'),
     );
   }
 
-  /** What the terminal shows: the warnings first, then what became of the request. */
+  /** Output of kubectl: warnings first, then the result. */
   #kubectl(object: KubeObject, loaded: Loaded, response: NonNullable<Answered['response']>): HTMLElement {
     const verb = COMMAND[this.#operation];
     const [group] = groupAndVersion(object.apiVersion);
@@ -141,13 +141,13 @@ export class AdmissionView {
       const done = { CREATE: 'created', UPDATE: 'replaced', DELETE: 'deleted' }[this.#operation];
       pre.append(this.#operation === 'DELETE' ? `${named} "${object.name}" deleted` : `${named}/${object.name} ${done}`);
     } else {
-      // k8s.io/apiserver webhook errors ToStatusErr; kubectl cmdutil AddSourceToErr and checkErr.
+      // Wording: ToStatusErr in k8s.io/apiserver, AddSourceToErr and checkErr in kubectl.
       const reason = response.status?.message;
       const denied = `admission webhook "${loaded.webhook}" denied the request${reason ? `: ${reason}` : ' without explanation'}`;
       const when = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' }[this.#operation];
       pre.append(h('span', { class: 'denied' }, `Error from server: error when ${when} "${object.file}": ${denied}`));
     }
-    return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'What kubectl prints', tabindex: 0 }, pre);
+    return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
   }
 
   #block(title: string, text: string, id: string): HTMLElement {
@@ -160,7 +160,7 @@ export class AdmissionView {
     return h(
       'div',
       { class: 'part' },
-      h('h3', {}, 'What the policy asked the cluster'),
+      h('h3', {}, 'Queries of the policy to the cluster'),
       h('ul', { class: 'notes-plain' }, ...calls.map((call) => h('li', {}, `${call.operation} ${call.apiVersion} ${call.kind}: ${call.refusal ?? 'answered'}`))),
     );
   }
@@ -170,7 +170,7 @@ export class AdmissionView {
       'div',
       { class: 'part' },
       this.#block('ClusterAdmissionPolicy with these settings', manifest, 'policy'),
-      h('p', { class: 'digest' }, `This is the module itself, as clusters run it: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
+      h('p', { class: 'digest' }, `The page runs the same module as clusters: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
     );
   }
 }

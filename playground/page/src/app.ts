@@ -1,7 +1,7 @@
 // State that all parts of the page share: files, settings, workers, the last report, and listeners for changes.
 
 import type { AdmissionMethods } from './admission-worker.ts';
-import type { Editor, Listener } from './editor.ts';
+import type { Editor, EditorListener } from './editor.ts';
 import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { WorkerClient, WorkerStopped } from './worker-client.ts';
@@ -59,7 +59,7 @@ export class App {
   constructor(
     readonly state: State,
     readonly embedded: boolean,
-    private readonly edits: Pick<Listener, 'fix' | 'explain'>,
+    private readonly edits: Pick<EditorListener, 'fix' | 'explain'>,
   ) {
     this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
   }
@@ -153,7 +153,7 @@ export class App {
     this.check();
   }
 
-  /** Adds files and replaces those of the same name. A single empty file and the untouched example are dropped. */
+  /** Adds files; a file replaces another of the same name. A single empty file or the unedited example is dropped. */
   addFiles(files: SourceFile[]): void {
     const { state } = this;
     if ((state.files.length === 1 && !this.file.text.trim()) || this.isUntouched()) state.files = [];
@@ -262,7 +262,7 @@ export class App {
     return [...this.state.files.map(({ name, text }) => ({ name, text })), ...this.large];
   }
 
-  /** Adds files that are too large for the editor and replaces those of the same name. */
+  /** Adds files that are too large for the editor; a file replaces another of the same name. */
   addLarge(files: LargeFile[]): void {
     this.large = [...this.large.filter((one) => !files.some((other) => other.name === one.name)), ...files];
     if (files.length === 0) return;

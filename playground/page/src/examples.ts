@@ -1,4 +1,4 @@
-// The examples menu; its content is the repository's examples folder, gathered when the page is built.
+// Examples menu. The build collects its content from the examples folder of the repository.
 
 import type { App } from './app.ts';
 import { h } from './dom.ts';
@@ -11,7 +11,7 @@ declare const EXAMPLES_JSON: string;
 interface Example {
   name: string;
   title: string;
-  /** The tab that answers it. */
+  /** The tab that shows the result. */
   tab: Tab;
   files: SourceFile[];
 }
@@ -34,8 +34,8 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     app.large = [];
     app.show(example.tab);
     app.replaceFiles(example.files.map(({ name, text }) => ({ name, text })));
-    const own = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
-    if (own) app.notice('example', `Showing the example ${example.name}.`, [['Bring my text back', () => app.replaceFiles(before, active)]]);
+    const replacedOwnText = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
+    if (replacedOwnText) app.notice('example', `Showing the example ${example.name}.`, [['Restore my text', () => app.replaceFiles(before, active)]]);
     app.announce(`Example ${example.name} opened`);
     app.editor.focus();
   };

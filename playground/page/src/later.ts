@@ -4,5 +4,4 @@ export { AdmissionView } from './admission.ts';
 export { ReleasesView } from './releases.ts';
 export { SymptomsView } from './symptoms.ts';
 export { settingsDialog } from './settings.ts';
-export { downloadSarif } from './sarif.ts';
 export { shareDialog } from './share-dialog.ts';

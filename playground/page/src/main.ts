@@ -77,7 +77,7 @@ async function draw(): Promise<void> {
   });
   try {
     const part = await lazy[tab];
-    if (state.tab === tab) await part.render(view);
+    if (state.tab === tab && explained === undefined) await part.render(view);
   } catch {
     delete lazy[tab];
     view.replaceChildren(h('p', { class: 'calm' }, 'This tab could not be fetched. Check the connection and open the tab again.'));

@@ -1,5 +1,5 @@
-// A waPC host: runs the policy module that clusters run, as it is. Each call gets an instance of its own, as in
-// policy-server. Nine imports are waPC's (wapc.io), five are what Rust's standard library asks of WASI.
+// waPC host for the policy module. Like policy-server, it creates a new instance for each call. Nine imports belong to
+// waPC (wapc.io); Rust's standard library needs five imports of WASI.
 
 type Answer = (binding: string, namespace: string, operation: string, payload: Uint8Array) => Uint8Array;
 
