@@ -98,7 +98,7 @@ const times = await page.evaluate(async () => {
 await visited.close();
 
 console.log('the playground, gzip -9');
-const heaviest = [...withoutClick, ...forAdmission, ...forSymptoms]
+const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forSymptoms])]
   .filter((url) => url.startsWith('http'))
   .map((url) => [gzip(url), new URL(url).pathname])
   .sort(([one], [other]) => other - one);

@@ -1,7 +1,7 @@
 // The Admission tab: runs the policy module and shows what kubectl prints.
 
 import type { App } from './app.ts';
-import type { Answered, Loaded } from './admission-worker.ts';
+import type { Reviewed, PolicyInfo } from './admission-worker.ts';
 import { groupAndVersion } from './cluster/kinds.ts';
 import type { Operation } from './cluster/request.ts';
 import { copy, count, h, icon } from './dom.ts';
@@ -17,13 +17,13 @@ export class AdmissionView {
   #operation: Operation = 'CREATE';
   #mode: 'protect' | 'monitor' = 'protect';
   #connected = true;
-  #asked = 0;
+  #latest = 0;
 
   constructor(private readonly app: App) {}
 
   async render(view: HTMLElement): Promise<void> {
     const { app } = this;
-    const asked = ++this.#asked;
+    const request = ++this.#latest;
     const files = app.manifests;
     if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Loading the policy module'));
     try {
@@ -33,13 +33,13 @@ export class AdmissionView {
         app.engine.call('policy', [app.state.settings, this.#mode], LIMIT),
       ]);
       if (objects.length === 0) {
-        if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
+        if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
         return;
       }
       this.#object = Math.min(this.#object, objects.length - 1);
       const object = objects[this.#object] as KubeObject;
       const old = this.#old(objects, object);
-      const answered = await app.admission.call(
+      const reviewed = await app.admission.call(
         'review',
         [
           {
@@ -55,10 +55,10 @@ export class AdmissionView {
         ],
         LIMIT,
       );
-      if (asked !== this.#asked || app.state.tab !== 'admission') return;
-      this.#draw(view, objects, object, loaded, answered, manifest);
+      if (request !== this.#latest || app.state.tab !== 'admission') return;
+      this.#draw(view, objects, object, loaded, reviewed, manifest);
     } catch (error) {
-      if (asked !== this.#asked || app.state.tab !== 'admission') return;
+      if (request !== this.#latest || app.state.tab !== 'admission') return;
       view.replaceChildren(
         h('div', { class: 'calm' }, h('strong', {}, 'The policy did not answer'), (error as Error).message,
           h('button', { type: 'button', onclick: () => void this.render(view) }, 'Try again')),
@@ -74,14 +74,14 @@ export class AdmissionView {
     return objects.find(same)?.object ?? object.object ?? null;
   }
 
-  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: Loaded, answered: Answered, manifest: string): void {
+  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: PolicyInfo, reviewed: Reviewed, manifest: string): void {
     const again = () => void this.render(view);
     const scroll = view.scrollTop;
     const focused = document.activeElement?.id;
     view.replaceChildren(
       this.#choices(objects, again),
-      this.#verdict(object, loaded, answered),
-      this.#calls(answered),
+      this.#verdict(object, loaded, reviewed),
+      this.#calls(reviewed),
       this.#source(loaded, manifest),
     );
     view.scrollTop = scroll;
@@ -110,7 +110,7 @@ export class AdmissionView {
     );
   }
 
-  #verdict(object: KubeObject, loaded: Loaded, { response }: Answered): HTMLElement {
+  #verdict(object: KubeObject, loaded: PolicyInfo, { response }: Reviewed): HTMLElement {
     if (!response) {
       return h('div', { class: 'part' }, h('p', { class: 'verdict' }, 'Not sent'),
         h('p', {}, 'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.'));
@@ -131,7 +131,7 @@ export class AdmissionView {
   }
 
   /** Output of kubectl: warnings first, then the result. */
-  #kubectl(object: KubeObject, loaded: Loaded, response: NonNullable<Answered['response']>): HTMLElement {
+  #kubectl(object: KubeObject, loaded: PolicyInfo, response: NonNullable<Reviewed['response']>): HTMLElement {
     const verb = COMMAND[this.#operation];
     const [group] = groupAndVersion(object.apiVersion);
     const named = `${object.kind.toLowerCase()}${group ? `.${group}` : ''}`;
@@ -151,11 +151,11 @@ export class AdmissionView {
   }
 
   #block(title: string, text: string, id: string): HTMLElement {
-    const button = h('button', { type: 'button', class: 'small quiet', id: `admission-copy-${id}`, onclick: () => void copy(text, button, (said) => this.app.announce(said)) }, 'Copy');
+    const button = h('button', { type: 'button', class: 'small quiet', id: `admission-copy-${id}`, onclick: () => void copy(text, button, (result) => this.app.announce(result)) }, 'Copy');
     return h('div', { id: `admission-${id}` }, h('div', { class: 'head part-head' }, h('h3', {}, title), button), h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': title }, h('pre', {}, text)));
   }
 
-  #calls({ calls }: Answered): HTMLElement {
+  #calls({ calls }: Reviewed): HTMLElement {
     if (calls.length === 0) return h('div', { hidden: true });
     return h(
       'div',
@@ -165,7 +165,7 @@ export class AdmissionView {
     );
   }
 
-  #source(loaded: Loaded, manifest: string): HTMLElement {
+  #source(loaded: PolicyInfo, manifest: string): HTMLElement {
     return h(
       'div',
       { class: 'part' },

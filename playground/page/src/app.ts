@@ -84,7 +84,7 @@ export class App {
     this.#markEvidence();
   }
 
-  /** The findings at the cursor. */
+  /** Returns the findings at the cursor. */
   atCursor(): Finding[] {
     return this.#rich?.atCursor() ?? [];
   }

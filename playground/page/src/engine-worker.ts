@@ -10,7 +10,7 @@ declare const RULES: string;
 
 const ready = init({ module_or_path: new URL(ENGINE, self.location.href) });
 
-/** Documentation of the rules as JSON, for SARIF. It is as large as a module, so it loads when used. */
+/** Documentation of the rules as JSON. Only SARIF contains it, so it loads when used. */
 const documentation = once(async () => {
   const response = await fetch(new URL(RULES, self.location.href)).catch(() => undefined);
   if (!response?.ok) throw 'the documentation of the rules could not be fetched';

@@ -73,7 +73,7 @@ export class FindingsView {
       h('label', {}, 'Order', select),
       h('span', { class: 'grow' }),
       fixable > 0 &&
-        h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Apply all safe fixes (${fixable})`),
+        h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Apply safe fixes (${fixable})`),
       h('button', { type: 'button', class: 'small quiet', onclick: (event: Event) =>
         void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)) }, 'Copy as Markdown'),
       h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () =>

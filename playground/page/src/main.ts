@@ -303,8 +303,8 @@ started.then(
     byId('version').textContent = `Karpwarden ${about.version}`;
     showSettings();
     if (state.tab === 'releases') void draw();
-    const asked = new URLSearchParams(location.search).get('rule');
-    if (asked) void explainAsked(asked);
+    const name = new URLSearchParams(location.search).get('rule');
+    if (name) void explainFromAddress(name);
     const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
     if (!embedded) idle(() => void workOffline());
   },
@@ -312,7 +312,7 @@ started.then(
 );
 
 /** Shows the article of the rule or symptom in the address (`?rule=NAME`). */
-async function explainAsked(name: string): Promise<void> {
+async function explainFromAddress(name: string): Promise<void> {
   const articles = await fetchArticles().catch(() => ({}));
   if (!Object.hasOwn(articles, name)) return;
   app.show(app.rules.some((rule) => rule.name === name) ? 'findings' : 'symptoms');

@@ -1,4 +1,4 @@
-// Memoised loading.
+// Loads something once.
 
 /** Runs `load` on the first call and shares its result. A failure is not kept, so the next call tries again. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {

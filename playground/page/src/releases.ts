@@ -39,7 +39,7 @@ export class ReleasesView {
   #from = '';
   #to = '';
   #turn: 'from' | 'to' = 'from';
-  #asked = 0;
+  #latest = 0;
 
   constructor(private readonly app: App) {}
 
@@ -51,7 +51,7 @@ export class ReleasesView {
     const [oldest = '', newest = ''] = [names[0], names.at(-1)];
     this.#to ||= newest;
     this.#from ||= names.includes(app.report?.karpenterVersion ?? '') && app.report?.karpenterVersion !== newest ? (app.report?.karpenterVersion ?? oldest) : oldest;
-    const asked = ++this.#asked;
+    const request = ++this.#latest;
     const files = app.manifests;
     let report: Report;
     let objects: KubeObject[];
@@ -63,10 +63,10 @@ export class ReleasesView {
       report = JSON.parse(checked.json) as Report;
       objects = found;
     } catch (error) {
-      if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
+      if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
       return;
     }
-    if (asked !== this.#asked || app.state.tab !== 'releases') return;
+    if (request !== this.#latest || app.state.tab !== 'releases') return;
     const placed = report.findings.map((finding) => ({ finding, minors: minorsOf(finding.releases, about) }));
     const again = () => this.#draw(view, report, objects, placed, names, about, again);
     again();

@@ -160,7 +160,7 @@ class Form {
           h('label', {}, 'Rule', rule),
           field('kind', 'Kind'),
           field('namespace', 'Namespace'),
-          field('name', 'Name (* matches any text)'),
+          field('name', 'Name, may contain *'),
           field('reason', 'Reason'),
           field('until', 'Until', 'date'),
           h('button', { type: 'button', class: 'small', onclick: remove }, 'Remove'),

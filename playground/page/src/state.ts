@@ -1,4 +1,4 @@
-// State of the page: files, settings, tab, theme. It is stored on this device only, and only if the visitor agrees.
+// State of the page: files, settings, tab, theme. It is stored on this device only, unless the visitor turns that off.
 
 import type { Exception, Level, Settings, SourceFile } from './types.ts';
 

@@ -17,7 +17,7 @@ const MEGABYTE = 1 << 20;
 export class SymptomsView {
   #view: HTMLElement | undefined;
   /** Input of the last diagnosis: names, texts and settings. */
-  #asked: unknown[] = [];
+  #inputs: unknown[] = [];
   #json = '';
   #report: Diagnosed | undefined;
   #running = false;
@@ -35,20 +35,20 @@ export class SymptomsView {
     this.#view = view;
     const { app } = this;
     const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings), this.#apart];
-    const same = inputs.length === this.#asked.length && inputs.every((input, index) => input === this.#asked[index]);
+    const same = inputs.length === this.#inputs.length && inputs.every((input, index) => input === this.#inputs[index]);
     if (same || this.#running) {
       if (!this.#running) this.#draw();
       return;
     }
     // Large files are not read again on every keystroke.
-    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#asked.includes(file));
+    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#inputs.includes(file));
     if (costly) this.#draw(true);
     else await this.#run(inputs);
   }
 
   async #run(inputs: unknown[]): Promise<void> {
     const { app } = this;
-    this.#asked = inputs;
+    this.#inputs = inputs;
     this.#running = true;
     this.#problem = '';
     const files = app.symptomFiles();
@@ -95,7 +95,7 @@ export class SymptomsView {
   }
 
   #again(): void {
-    this.#asked = [];
+    this.#inputs = [];
     if (this.#view) void this.render(this.#view);
   }
 

@@ -78,26 +78,26 @@ async function evaluate(policy: Policy, request: JsonObject, inventory: Inventor
   const payload = encoder.encode(sorted({ request, settings: policy.settings }));
   let answer: Uint8Array;
   try {
-    answer = await call(policy.module, 'validate', payload, (binding, namespace, operation, asked) => {
-      let question: Json = null;
+    answer = await call(policy.module, 'validate', payload, (binding, namespace, operation, callPayload) => {
+      let query: Json = null;
       try {
-        question = JSON.parse(decoder.decode(asked)) as Json;
+        query = JSON.parse(decoder.decode(callPayload)) as Json;
       } catch {
         // Invalid JSON names no resource, so the inventory refuses it.
       }
-      const reply = inventory.answer(binding, namespace, operation, question);
+      const reply = inventory.answer(binding, namespace, operation, query);
       return reply === undefined ? new Uint8Array() : encoder.encode(sorted(reply));
     });
   } catch (error) {
     return rejected(uid, `internal server error: ${(error as Error).message}`, 500);
   }
-  let said: Json;
+  let output: Json;
   try {
-    said = JSON.parse(decoder.decode(answer)) as Json;
+    output = JSON.parse(decoder.decode(answer)) as Json;
   } catch (error) {
     return rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500);
   }
-  return responseOf(uid, at(request, 'object'), said);
+  return responseOf(uid, at(request, 'object'), output);
 }
 
 function rejected(uid: string, message: string, code?: number): AdmissionResponse {
