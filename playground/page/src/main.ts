@@ -286,10 +286,13 @@ if (embedded) {
 }
 app.open(state.active);
 app.emit('tab');
+const firstReport = new Promise<void>((resolve) => app.on('report', resolve));
 void openLink().then(() => app.check());
 const started = app.engine.call('start', [], 60_000);
-// The editor loads after the engine, so that the first finding shows sooner on a slow connection.
+// The editor loads after the first report, so that findings show sooner on a slow connection. A slow check delays it by
+// two seconds at most.
 void started
+  .then(() => Promise.race([firstReport, new Promise((resolve) => setTimeout(resolve, 2000))]))
   .catch(() => undefined)
   .then(() => app.upgrade())
   .catch(() => {
