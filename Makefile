@@ -175,19 +175,19 @@ clean: ## Remove what was built
 
 NODE ?= node
 NPM  ?= npm
-# Where `make playground` serves.
+# Port of `make playground`.
 PORT ?= 8080
 
 page        := playground
 assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
 
-# $(call debian,COMMAND,PACKAGES): installs Debian's packages where a command is missing and that is allowed; else says how.
+# $(call debian,COMMAND,PACKAGES): installs Debian packages if a command is missing, or prints how to install them.
 define debian
 	@command -v $(1) >/dev/null || { \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			printf '%s\n' '==> apt-get install $(2)' && apt-get update -qq && \
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(2) >/dev/null; \
-		else printf '%s\n' 'There is no $(1), which the page is built or tested with: sudo apt-get install -y nodejs npm chromium' >&2; exit 1; fi; }
+		else printf '%s\n' '$(1) is missing; the page is built and tested with it: sudo apt-get install -y nodejs npm chromium' >&2; exit 1; fi; }
 endef
 
 .PHONY: npm
@@ -199,8 +199,8 @@ $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
 	@touch $@
 
-# Cargo knows better than make whether it is up to date. The paths of dependencies are remapped as for the policy.
-# $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
+# $(call build-web,PACKAGE,FOLDER): builds one module with its JavaScript glue. Cargo decides whether it is up to date;
+# the paths of dependencies are remapped as for the policy.
 define build-web
 	@printf '%s\n' '==> $(1): release build for wasm32-unknown-unknown'
 	@home="$${CARGO_HOME:-$$HOME/.cargo}" && $(CARGO) fetch --quiet --locked --target wasm32-unknown-unknown && flags= && \
@@ -209,25 +209,25 @@ define build-web
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
 		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package $(1) \
 			--lib --crate-type cdylib
-	@$(assemble) bindgen target/wasm32-unknown-unknown/web/$(subst -,_,$(1)).wasm $(2)
+	@$(assemble) bindgen "$$($(CARGO) metadata --no-deps --offline --format-version 1 | \
+		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/wasm32-unknown-unknown/web/$(subst -,_,$(1)).wasm" $(2)
 endef
 
 .PHONY: playground-engine
-playground-engine: targets-quietly ## Build the engine for browsers and Node, with its glue and the rules' texts
+playground-engine: targets-quietly ## Build the engine for browsers and Node, with its JavaScript glue
 	$(call build-web,karpwarden-playground,$(page)/build/engine)
-	@$(assemble) pack $(page)/build/engine/karpwarden_bg.wasm $(page)/build/engine.lzma
 	@$(assemble) rules $(page)/build/rules.json
-	@$(assemble) pack $(page)/build/rules.json $(page)/build/rules.lzma $(page)/build/engine/karpwarden_bg.wasm
 
 .PHONY: playground-symptoms
-playground-symptoms: playground-engine
+playground-symptoms: targets-quietly
 	$(call build-web,karpwarden-playground-symptoms,$(page)/build/symptoms)
-	@$(assemble) pack $(page)/build/symptoms/karpwarden_bg.wasm $(page)/build/symptoms.lzma $(page)/build/engine/karpwarden_bg.wasm
-	@$(assemble) symptoms $(page)/build/symptoms.json
+
+.PHONY: playground-reference
+playground-reference: ## Build the pages of the rules and symptoms
+	@$(assemble) reference $(page)/build/reference
 
 .PHONY: playground-dist
-playground-dist: annotated-policy.wasm playground-engine playground-symptoms $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
-	@$(assemble) pack $(annotated) $(page)/build/policy.lzma $(page)/build/engine/karpwarden_bg.wasm
+playground-dist: annotated-policy.wasm playground-engine playground-symptoms playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground
@@ -238,8 +238,8 @@ playground: playground-dist ## Build the page, serve it on loopback and print th
 playground-package: playground-engine ## Assemble the npm package in playground/package
 	@cd $(page)/package && $(NODE) assemble.mjs
 
-# BUILT=yes: the programs that the page is held against are there, from `cargo test`. To build them alone takes other
-# features of what they share, and compiles the host of the policy anew.
+# BUILT=yes: `cargo test` has built the programs that the tests compare the page with. Building them on their own selects
+# other features of shared crates, which compiles the policy host again.
 BUILT ?=
 
 .PHONY: playground-test
@@ -247,7 +247,7 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 	@cd $(page) && BUILT=$(BUILT) $(NPM) test --silent
 	@cd $(page)/package && $(NODE) --test
 
-# The browser that CHROMIUM names, or one that is installed.
+# The browser named by CHROMIUM, or an installed one.
 browser := $(or $(CHROMIUM),$(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome)),chromium)
 
 .PHONY: chromium

@@ -1,5 +1,5 @@
-// The content policy of the page: its own files only, no inline script or style, WebAssembly and nothing else that is
-// made from text.
+// Content security policy of every page: same-origin files only, no inline script or style. WebAssembly is the only code
+// that may be compiled at run time.
 export const CSP = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",

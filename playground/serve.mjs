@@ -1,9 +1,10 @@
-// Serves dist/ on loopback, with the headers that a careful host would send. `node serve.mjs [--port 8080]`
+// Serves dist/ on loopback with the headers of a careful static host. `node serve.mjs [--port 8080]`
 
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 import { CSP } from './policy.mjs';
 
@@ -16,11 +17,11 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
-/** Starts a server and gives its address. */
+/** Starts a server on a free port, or on `port`. */
 export async function serve(folder, port = 0) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
-    // As GitHub Pages does, an address without an ending is a page.
+    // Like GitHub Pages, the server adds `.html` to an address without an extension.
     const page = path.endsWith(sep) ? join(path, 'index.html') : extname(path) ? path : `${path}.html`;
     const file = join(folder, page);
     if (!file.startsWith(folder + sep) || (request.method !== 'GET' && request.method !== 'HEAD')) {
@@ -28,10 +29,14 @@ export async function serve(folder, port = 0) {
       return;
     }
     try {
-      const bytes = await readFile(file);
+      const plain = await readFile(file);
+      const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+      const bytes = gzip ? gzipSync(plain) : plain;
       response.writeHead(200, {
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
         'content-length': bytes.length,
+        ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+        vary: 'accept-encoding',
         'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
         'content-security-policy': `${CSP}; frame-ancestors *`,
         'cross-origin-opener-policy': 'same-origin',
@@ -52,5 +57,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const port = at > 0 ? Number(process.argv[at + 1]) : 8080;
   const folder = join(dirname(fileURLToPath(import.meta.url)), 'dist');
   const { address } = await serve(folder, port).catch(() => serve(folder));
-  console.log(`The playground is at ${address} (end it with Ctrl+C)`);
+  console.log(`Serving the playground at ${address} (stop with Ctrl+C)`);
 }

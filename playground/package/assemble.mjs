@@ -1,4 +1,4 @@
-// Puts what was built (playground/build) beside what is written by hand, ready for `npm pack`.
+// Copies the built engine (playground/build) into the npm package before `npm pack`.
 
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

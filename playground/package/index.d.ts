@@ -1,4 +1,4 @@
-/** A file: its name tells the language where it ends in `.json` or `.jsonl`; anything else is YAML. */
+/** A file. Names that end in `.json` or `.jsonl` are JSON; all other files are YAML. */
 export interface SourceFile {
   name: string;
   text: string;
@@ -9,7 +9,7 @@ export type Level = 'deny' | 'warn' | 'info' | 'off';
 
 /** The keys of `karpwarden.yaml` and of the policy's settings. */
 export interface Settings {
-  /** Such as `"1.8"`, `"1.8.3"` or `"1.0..1.14"`; the newest known release where absent. */
+  /** Release or range, such as `"1.8"`, `"1.8.3"` or `"1.0..1.14"`. Default: the newest known release. */
   karpenterVersion?: string;
   kubernetesVersion?: string;
   clusterName?: string;
@@ -42,9 +42,9 @@ export interface Finding extends Range {
   rule: string;
   family: string;
   severity: Severity;
-  /** Who else would have told. */
+  /** Component that would otherwise report the problem. */
   caughtBy: 'api-server' | 'controller' | 'nobody';
-  /** Where it holds, such as `1.0-1.8`. */
+  /** Releases in which the finding occurs. */
   releases: string;
   cluster: string;
   file: string;
@@ -53,7 +53,7 @@ export interface Finding extends Range {
   kind: string;
   namespace: string;
   name: string;
-  /** In the API server's notation; empty for the whole object. */
+  /** Field path in the API server's notation. It is empty for the whole object. */
   path: string;
   message: string;
   help: string;
@@ -71,7 +71,7 @@ export interface Finding extends Range {
   fix: { title: string; safe: boolean; edits: Edit[] } | null;
 }
 
-/** What `karpwarden check --format json` prints. */
+/** Output of `karpwarden check --format json`. */
 export interface Report {
   schema: 1;
   version: string;
@@ -86,7 +86,7 @@ export interface Report {
     suppressed: number;
   };
   findings: Finding[];
-  /** With a range of releases: which of them accept each document. */
+  /** Releases that accept each document; present if a range of releases was checked. */
   accepted?: { file: string; document: number; releases: string }[];
   skipped: { file: string; document: number; reason: string }[];
   unreadable: { file: string; document: number; line: number; column: number; message: string }[];
@@ -105,31 +105,31 @@ export interface Rule {
 }
 
 export interface CheckOptions {
-  /** A release or a range such as `1.0..1.14`, in the place of the settings' `karpenterVersion`. */
+  /** Release or range such as `1.0..1.14`; overrides `karpenterVersion` of the settings. */
   range?: string;
-  /** For exceptions that end: a day such as `2027-03-31`; the day of the clock where absent. */
+  /** Date such as `2027-03-31`, which decides which exceptions have expired. Default: the current date. */
   today?: string;
 }
 
 export interface Karpwarden {
   readonly version: string;
-  /** The minors this build knows, oldest first, each with its newest patch. */
+  /** Known minor releases, oldest first, each with its newest patch release. */
   readonly releases: { name: string; newest: string }[];
   /** The keys of the settings. */
   readonly keys: string[];
-  /** Checks files, or one text. Throws where the settings have mistakes, and names them all. */
+  /** Checks files, or one text. Throws an error that names every mistake in the settings. */
   check(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): Report;
-  /** The same report as text, with the bytes of the command line. */
+  /** Returns the report as text, byte for byte as the command line prints it. */
   checkJson(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): string;
-  /** The same findings as SARIF 2.1.0, with the bytes of the command line. */
+  /** Returns the findings as SARIF 2.1.0, byte for byte as the command line prints them. */
   sarif(files: readonly SourceFile[] | string, settings?: Settings | string, options?: CheckOptions): Promise<string>;
-  /** Makes the safe fixes; gives the files that changed. */
+  /** Applies the safe fixes and returns the changed files. */
   fix(
     files: readonly SourceFile[] | string,
     settings?: Settings | string,
     options?: { today?: string },
   ): { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
-  /** The objects in the files, lists unpacked and reviews unwrapped. */
+  /** Lists the objects in the files. Lists are unpacked and AdmissionReviews unwrapped. */
   documents(files: readonly SourceFile[] | string): {
     file: string;
     document: number;
@@ -144,18 +144,18 @@ export interface Karpwarden {
     oldObject: unknown;
   }[];
   rules(): Rule[];
-  /** A rule's documentation as Markdown. */
+  /** Returns the documentation of a rule as Markdown. */
   explain(rule: string): Promise<string>;
-  /** What is wrong with settings written as YAML or JSON, with places; and what they say where nothing is. */
+  /** Validates settings written as YAML or JSON. Returns mistakes with positions, or the parsed settings. */
   settings(text: string | Settings): {
     problems: { path: string; message: string; line: number; column: number; offset: number; endOffset: number }[];
     settings: Settings | null;
   };
-  /** The Kubewarden ClusterAdmissionPolicy with these settings, as YAML. */
+  /** Renders the Kubewarden ClusterAdmissionPolicy with these settings as YAML. */
   policy(settings?: Settings | string, mode?: 'protect' | 'monitor'): string;
 }
 
 /**
- * Loads the engine, once. Without a source the module is taken from the package: read in Node, fetched in a browser.
+ * Loads the engine once. By default it reads the module from the package: from disk in Node, with fetch in a browser.
  */
 export function load(source?: BufferSource | WebAssembly.Module | Response | URL | string): Promise<Karpwarden>;

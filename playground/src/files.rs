@@ -1,4 +1,4 @@
-//! The files that the page sends.
+//! Files sent by the page.
 
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;

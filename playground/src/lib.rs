@@ -1,9 +1,8 @@
-//! The browser door: the engine for the page's worker, and for Node.
+//! Browser front end: the engine for the page's worker and for Node.
 //!
-//! Everything goes in and out as text, so that a report has the same bytes here as from the command line. The page
-//! itself is in `page/`.
+//! Input and output are text, so that a report has the same bytes as on the command line. The page is in `page/`.
 
-#![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
+#![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
 
 mod files;
 mod outline;
@@ -28,8 +27,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Checks files: `[{"name", "text"}]`, with settings as YAML or JSON.
 ///
-/// Gives the bytes of `karpwarden check --format json`. A range such as `1.0..1.14` takes the place of the settings'
-/// `karpenterVersion`; today (`2027-03-31`) is for exceptions that end.
+/// Returns the bytes of `karpwarden check --format json`. A range such as `1.0..1.14` overrides `karpenterVersion` of the
+/// settings; `today` (`2027-03-31`) decides which exceptions have expired.
 #[wasm_bindgen]
 pub fn check(
     files: &str,
@@ -43,10 +42,10 @@ pub fn check(
     Ok(karpwarden::check(&[cluster], &settings).to_json())
 }
 
-/// What [`check`] finds, as `karpwarden check --format sarif` prints it.
+/// Checks files like [`check`] and returns the bytes of `karpwarden check --format sarif`.
 ///
-/// The rules' documentation is handed in, as one JSON object from name to Markdown: it is as large as the module, and who
-/// asks for this has it already.
+/// The caller passes the documentation of the rules as one JSON object from name to Markdown, because it would make the
+/// module larger for every visitor.
 #[wasm_bindgen]
 pub fn sarif(
     files: &str,
@@ -65,8 +64,8 @@ pub fn sarif(
     Ok(sarif::sarif(&REGISTRY, &report, &clusters, text).to_string())
 }
 
-/// Makes the safe fixes, as `karpwarden check --fix` does: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
-/// "file", "line", "reason"}]}`. Only the files that changed are given.
+/// Applies the safe fixes, like `karpwarden check --fix`: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
+/// "file", "line", "reason"}]}`. Only changed files are returned.
 #[wasm_bindgen]
 pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
@@ -87,34 +86,34 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     Ok(json!({"files": files, "applied": mended.applied, "refused": refused}).to_string())
 }
 
-/// The objects in the files and where they start: `[{"file", "document", "apiVersion", "kind", "namespace", "name",
-/// "operation", "line", "offset", "object", "oldObject"}]`. The last two only where they are asked for.
+/// Lists the objects in the files and their positions: `[{"file", "document", "apiVersion", "kind", "namespace", "name",
+/// "operation", "line", "offset", "object", "oldObject"}]`. The last two are present only if `whole` is set.
 #[wasm_bindgen]
 pub fn documents(files: &str, whole: bool) -> Result<String, String> {
     Ok(outline::of(&files::read(files)?, whole).to_string())
 }
 
-/// Every rule, as `karpwarden rules --format json` prints them.
+/// Lists every rule, like `karpwarden rules --format json`.
 #[wasm_bindgen]
 pub fn rules() -> String {
     serde_json::to_string(&catalog()).unwrap_or_default()
 }
 
-/// What is wrong with settings, and what they say as JSON where nothing is:
+/// Validates settings and returns their mistakes, or the settings as JSON if they have none:
 /// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
 #[wasm_bindgen]
 pub fn settings(text: &str) -> String {
     settings::look_at(text).to_string()
 }
 
-/// The ClusterAdmissionPolicy that gives these settings to the policy, as YAML.
+/// Renders the ClusterAdmissionPolicy with these settings as YAML.
 #[wasm_bindgen]
 pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
     let read = settings::read(settings)?;
     Ok(policy::manifest(&settings::as_json(settings)?, &read, mode))
 }
 
-/// What this build knows: `{"version", "keys", "releases": [{"name", "newest"}]}`.
+/// Describes this build: `{"version", "keys", "releases": [{"name", "newest"}]}`.
 #[wasm_bindgen]
 pub fn about() -> String {
     let release = |release: Release| json!({"name": release.to_string(), "newest": Releases::only(release).to_string()});

@@ -1,11 +1,11 @@
-//! What is in the files: for the list of documents, and as the objects that an API server would receive.
+//! Objects in the files, for the list of documents and as the API server would receive them.
 
 use karpwarden::manifest::tree::{Node, Value};
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::{Object, Operation};
 use serde_json::{Map, Value as Json, json};
 
-/// The objects of the files, in order.
+/// Lists the objects of the files in order.
 pub(crate) fn of(files: &[File], whole: bool) -> Json {
     let mut outline = Vec::new();
     for file in files {
@@ -42,7 +42,7 @@ fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Json 
     entry
 }
 
-/// A value as JSON, with the keys of objects in order, as Go writes them.
+/// Converts a value to JSON with sorted keys, as Go serialises maps.
 pub(crate) fn value_of(node: Node<'_>) -> Json {
     match node.value() {
         Value::Null => Json::Null,

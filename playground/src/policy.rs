@@ -1,14 +1,14 @@
-//! The ClusterAdmissionPolicy that gives some settings to the policy.
+//! Renders a ClusterAdmissionPolicy.
 
 use std::fmt::Write as _;
 
 use karpwarden::lint::settings::Settings;
 use serde_json::Value as Json;
 
-/// What the module says of itself: the rules and the kinds it looks up come from here.
+/// Metadata of the policy module, which names its rules and the kinds it reads.
 const METADATA: &str = include_str!("../../policies/karpenter/metadata.yml");
 
-/// The manifest as YAML. The mode is `protect` or `monitor`.
+/// Renders the manifest as YAML. The mode is `protect` or `monitor`.
 pub(crate) fn manifest(settings: &Json, read: &Settings, mode: &str) -> String {
     let url = METADATA.lines().find_map(|line| line.trim().strip_prefix("io.kubewarden.policy.ociUrl: "));
     let mut yaml = format!(
@@ -31,13 +31,13 @@ pub(crate) fn manifest(settings: &Json, read: &Settings, mode: &str) -> String {
     yaml
 }
 
-/// The lines of a block of the metadata: its key, and what is indented below it.
+/// Lines of a block of the metadata: the key and the lines indented below it.
 fn lines_of(key: &str) -> impl Iterator<Item = &'static str> {
     let mut lines = METADATA.lines().skip_while(move |line| *line != key);
     lines.next().into_iter().chain(lines.take_while(|line| line.starts_with([' ', '-'])))
 }
 
-/// What follows a key or a dash: a scalar on the same line, or a collection on the next ones.
+/// Writes the value of a key or list item: a scalar on the same line, or a collection on the following lines.
 fn write(value: &Json, indent: usize, yaml: &mut String) {
     match value {
         Json::Object(members) if !members.is_empty() => {
@@ -52,7 +52,7 @@ fn write(value: &Json, indent: usize, yaml: &mut String) {
             for item in items {
                 let mut text = String::new();
                 write(item, indent + 4, &mut text);
-                // The first member stands behind the dash.
+                // The first key is on the line of the dash.
                 let text = text.trim_start();
                 let _ = write!(yaml, "{:indent$}    - {text}", "");
             }
@@ -63,7 +63,7 @@ fn write(value: &Json, indent: usize, yaml: &mut String) {
     }
 }
 
-/// A scalar in JSON's spelling, which is YAML's too; a word that no YAML reader takes for something else stands bare.
+/// Formats a scalar. JSON is valid YAML; a word that YAML reads only as a string needs no quotes.
 fn scalar(value: &Json) -> String {
     let Some(text) = value.as_str() else { return value.to_string() };
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -80,7 +80,7 @@ mod tests {
     use crate::{policy, settings};
 
     #[test]
-    fn the_manifest_reads_back_as_the_same_settings() {
+    fn renders_settings_that_parse_back_unchanged() {
         let given = r#"{"karpenterVersion": "1.10", "rules": {"storage": "off", "restricted-label": "warn"},
             "exceptions": [{"rule": "storage", "reason": "it's \"fine\": # really", "name": "legacy-*"}], "fix": true}"#;
         let yaml = policy(given, "monitor").unwrap();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn no_settings_are_an_empty_object() {
+    fn renders_empty_settings_as_an_empty_object() {
         assert!(policy("", "protect").unwrap().ends_with("  settings: {}\n"));
     }
 }

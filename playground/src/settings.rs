@@ -1,4 +1,4 @@
-//! The settings that the page sends: the same keys as the policy's.
+//! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::REGISTRY;
 use karpwarden::manifest::limits::Limits;
@@ -8,7 +8,7 @@ use karpwarden::manifest::{Document, File};
 use karpwarden::lint::settings::{Date, Problem, Settings, Target};
 use serde_json::{Value as Json, json};
 
-/// Reads settings, or says everything that is wrong with them.
+/// Parses settings, or returns every mistake in them.
 pub(crate) fn read(text: &str) -> Result<Settings, String> {
     let file = file(text);
     let read =
@@ -16,7 +16,7 @@ pub(crate) fn read(text: &str) -> Result<Settings, String> {
     read.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
-/// The settings as they were written; an empty object where nothing was.
+/// Converts the settings to JSON as written; an empty text gives an empty object.
 pub(crate) fn as_json(text: &str) -> Result<Json, String> {
     let file = file(text);
     match tree(&file) {
@@ -26,19 +26,19 @@ pub(crate) fn as_json(text: &str) -> Result<Json, String> {
     }
 }
 
-/// Aims settings at a range of releases and a day.
+/// Overrides the release range and sets the date.
 pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&str>) -> Result<(), String> {
     if let Some(range) = range {
         settings.karpenter = Target::parse(range)?;
     }
     if let Some(today) = today {
         let date = Date::parse(today);
-        settings.today = Some(date.ok_or_else(|| format!("`{today}` is no day such as 2027-03-31"))?);
+        settings.today = Some(date.ok_or_else(|| format!("`{today}` is not a date such as 2027-03-31"))?);
     }
     Ok(())
 }
 
-/// What is wrong, with places; and the settings as JSON where nothing is.
+/// Reports mistakes with their positions, or the settings as JSON if there are none.
 pub(crate) fn look_at(text: &str) -> Json {
     let file = file(text);
     let read =
@@ -68,7 +68,7 @@ fn file(text: &str) -> File {
     File::read("karpwarden.yaml", text, &Limits::DEFAULT)
 }
 
-/// The one document of the settings; none where the text is empty.
+/// Returns the single document of the settings; nothing if the text is empty.
 fn tree(file: &File) -> Result<Option<&Tree>, Vec<Problem>> {
     let problem =
         |span, message: &str| Err(vec![Problem { path: String::new(), message: message.to_owned(), span }]);
@@ -77,6 +77,6 @@ fn tree(file: &File) -> Result<Option<&Tree>, Vec<Problem>> {
         [Document::Read(tree)] => Ok(Some(tree)),
         [Document::Unreadable { at, message }] => problem(Span::new(*at, *at), message),
         [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
-        [..] => problem(Span::default(), "the settings are one document; there are more"),
+        [..] => problem(Span::default(), "the settings must be a single YAML document"),
     }
 }

@@ -1,9 +1,11 @@
-// A real browser on the built page: what a person would do, and nothing else.
+// Helpers that drive the built page in a real browser.
 
-import { test } from 'node:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
@@ -14,6 +16,8 @@ export const here = dirname(fileURLToPath(import.meta.url));
 export const dist = join(here, '../dist');
 export const root = join(here, '../..');
 const screens = join(here, '../screenshots');
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const FLAGS = [
   '--headless',
@@ -26,15 +30,18 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** The browser to drive: the one named by CHROMIUM, or Debian's. */
+/** Path of the browser: CHROMIUM, or an installed one. */
 function executable() {
   const candidates = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
   const found = candidates.find((path) => path && existsSync(path));
-  if (!found) throw new Error('no Chromium: install it with `apt-get install chromium`, or name one in CHROMIUM');
+  if (!found) throw new Error('Chromium is missing: install it with `apt-get install chromium`, or set CHROMIUM to its path');
   return found;
 }
 
-/** A page in an empty profile. It fails what it should never do: ask elsewhere, break its content policy, log an error. */
+/**
+ * Opens a page in an empty profile. `close` throws if the page requested another origin, violated its content policy,
+ * opened a dialog or logged an error.
+ */
 export async function visit({ path = '', offline = false, ...options } = {}) {
   const server = options.server ?? (await serve(dist));
   const profile = mkdtempSync(join(tmpdir(), 'karpwarden-'));
@@ -48,12 +55,12 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
     acceptDownloads: true,
     ...options.context,
   });
-  const wrong = [];
+  const failures = [];
   const sent = [];
   context.on('request', (request) => {
     sent.push(request.url());
     const inside = request.url().startsWith(server.address) || /^(blob|data):/.test(request.url());
-    if (!inside) wrong.push(`asked elsewhere: ${request.url()}`);
+    if (!inside) failures.push(`request to another origin: ${request.url()}`);
   });
   await context.addInitScript(() => {
     globalThis.violations = [];
@@ -63,11 +70,11 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
   });
   const page = context.pages()[0] ?? (await context.newPage());
   page.on('console', (message) => {
-    if (message.type() === 'error') wrong.push(`console: ${message.text()}`);
+    if (message.type() === 'error') failures.push(`console: ${message.text()}`);
   });
-  page.on('pageerror', (error) => wrong.push(`error: ${error.message}\n${error.stack}`));
+  page.on('pageerror', (error) => failures.push(`error: ${error.message}\n${error.stack}`));
   page.on('dialog', (dialog) => {
-    wrong.push(`dialog: ${dialog.message()}`);
+    failures.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   await page.goto(server.address + path);
@@ -80,24 +87,24 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
     context,
     server,
     sent,
-    wrong,
+    failures,
     async close({ allow = [] } = {}) {
       const violations = page.isClosed() ? [] : await page.evaluate(() => globalThis.violations ?? []).catch(() => []);
       await context.close();
       if (!options.server) server.close();
       rmSync(profile, { recursive: true, force: true });
-      const bad = [...wrong, ...violations].filter((text) => !allow.some((pattern) => pattern.test(text)));
+      const bad = [...failures, ...violations].filter((text) => !allow.some((pattern) => pattern.test(text)));
       if (bad.length > 0) throw new Error(bad.join('\n'));
     },
   };
 }
 
-/** Waits until what is in the editor has been checked. */
+/** Waits until the text in the editor has been checked. */
 export async function settled(page) {
   await page.waitForFunction(() => /^(checked|not checked)/.test(document.getElementById('timing').textContent));
 }
 
-/** Puts a text into the editor as a paste does, and waits for its check. */
+/** Pastes a text over the content of the editor and waits for the check. */
 export async function paste(page, text) {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+A');
@@ -111,7 +118,7 @@ export async function paste(page, text) {
   await settled(page);
 }
 
-/** Drops files on the page; the content of a large one is a text so many times. */
+/** Drops files on the page. `times` repeats the text of a large file. */
 export async function drop(page, files) {
   await page.evaluate((files) => {
     const data = new DataTransfer();
@@ -122,7 +129,7 @@ export async function drop(page, files) {
   }, files);
 }
 
-/** What the share link holds: the files as they are in the editor, to the letter, and the settings. */
+/** Returns the share link with the files and settings it contains. The files are exactly the text in the editor. */
 export async function shared(page) {
   await page.locator('#share').click();
   const link = await page.waitForFunction(() => document.getElementById('share-link')?.value);
@@ -142,19 +149,30 @@ export function pack(value, version = 1) {
   return Buffer.concat([Buffer.from([version]), packed]).toString('base64url');
 }
 
-/** The text of the file that is shown. */
+/** Returns the text of the first file. */
 export const text = async (page) => (await shared(page)).files[0].text;
 
-/** Keeps a picture for people to look at. */
-export async function picture(page, name) {
+/** Saves a screenshot for people to look at. */
+export async function screenshot(page, name) {
   await page.waitForTimeout(200);
   await page.screenshot({ path: join(screens, `${name}.png`) });
 }
 
-/** The names of the rules in the list. */
+/** Fails on a serious or critical accessibility violation. */
+export async function accessible(page, name) {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary}`) }));
+  });
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  assert.deepEqual(serious, [], name);
+}
+
+/** Returns the rule names in the list of findings. */
 export const rules = (page) => page.locator('.finding .rule').allTextContents();
 
-/** Runs something on a page of its own, which must not have done anything wrong in the end. */
+/** Runs a function on a new page and then checks that the page did nothing forbidden. */
 export async function withPage(options, run) {
   const visited = await visit(options);
   try {
@@ -166,7 +184,7 @@ export async function withPage(options, run) {
   await visited.close(options);
 }
 
-/** A test on a page of its own. */
+/** Declares a test that runs on a new page. */
 export function onPage(name, run, options = {}) {
   test(name, () => withPage(options, run));
 }

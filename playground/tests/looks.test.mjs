@@ -1,26 +1,14 @@
-// Every state that people see: a picture of each to look at (screenshots/), no serious finding of axe, sizes for fingers.
+// Takes a screenshot of every state (screenshots/), and checks accessibility with axe and the size of touch targets.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { drop, paste, picture, root, settled, visit } from './browser.mjs';
+import { accessible, drop, paste, screenshot, root, settled, visit } from './browser.mjs';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
 const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
-
-async function accessible(page, name) {
-  await page.evaluate(axe);
-  const violations = await page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
-    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary}`) }));
-  });
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert.deepEqual(grave, [], name);
-}
 
 const STATES = {
   first: async () => {},
@@ -88,7 +76,7 @@ const STATES = {
   settings: async (page) => {
     await page.locator('#settings').click();
     await page.locator('#settings-text').waitFor();
-    await page.getByRole('button', { name: 'Accept a finding' }).click();
+    await page.getByRole('button', { name: 'Add an exception' }).click();
   },
   share: async (page) => {
     await page.locator('#share').click();
@@ -106,10 +94,10 @@ for (const [name, reach] of Object.entries(STATES)) {
     const { page } = visited;
     try {
       await reach(page);
-      await picture(page, name);
+      await screenshot(page, name);
       await accessible(page, name);
       await page.emulateMedia({ colorScheme: 'dark' });
-      await picture(page, `${name}-dark`);
+      await screenshot(page, `${name}-dark`);
       await accessible(page, `${name}, dark`);
     } catch (error) {
       await visited.close({ allow: [/./] });
@@ -119,17 +107,17 @@ for (const [name, reach] of Object.entries(STATES)) {
   });
 }
 
-test('a phone: one column, the count always visible, targets of 44 px', async () => {
+test('phone: one column, the count stays visible, touch targets are at least 44 px', async () => {
   const visited = await visit({ context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 } });
   const { page } = visited;
   try {
-    await picture(page, 'phone');
+    await screenshot(page, 'phone');
     assert.match(await page.locator('#show-panel').textContent(), /1 error/);
     assert.equal(await page.locator('#panel').isVisible(), false);
     await accessible(page, 'phone');
     await page.locator('#show-panel').tap();
     assert.equal(await page.locator('#editor').isVisible(), false);
-    await picture(page, 'phone-findings');
+    await screenshot(page, 'phone-findings');
     const small = await page.evaluate(() =>
       [...document.querySelectorAll('button, select')]
         .filter((one) => one.checkVisibility() && !one.classList.contains('link'))
@@ -139,23 +127,23 @@ test('a phone: one column, the count always visible, targets of 44 px', async ()
     );
     assert.deepEqual(small, []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= 390, `nothing is cut off: ${wide}`);
+    assert.ok(wide <= 390, `the page is wider than the screen: ${wide}`);
     await page.locator('.fix').tap();
     await page.locator('.preview').waitFor();
-    await picture(page, 'phone-preview');
-    await page.getByRole('button', { name: 'Leave it' }).tap();
+    await screenshot(page, 'phone-preview');
+    await page.getByRole('button', { name: 'Cancel' }).tap();
     await page.locator('.finding .jump').tap();
-    assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its place');
+    assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its line');
     for (const tab of ['admission', 'releases', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
       await page.locator({ admission: '#verdict', releases: '.strip', symptoms: '.calm' }[tab]).waitFor();
-      await picture(page, `phone-${tab}`);
+      await screenshot(page, `phone-${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }
     await page.locator('#settings').tap();
     await page.locator('#settings-text').waitFor();
-    await picture(page, 'phone-settings');
+    await screenshot(page, 'phone-settings');
   } catch (error) {
     await visited.close({ allow: [/./] });
     throw error;
@@ -163,25 +151,25 @@ test('a phone: one column, the count always visible, targets of 44 px', async ()
   await visited.close();
 });
 
-test('200 % zoom, forced colours, reduced motion, more contrast', async () => {
+test('200 % zoom, forced colours, reduced motion and more contrast', async () => {
   const visited = await visit({ context: { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 } });
   const { page } = visited;
   try {
-    await picture(page, 'zoom');
+    await screenshot(page, 'zoom');
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 720);
     await accessible(page, 'zoom');
     await page.locator('#show-panel').click();
-    await picture(page, 'zoom-findings');
+    await screenshot(page, 'zoom-findings');
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ forcedColors: 'active' });
-    await picture(page, 'forced-colours');
+    await screenshot(page, 'forced-colours');
     await page.emulateMedia({ forcedColors: 'none', reducedMotion: 'reduce' });
     const moving = await page.evaluate(() =>
       [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s' || getComputedStyle(one).animationName !== 'none').map((one) => one.tagName),
     );
     assert.deepEqual(moving, []);
     await page.emulateMedia({ contrast: 'more' });
-    await picture(page, 'more-contrast');
+    await screenshot(page, 'more-contrast');
     await settled(page);
   } catch (error) {
     await visited.close({ allow: [/./] });
@@ -190,9 +178,9 @@ test('200 % zoom, forced colours, reduced motion, more contrast', async () => {
   await visited.close();
 });
 
-test('embedded', async () => {
+test('embedded page', async () => {
   const visited = await visit({ path: '?embed=1', context: { viewport: { width: 900, height: 420 } } });
-  await picture(visited.page, 'embed');
+  await screenshot(visited.page, 'embed');
   await accessible(visited.page, 'embed');
   await visited.close();
 });

@@ -1,5 +1,5 @@
-// What comes from elsewhere stays text; the page asks nobody and keeps to its content policy (tests/browser.mjs fails
-// any page that does not); positions are under the characters they are about.
+// Safety: foreign text stays text, limits hold, and marks are on the right characters. tests/browser.mjs fails every page
+// that requests another origin or violates its content policy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const PAYLOADS = [
   '{{constructor.constructor("alert(1)")()}}',
 ];
 
-/** Elements that no text of ours makes. */
+/** Elements that the page itself never creates. */
 const foreign = (page) =>
   page.evaluate(() => {
     const all = [document, document.getElementById('editor').shadowRoot];
@@ -40,7 +40,7 @@ kind: ${quoted}
 `;
 };
 
-test('script payloads in every text field, file name and answer are shown as text', async () => {
+test('script payloads in manifests, file names and settings are shown as text', async () => {
   await withPage({}, async (page) => {
     for (const payload of PAYLOADS) {
       await paste(page, hostile(payload));
@@ -68,7 +68,7 @@ test('script payloads in every text field, file name and answer are shown as tex
   });
 });
 
-test('hostile share links are inert, and damaged ones are explained', async () => {
+test('hostile share links are inert, and damaged links are reported', async () => {
   for (const payload of PAYLOADS) {
     const link = pack({ f: [[payload, hostile(payload)]], s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] } });
     await withPage({ path: `#${link}`, unchecked: true }, async (page) => {
@@ -98,7 +98,7 @@ test('hostile share links are inert, and damaged ones are explained', async () =
   });
 });
 
-test('a stored state that was tampered with is read as far as it makes sense', async () => {
+test('a corrupt stored state does not break the page', async () => {
   await withPage({}, async (page) => {
     for (const stored of ['{', '[]', '{"files":[{"name":1}],"active":9,"settings":[1],"theme":"<x>"}', '{"files":"x"}']) {
       await page.evaluate((stored) => {
@@ -112,7 +112,7 @@ test('a stored state that was tampered with is read as far as it makes sense', a
   });
 });
 
-test('squiggles stand under the characters of the report: code points, surrogates, tabs, Windows line ends', async () => {
+test('squiggles match the report for code points, surrogates, tabs and Windows line endings', async () => {
   const manifest = (end) =>
     [
       '# ключ 😀 e\u0301 日本語 \u{1F468}\u200D\u{1F469}\u200D\u{1F467}',
@@ -127,7 +127,7 @@ test('squiggles stand under the characters of the report: code points, surrogate
     for (const end of ['\n', '\r\n']) {
       const source = manifest(end);
       await paste(page, source);
-      assert.equal(await text(page), source, 'the text is kept to the letter');
+      assert.equal(await text(page), source, 'the text is unchanged');
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
       const stream = await download.createReadStream();
       let json = '';
@@ -137,18 +137,18 @@ test('squiggles stand under the characters of the report: code points, surrogate
       assert.match(expected, /^"arn:.*日本"$/);
       const line = source.split(end)[finding.line - 1];
       assert.equal([...line].slice(finding.column - 1, finding.endColumn - 1).join(''), expected, 'line and column agree');
-      // Marks may be cut where the text changes its colour.
+      // Syntax highlighting may split a mark.
       const marked = await page.evaluate(() => {
         const root = document.getElementById('editor').shadowRoot;
         return [...root.querySelectorAll('.cm-lintRange')].map((mark) => mark.textContent);
       });
       assert.ok(marked.join('\n').includes(expected), `${JSON.stringify(marked)}`);
-      assert.equal(await page.locator('.cm-specialChar', { hasText: '␍' }).count(), 0, 'line ends are not shown');
+      assert.equal(await page.locator('.cm-specialChar', { hasText: '␍' }).count(), 0, 'line endings are hidden');
     }
   });
 });
 
-test('in a text with Windows line ends, keys cross, delete and add them as one', async () => {
+test('keys cross, delete and insert a Windows line ending as one character', async () => {
   await withPage({}, async (page) => {
     await paste(page, 'a: 1\r\nb: 2\r\n');
     await page.keyboard.press('Control+Home');
@@ -209,16 +209,16 @@ spec:
       }
       return times.sort((one, other) => one - other);
     });
-    // Half of the keys within a frame or two even on a slow machine; none waits for a check.
+    // The median key must not wait for a check, even on a slow machine.
     assert.ok(times[10] < 120, `the median key took ${times[10]} ms`);
     await settled(page);
-    assert.equal(await page.locator('.finding').count(), 200, 'the list shows a part');
+    assert.equal(await page.locator('.finding').count(), 200, 'the list shows the first 200');
     await page.getByRole('button', { name: /^Show 200 of/ }).click();
     await page.waitForFunction(() => document.querySelectorAll('.finding').length === 400);
   });
 });
 
-test('a check that takes too long is ended with a message, and the next one works', async () => {
+test('a check that exceeds its time limit is cancelled with a message, and the next check works', async () => {
   await withPage({ unchecked: true, path: 'nothing', allow: [/404/] }, async (page, { server }) => {
     let hang = true;
     await page.route('**/engine-worker-*.js', async (route) => {
@@ -234,7 +234,7 @@ test('a check that takes too long is ended with a message, and the next one work
     await page.locator('.cm-content').click();
     await page.keyboard.type('still alive ');
     await page.locator('.notice.bad').waitFor({ timeout: 20_000 });
-    assert.match(await page.locator('.notice.bad').textContent(), /took longer than 10 s and was ended/);
+    assert.match(await page.locator('.notice.bad').textContent(), /took longer than 10 s and was cancelled/);
     hang = false;
     await page.getByRole('button', { name: 'Allow a minute' }).click();
     await page.waitForFunction(() => /^checked/.test(document.getElementById('timing').textContent));
@@ -242,7 +242,7 @@ test('a check that takes too long is ended with a message, and the next one work
   });
 });
 
-test('a check can be cancelled; a worker that crashes is started again', async () => {
+test('a check can be cancelled, and a crashed worker restarts', async () => {
   await withPage({ unchecked: true, path: 'nothing', allow: [/404/, /boom/] }, async (page, { server }) => {
     let body = 'onmessage = ({data}) => { if (data.method === "check") for (;;); };';
     await page.route('**/engine-worker-*.js', async (route) => {
@@ -261,11 +261,14 @@ test('a check can be cancelled; a worker that crashes is started again', async (
   });
 });
 
-test('after the first visit the page works without a network, Admission and documentation included', async () => {
+test('the page works offline after the first visit, including the Admission tab once it has been opened', async () => {
   const visited = await visit({ context: { serviceWorkers: 'allow' } });
   const { page, server, context } = visited;
   try {
     await page.locator('#offline').waitFor({ timeout: 60_000 });
+    await page.locator('#tab-admission').click();
+    await page.locator('#verdict').waitFor();
+    await page.locator('#tab-findings').click();
     server.close();
     await context.setOffline(true);
     await page.reload();

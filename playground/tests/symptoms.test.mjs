@@ -1,4 +1,4 @@
-// The Symptoms tab: logs, events and status in, diagnoses and the lines they rest on out.
+// The Symptoms tab: diagnoses of logs, events and status, with their evidence.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -28,7 +28,7 @@ const send = (page, text) =>
     document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
   }, text);
 
-onPage('each example is diagnosed as its name says, and its evidence is marked in place', async (page) => {
+onPage('each example has the diagnosis it is named after, and its evidence is marked in the editor', async (page) => {
   assert.equal(examples.length, 5);
   for (const name of examples) {
     await choose(page, name);
@@ -36,7 +36,7 @@ onPage('each example is diagnosed as its name says, and its evidence is marked i
     const { findings } = await report(page);
     const rows = await page.locator('#diagnoses .finding').first().locator('.evidence > li').count();
     assert.ok(rows > 0, name);
-    // A line that is far away is only drawn where it is scrolled to.
+    // The editor draws only visible lines, so the test scrolls to the line first.
     const { file, line, text } = findings[0].evidence.find((one) => one.line !== null);
     await page.locator('.evidence .link').first().click();
     assert.equal(await page.locator('.file [aria-current] .name').textContent(), file);
@@ -44,13 +44,13 @@ onPage('each example is diagnosed as its name says, and its evidence is marked i
     const whole = filesOf(name).find((one) => one.name === file).text.split('\n')[line - 1];
     assert.ok(marked.includes(whole.replace(/\t/g, '\t')), `${name}: ${text}`);
     await page.locator('#tab-findings').click();
-    assert.equal(await page.locator('.cm-evidence').count(), 0, 'marks are there while diagnoses are');
+    assert.equal(await page.locator('.cm-evidence').count(), 0, 'evidence is marked only while the Symptoms tab is open');
     await page.locator('#tab-symptoms').click();
     await page.locator('#diagnoses .finding').first().waitFor();
   }
 });
 
-onPage('a manifest beside the log: the diagnosis leads to the line to change', async (page) => {
+onPage('a diagnosis leads to the line to change in a manifest', async (page) => {
   await choose(page, 'double-nodeclaim');
   await page.locator('.cause').first().click();
   assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'storage.yaml');
@@ -58,19 +58,19 @@ onPage('a manifest beside the log: the diagnosis leads to the line to change', a
   assert.match(selected, /volumeBindingMode|Immediate|^$/);
 });
 
-onPage('a log that is pasted is read for symptoms, and is no manifest', async (page) => {
+onPage('a pasted log is diagnosed and not checked as a manifest', async (page) => {
   await send(page, log('registration-taint-absent'));
   await page.locator('#diagnoses .finding').first().waitFor();
   assert.deepEqual((await diagnosed(page))[0], 'registration-taint-absent');
   assert.equal(await page.locator('#tab-symptoms').getAttribute('aria-selected'), 'true');
   assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'controller.log');
-  assert.match(await page.locator('.notes').textContent(), /12 lines read/);
+  assert.match(await page.locator('.notes').textContent(), /12 lines/);
   await page.locator('#tab-findings').click();
   await page.getByText('Nothing to check yet').waitFor();
   assert.equal(await page.locator('.cm-lintRange').count(), 0);
 });
 
-onPage('why: the page of a diagnosis in place, and back', async (page) => {
+onPage('the documentation of a symptom opens in the panel and closes again', async (page) => {
   await choose(page, 'foreign-collection');
   await page.getByRole('button', { name: 'Why foreign-collection' }).first().click();
   await page.getByRole('heading', { name: 'Why it comes to this' }).waitFor();
@@ -78,7 +78,7 @@ onPage('why: the page of a diagnosis in place, and back', async (page) => {
   await page.locator('#diagnoses .finding').first().waitFor();
 });
 
-onPage('a link brings a log and opens on its diagnosis', async (page, { context }) => {
+onPage('a link with a log opens its diagnosis', async (page, { context }) => {
   await choose(page, 'double-nodeclaim');
   const { link, files } = await shared(page);
   assert.deepEqual(files, filesOf('double-nodeclaim'));
@@ -91,30 +91,30 @@ onPage('a link brings a log and opens on its diagnosis', async (page, { context 
 const line = (index) => `{"level":"INFO","time":"2025-02-19T09:30:00.000Z","logger":"controller","message":"nothing in particular","number":${index}}\n`;
 const quiet = Array.from({ length: 8000 }, (_, index) => line(index)).join('');
 
-onPage('a large log is read in pieces with progress, never in the editor, and can be cancelled', async (page) => {
+onPage('a large log is read in chunks with progress and can be cancelled', async (page) => {
   await drop(page, [{ name: 'large.log', text: quiet, times: 400 }]);
   await page.waitForFunction(() => document.querySelector('#reading progress')?.value > 0);
   assert.match(await page.locator('#reading').textContent(), /\d of \d+ MiB read/);
   await page.locator('#symptoms-cancel').click();
-  await page.getByText('The reading was cancelled.').waitFor();
-  assert.equal(await page.locator('.file').count(), 1, 'it is no file of the editor');
-  await page.getByRole('button', { name: 'Leave out large.log' }).click();
-  // The evidence is at the end of a smaller one, and shown among the lines around it.
-  const told = log('foreign-collection');
-  await drop(page, [{ name: 'some.log', text: quiet + told, times: 2 }]);
+  await page.getByText('The diagnosis was cancelled.').waitFor();
+  assert.equal(await page.locator('.file').count(), 1, 'the editor does not open it');
+  await page.getByRole('button', { name: 'Remove large.log' }).click();
+  // The evidence is at the end of a smaller file and shown with the lines around it.
+  const evidence = log('foreign-collection');
+  await drop(page, [{ name: 'some.log', text: quiet + evidence, times: 2 }]);
   await page.locator('#diagnoses .finding').first().waitFor();
   const { findings } = await report(page);
   const { line: number, text } = findings[0].evidence.find((one) => one.line !== null);
   await page.locator('#diagnoses .evidence .link').first().click();
   const here = page.locator('.excerpt .here');
   await here.waitFor();
-  const whole = (quiet + told).split('\n')[number - 1];
+  const whole = (quiet + evidence).split('\n')[number - 1];
   assert.match(await here.textContent(), new RegExp(`▸ ${number} `));
   assert.ok((await here.textContent()).includes(whole.slice(0, 200)), text);
   assert.equal(await page.locator('.excerpt .row').count(), 9);
   await page.locator('.cm-content').click();
   await page.keyboard.type('# ');
-  await page.getByText('changed since this was read').waitFor();
+  await page.getByText('have changed since this diagnosis').waitFor();
   await page.locator('#symptoms-again').click();
   await page.waitForFunction(() => !document.querySelector('.stale') && document.querySelector('#diagnoses .finding'));
 });
@@ -133,7 +133,7 @@ onPage('hostile words of a log stay text', async (page) => {
 
 const collection = join(root, 'tests/problems/symptoms/foreign-collection/two-clusters-1.8');
 
-onPage('folders are clusters where somebody says so', async (page, { context, server }) => {
+onPage('folders are separate clusters on request', async (page, { context, server }) => {
   await choose(page, 'nodeclaim-refused-label');
   assert.equal(await page.locator('#apart').count(), 0, 'one folder or none is one cluster');
   const files = ['blue', 'green'].map((name) => [`${name}/karpenter.log`, readFileSync(join(collection, name, 'karpenter.log'), 'utf8')]);
@@ -142,16 +142,16 @@ onPage('folders are clusters where somebody says so', async (page, { context, se
   await page.getByText('Each folder is a cluster: blue, green').waitFor();
   assert.equal((await report(page)).logs.length, 1);
   await page.locator('#apart').check();
-  await page.getByRole('list', { name: 'What was read of green' }).waitFor();
+  await page.getByRole('list', { name: 'Input of green' }).waitFor();
   const { findings, logs } = await report(page);
   assert.deepEqual(logs.map(({ cluster }) => cluster), ['blue', 'green']);
   assert.deepEqual([findings[0].rule, findings[0].confidence], ['foreign-collection', 'certain']);
   assert.match(await page.locator('#diagnoses .where').first().textContent(), /^cluster (blue|green)/);
   await page.locator('#apart').uncheck();
-  await page.getByRole('list', { name: 'What was read', exact: true }).waitFor();
+  await page.getByRole('list', { name: 'Input', exact: true }).waitFor();
 });
 
-onPage('a folder of logs and manifests', async (page) => {
+onPage('a dropped folder may contain logs and manifests', async (page) => {
   await drop(page, filesOf('double-nodeclaim'));
   await page.locator('#diagnoses .finding').first().waitFor();
   assert.equal((await diagnosed(page))[0], 'double-nodeclaim');

@@ -1,4 +1,4 @@
-// The package as its users get it: packed, installed from the tarball, used in Node.
+// Packs the package, installs the tarball in an empty project and uses it in Node.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const here = join(dirname(fileURLToPath(import.meta.url)), '..');
 const root = join(here, '../..');
 
-test('the packed tarball, installed in an empty project, checks a manifest', (context) => {
+test('checks a manifest from an installed tarball', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'karpwarden-package-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const npm = (args, cwd) => execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

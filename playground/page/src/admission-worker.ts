@@ -1,16 +1,15 @@
-// The policy module, away from the page's own thread.
+// Runs the policy module in a worker.
 
 import type { Json } from './types.ts';
 import { type JsonObject, textAt } from './cluster/json.ts';
 import { type Operation, admissionRequest } from './cluster/request.ts';
-import { type AdmissionResponse, contextAware, isAbout, metadataOf, review, WEBHOOK } from './cluster/server.ts';
-import { fetchModule } from './unpack.ts';
+import { type AdmissionResponse, contextAware, matchesRules, metadataOf, review, WEBHOOK } from './cluster/server.ts';
+import { once } from './once.ts';
 import type { HostCall } from './cluster/inventory.ts';
 
-declare const ENGINE: string;
 declare const POLICY: string;
 
-export interface Loaded {
+export interface PolicyInfo {
   digest: string;
   bytes: number;
   title: string;
@@ -19,7 +18,7 @@ export interface Loaded {
   contextAware: { apiVersion: string; kind: string }[];
 }
 
-export interface Asked {
+export interface ReviewRequest {
   operation: Operation;
   object: Json;
   oldObject: Json;
@@ -30,32 +29,32 @@ export interface Asked {
   connected: boolean;
 }
 
-export interface Answered {
-  /** Null where no rule of the policy is about the request: the API server does not send it. */
+export interface Reviewed {
+  /** Null if no rule of the policy's metadata matches the request: the API server does not send it. */
   response: AdmissionResponse | null;
   calls: HostCall[];
 }
 
 export interface AdmissionMethods {
-  load: { args: []; result: Loaded };
-  review: { args: [Asked]; result: Answered };
+  load: { args: []; result: PolicyInfo };
+  review: { args: [ReviewRequest]; result: Reviewed };
 }
 
-interface Module {
+interface LoadedPolicy {
   module: WebAssembly.Module;
   metadata: Json;
-  loaded: Loaded;
+  info: PolicyInfo;
 }
 
-let loading: Promise<Module> | undefined;
-
-async function load(): Promise<Module> {
-  const bytes = await fetchModule(POLICY, await fetchModule(ENGINE));
+const load = once(async (): Promise<LoadedPolicy> => {
+  const response = await fetch(new URL(POLICY, self.location.href));
+  if (!response.ok) throw new Error(`The policy module could not be fetched: HTTP status ${response.status}`);
+  const bytes = await response.arrayBuffer();
   const [hash, module] = await Promise.all([crypto.subtle.digest('SHA-256', bytes), WebAssembly.compile(bytes)]);
   const metadata = metadataOf(module);
   const digest = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const annotation = (name: string) => textAt(metadata, 'annotations', `io.kubewarden.policy.${name}`);
-  const loaded: Loaded = {
+  const info: PolicyInfo = {
     digest: `sha256:${digest}`,
     bytes: bytes.byteLength,
     title: annotation('title'),
@@ -63,31 +62,23 @@ async function load(): Promise<Module> {
     webhook: WEBHOOK,
     contextAware: contextAware(metadata),
   };
-  return { module, metadata, loaded };
+  return { module, metadata, info };
+});
+
+async function reviewRequest(options: ReviewRequest): Promise<Reviewed> {
+  const { module, metadata, info } = await load();
+  const object = options.operation === 'DELETE' ? null : (options.object as JsonObject);
+  const oldObject = options.operation === 'CREATE' ? null : (options.oldObject as JsonObject);
+  const request = admissionRequest(options.operation, object, oldObject);
+  if (!matchesRules(metadata, request)) return { response: null, calls: [] };
+  const { settings, mode, mutating } = options;
+  const granted = options.connected ? info.contextAware : [];
+  return review({ module, metadata, settings, mode, mutating }, request, options.others as JsonObject[], granted);
 }
 
-function ready(): Promise<Module> {
-  loading ??= load().catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
+type Message = { id: number } & ({ method: 'load'; args: [] } | { method: 'review'; args: [ReviewRequest] });
 
-async function answer(asked: Asked): Promise<Answered> {
-  const { module, metadata, loaded } = await ready();
-  const object = asked.operation === 'DELETE' ? null : (asked.object as JsonObject);
-  const oldObject = asked.operation === 'CREATE' ? null : (asked.oldObject as JsonObject);
-  const request = admissionRequest(asked.operation, object, oldObject);
-  if (!isAbout(metadata, request)) return { response: null, calls: [] };
-  const { settings, mode, mutating } = asked;
-  const granted = asked.connected ? loaded.contextAware : [];
-  return review({ module, metadata, settings, mode, mutating }, request, asked.others as JsonObject[], granted);
-}
-
-type Message = { id: number } & ({ method: 'load'; args: [] } | { method: 'review'; args: [Asked] });
-
-// One after another: every review reserves the address space of an instance.
+// Reviews run one at a time, because every instance reserves address space.
 let last: Promise<void> = Promise.resolve();
 
 self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
@@ -96,7 +87,7 @@ self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 
 async function respond(data: Message): Promise<void> {
   try {
-    const result = data.method === 'load' ? (await ready()).loaded : await answer(data.args[0]);
+    const result = data.method === 'load' ? (await load()).info : await reviewRequest(data.args[0]);
     postMessage({ id: data.id, result });
   } catch (error) {
     postMessage({ id: data.id, error: (error as Error).message });

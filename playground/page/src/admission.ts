@@ -1,7 +1,7 @@
-// The Admission tab: the module that clusters run, and what kubectl would print.
+// The Admission tab: runs the policy module and shows what kubectl prints.
 
 import type { App } from './app.ts';
-import type { Answered, Loaded } from './admission-worker.ts';
+import type { Reviewed, PolicyInfo } from './admission-worker.ts';
 import { groupAndVersion } from './cluster/kinds.ts';
 import type { Operation } from './cluster/request.ts';
 import { copy, count, h, icon } from './dom.ts';
@@ -9,7 +9,7 @@ import type { KubeObject } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
 
-/** How long the policy may take, as in policy-server. */
+/** Time limit of the policy in milliseconds, as in policy-server. */
 const LIMIT = 10_000;
 
 export class AdmissionView {
@@ -17,15 +17,15 @@ export class AdmissionView {
   #operation: Operation = 'CREATE';
   #mode: 'protect' | 'monitor' = 'protect';
   #connected = true;
-  #asked = 0;
+  #latest = 0;
 
   constructor(private readonly app: App) {}
 
   async render(view: HTMLElement): Promise<void> {
     const { app } = this;
-    const asked = ++this.#asked;
+    const request = ++this.#latest;
     const files = app.manifests;
-    if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Fetching the policy module'));
+    if (!view.querySelector('.choices')) view.replaceChildren(h('p', { class: 'calm' }, 'Loading the policy module'));
     try {
       const [objects, loaded, manifest] = await Promise.all([
         app.engine.call('documents', [files, true], LIMIT),
@@ -33,13 +33,13 @@ export class AdmissionView {
         app.engine.call('policy', [app.state.settings, this.#mode], LIMIT),
       ]);
       if (objects.length === 0) {
-        if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No object to send'), 'The API server asks the policy about Kubernetes objects. Paste one.'));
+        if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
         return;
       }
       this.#object = Math.min(this.#object, objects.length - 1);
       const object = objects[this.#object] as KubeObject;
       const old = this.#old(objects, object);
-      const answered = await app.admission.call(
+      const reviewed = await app.admission.call(
         'review',
         [
           {
@@ -55,10 +55,10 @@ export class AdmissionView {
         ],
         LIMIT,
       );
-      if (asked !== this.#asked || app.state.tab !== 'admission') return;
-      this.#draw(view, objects, object, loaded, answered, manifest);
+      if (request !== this.#latest || app.state.tab !== 'admission') return;
+      this.#draw(view, objects, object, loaded, reviewed, manifest);
     } catch (error) {
-      if (asked !== this.#asked || app.state.tab !== 'admission') return;
+      if (request !== this.#latest || app.state.tab !== 'admission') return;
       view.replaceChildren(
         h('div', { class: 'calm' }, h('strong', {}, 'The policy did not answer'), (error as Error).message,
           h('button', { type: 'button', onclick: () => void this.render(view) }, 'Try again')),
@@ -66,7 +66,7 @@ export class AdmissionView {
     }
   }
 
-  /** What the cluster holds before an update: what the review brings, or another document of the same name. */
+  /** The object before an update: from the AdmissionReview, or another document of the same name. */
   #old(objects: KubeObject[], object: KubeObject) {
     if (object.oldObject) return object.oldObject;
     const same = (other: KubeObject) =>
@@ -74,14 +74,14 @@ export class AdmissionView {
     return objects.find(same)?.object ?? object.object ?? null;
   }
 
-  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: Loaded, answered: Answered, manifest: string): void {
+  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: PolicyInfo, reviewed: Reviewed, manifest: string): void {
     const again = () => void this.render(view);
     const scroll = view.scrollTop;
     const focused = document.activeElement?.id;
     view.replaceChildren(
       this.#choices(objects, again),
-      this.#verdict(object, loaded, answered),
-      this.#calls(answered),
+      this.#verdict(object, loaded, reviewed),
+      this.#calls(reviewed),
       this.#source(loaded, manifest),
     );
     view.scrollTop = scroll;
@@ -106,14 +106,14 @@ export class AdmissionView {
       select('object', 'Object', objects.map((object, index) => [String(index), name(object)]), String(this.#object), (value) => (this.#object = Number(value))),
       select('operation', 'Operation', [['CREATE', 'create'], ['UPDATE', 'update'], ['DELETE', 'delete']], this.#operation, (value) => (this.#operation = value as Operation)),
       select('mode', 'Mode of the policy', [['protect', 'protect'], ['monitor', 'monitor']], this.#mode, (value) => (this.#mode = value as 'protect')),
-      h('label', { class: 'check wide' }, connected, 'The policy may look at the cluster, which holds the other documents'),
+      h('label', { class: 'check wide' }, connected, 'The policy may read the other documents as objects of the cluster'),
     );
   }
 
-  #verdict(object: KubeObject, loaded: Loaded, { response }: Answered): HTMLElement {
+  #verdict(object: KubeObject, loaded: PolicyInfo, { response }: Reviewed): HTMLElement {
     if (!response) {
       return h('div', { class: 'part' }, h('p', { class: 'verdict' }, 'Not sent'),
-        h('p', {}, 'The API server does not ask the policy about this: no rule of its manifest names this kind and operation.'));
+        h('p', {}, 'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.'));
     }
     const warned = (response.warnings ?? []).length > 0;
     const word = !response.allowed ? 'Denied' : warned ? 'Allowed, with warnings' : 'Allowed';
@@ -126,12 +126,12 @@ export class AdmissionView {
       h('p', { class: 'verdict', id: 'verdict' }, icon(mark), word),
       this.#kubectl(object, loaded, response),
       this.#block('AdmissionResponse', json, 'response'),
-      patch && this.#block('The patch, decoded', JSON.stringify(JSON.parse(patch), null, 2), 'patch'),
+      patch && this.#block('Decoded patch', JSON.stringify(JSON.parse(patch), null, 2), 'patch'),
     );
   }
 
-  /** What the terminal shows: the warnings first, then what became of the request. */
-  #kubectl(object: KubeObject, loaded: Loaded, response: NonNullable<Answered['response']>): HTMLElement {
+  /** Output of kubectl: warnings first, then the result. */
+  #kubectl(object: KubeObject, loaded: PolicyInfo, response: NonNullable<Reviewed['response']>): HTMLElement {
     const verb = COMMAND[this.#operation];
     const [group] = groupAndVersion(object.apiVersion);
     const named = `${object.kind.toLowerCase()}${group ? `.${group}` : ''}`;
@@ -141,36 +141,36 @@ export class AdmissionView {
       const done = { CREATE: 'created', UPDATE: 'replaced', DELETE: 'deleted' }[this.#operation];
       pre.append(this.#operation === 'DELETE' ? `${named} "${object.name}" deleted` : `${named}/${object.name} ${done}`);
     } else {
-      // k8s.io/apiserver webhook errors ToStatusErr; kubectl cmdutil AddSourceToErr and checkErr.
+      // Wording: ToStatusErr in k8s.io/apiserver, AddSourceToErr and checkErr in kubectl.
       const reason = response.status?.message;
       const denied = `admission webhook "${loaded.webhook}" denied the request${reason ? `: ${reason}` : ' without explanation'}`;
       const when = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' }[this.#operation];
       pre.append(h('span', { class: 'denied' }, `Error from server: error when ${when} "${object.file}": ${denied}`));
     }
-    return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'What kubectl prints', tabindex: 0 }, pre);
+    return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
   }
 
   #block(title: string, text: string, id: string): HTMLElement {
-    const button = h('button', { type: 'button', class: 'small quiet', id: `admission-copy-${id}`, onclick: () => void copy(text, button, (said) => this.app.announce(said)) }, 'Copy');
+    const button = h('button', { type: 'button', class: 'small quiet', id: `admission-copy-${id}`, onclick: () => void copy(text, button, (result) => this.app.announce(result)) }, 'Copy');
     return h('div', { id: `admission-${id}` }, h('div', { class: 'head part-head' }, h('h3', {}, title), button), h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': title }, h('pre', {}, text)));
   }
 
-  #calls({ calls }: Answered): HTMLElement {
+  #calls({ calls }: Reviewed): HTMLElement {
     if (calls.length === 0) return h('div', { hidden: true });
     return h(
       'div',
       { class: 'part' },
-      h('h3', {}, 'What the policy asked the cluster'),
+      h('h3', {}, 'Queries of the policy to the cluster'),
       h('ul', { class: 'notes-plain' }, ...calls.map((call) => h('li', {}, `${call.operation} ${call.apiVersion} ${call.kind}: ${call.refusal ?? 'answered'}`))),
     );
   }
 
-  #source(loaded: Loaded, manifest: string): HTMLElement {
+  #source(loaded: PolicyInfo, manifest: string): HTMLElement {
     return h(
       'div',
       { class: 'part' },
       this.#block('ClusterAdmissionPolicy with these settings', manifest, 'policy'),
-      h('p', { class: 'digest' }, `This is the module itself, as clusters run it: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
+      h('p', { class: 'digest' }, `The page runs the same module as clusters: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
     );
   }
 }

@@ -1,10 +1,10 @@
-// What all parts of the page share: the state, the engine, the last report, and who is told of changes.
+// State that all parts of the page share: files, settings, workers, the last report, and listeners for changes.
 
 import type { AdmissionMethods } from './admission-worker.ts';
-import type { Editor, Listener } from './editor.ts';
+import type { Editor, EditorListener } from './editor.ts';
 import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
-import { Remote, Stopped } from './remote.ts';
+import { WorkerClient, WorkerStopped } from './worker-client.ts';
 import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
 import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
 
@@ -13,11 +13,11 @@ declare const ENGINE_WORKER: string;
 declare const SYMPTOMS_WORKER: string;
 declare const ADMISSION_WORKER: string;
 
-/** How long a check may take, and how long it may take when somebody asks for more. */
+/** Time limits of a check in milliseconds: by default, and after "Allow a minute". */
 export const LIMIT = 10_000;
-export const PATIENT = 60_000;
+export const LONG_LIMIT = 60_000;
 
-/** What the page opens with. */
+/** The example that a first visit opens with. */
 export const FIRST: Readonly<SourceFile> = FIRST_EXAMPLE;
 
 export interface LargeFile {
@@ -25,26 +25,27 @@ export interface LargeFile {
   file: File;
 }
 
+/** Kinds of change that listeners subscribe to. */
 type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection' | 'diagnosis';
 
 export class App {
-  readonly engine = new Remote<EngineMethods>(ENGINE_WORKER);
-  readonly reader = new Remote<SymptomMethods>(SYMPTOMS_WORKER);
-  readonly admission = new Remote<AdmissionMethods>(ADMISSION_WORKER);
+  readonly engine = new WorkerClient<EngineMethods>(ENGINE_WORKER);
+  readonly reader = new WorkerClient<SymptomMethods>(SYMPTOMS_WORKER);
+  readonly admission = new WorkerClient<AdmissionMethods>(ADMISSION_WORKER);
   editor: TextEditor;
   about: About | undefined;
   rules: Rule[] = [];
   report: Report | undefined;
-  /** The report as the engine wrote it. */
+  /** The report, byte for byte as the engine wrote it. */
   reportJson = '';
-  /** Files that are too large for the editor: read piece by piece, for symptoms only. */
+  /** Files too large for the editor. They are read in chunks, for symptoms only. */
   large: LargeFile[] = [];
   diagnosis: Diagnosed | undefined;
   selected: Finding | undefined;
-  /** Whether what is shown may be kept on this device: not in an embedded page, not what a link brought until it is edited. */
+  /** Whether to store the state on this device. False in an embedded page, and for a shared link until its first edit. */
   keeping = true;
 
-  /** The editor itself, once it has come. */
+  /** The full editor, once it has loaded. */
   #rich: Editor | undefined;
   #listeners: [Topic, () => void][] = [];
   #checking = false;
@@ -58,12 +59,12 @@ export class App {
   constructor(
     readonly state: State,
     readonly embedded: boolean,
-    private readonly edits: Pick<Listener, 'fix' | 'explain'>,
+    private readonly edits: Pick<EditorListener, 'fix' | 'explain'>,
   ) {
     this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
   }
 
-  /** Puts the editor in the place of the text area, with what was typed and selected there. */
+  /** Replaces the text area with the full editor and keeps text, selection and focus. */
   async upgrade(): Promise<void> {
     const { Editor } = await import('./editor.ts');
     const plain = this.editor;
@@ -80,10 +81,10 @@ export class App {
     this.#rich.open(this.file.name, this.file.text);
     if (focused) this.#rich.select(selectionStart, selectionEnd, true);
     if (this.report) this.#rich.show(this.report, this.file.name);
-    this.#mark();
+    this.#markEvidence();
   }
 
-  /** The findings at the cursor. */
+  /** Returns the findings at the cursor. */
   atCursor(): Finding[] {
     return this.#rich?.atCursor() ?? [];
   }
@@ -92,17 +93,17 @@ export class App {
     this.#listeners.push([topic, listener]);
   }
 
-  tell(topic: Topic): void {
+  emit(topic: Topic): void {
     for (const [wanted, listener] of this.#listeners) if (wanted === topic) listener();
   }
 
-  /** Reads a text aloud where a screen reader listens; the last one within a second wins. */
+  /** Announces a text to screen readers. A later text within `delay` milliseconds replaces it. */
   announce(text: string, delay = 200): void {
     clearTimeout(this.#speaker);
     this.#speaker = window.setTimeout(() => (byId('live').textContent = text), delay);
   }
 
-  /** A line above the panes, until it is closed. A new one of the same kind takes the place of the old. */
+  /** Shows a notice above the panes until it is dismissed. It replaces an earlier notice of the same kind. */
   notice(kind: string, text: string, actions: [label: string, run: () => void][] = [], bad = false): void {
     document.querySelector(`.notice[data-kind="${kind}"]`)?.remove();
     const close = () => line.remove();
@@ -119,7 +120,7 @@ export class App {
     byId('notices').append(line);
   }
 
-  unnotice(kind: string): void {
+  dismiss(kind: string): void {
     document.querySelector(`.notice[data-kind="${kind}"]`)?.remove();
   }
 
@@ -127,7 +128,7 @@ export class App {
     return this.state.files[this.state.active] ?? { name: 'manifest.yaml', text: '' };
   }
 
-  /** The files that may hold manifests. */
+  /** Files that may contain manifests. */
   get manifests(): SourceFile[] {
     return this.state.files.filter(({ name }) => !isLog(name)).map(({ name, text }) => ({ name, text }));
   }
@@ -138,21 +139,21 @@ export class App {
     this.state.active = Math.max(0, Math.min(index, this.state.files.length - 1));
     this.editor.open(this.file.name, this.file.text);
     if (this.report) this.#rich?.show(this.report, this.file.name);
-    this.#mark();
-    this.tell('files');
+    this.#markEvidence();
+    this.emit('files');
     this.keep();
   }
 
-  /** Puts other files in the place of all. */
+  /** Replaces all files. */
   replaceFiles(files: SourceFile[], active = 0): void {
     this.state.files = files.length > 0 ? files : [{ name: 'manifest.yaml', text: '' }];
     this.#rich?.keep([]);
-    this.#forget();
+    this.#deselect();
     this.open(active);
     this.check();
   }
 
-  /** Adds files; those of a known name take its place. An only file without text makes room, and so does the first example. */
+  /** Adds files; a file replaces another of the same name. A single empty file or the unedited example is dropped. */
   addFiles(files: SourceFile[]): void {
     const { state } = this;
     if ((state.files.length === 1 && !this.file.text.trim()) || this.isUntouched()) state.files = [];
@@ -163,18 +164,18 @@ export class App {
     }
     const last = files.at(0);
     this.#rich?.keep(state.files.map((file) => file.name));
-    this.#forget();
+    this.#deselect();
     this.open(state.files.findIndex((file) => file.name === last?.name));
     this.check();
   }
 
-  /** Whether all there is is the first example, untouched. */
+  /** Whether the only file is the unedited first example. */
   isUntouched(): boolean {
     const [only, ...more] = this.state.files;
     return more.length === 0 && only?.name === FIRST.name && only.text === FIRST.text;
   }
 
-  /** Puts what was pasted in the place of the file that is shown. */
+  /** Replaces the text and name of the active file with a pasted text. */
   replaceExample(text: string, name = 'manifest.yaml'): void {
     this.renameFile(this.state.active, name);
     this.editor.replace(withoutMark(text));
@@ -194,7 +195,7 @@ export class App {
     state.files.splice(index, 1);
     if (state.files.length === 0) state.files.push({ name: 'manifest.yaml', text: '' });
     this.#rich?.keep(state.files.map((file) => file.name));
-    this.#forget();
+    this.#deselect();
     this.open(index <= state.active ? state.active - 1 : state.active);
     this.check();
   }
@@ -206,12 +207,12 @@ export class App {
     const before = file.name;
     file.name = uniqueName(others, wanted);
     this.#rich?.renamed(before, file.name);
-    this.tell('files');
+    this.emit('files');
     this.keep();
     this.check();
   }
 
-  #forget(): void {
+  #deselect(): void {
     this.selected = undefined;
   }
 
@@ -222,7 +223,7 @@ export class App {
     this.check();
   }
 
-  /** Keeps the state on this device, soon. */
+  /** Stores the state on this device after a short delay. */
   keep(): void {
     if (!this.keeping) return;
     clearTimeout(this.#saver);
@@ -232,7 +233,7 @@ export class App {
   keepNow(): void {
     clearTimeout(this.#saver);
     if (this.keeping && !save(this.state)) {
-      this.notice('storage', 'The browser would not keep this text: it is too large or storage is off. It is lost when the page is closed.');
+      this.notice('storage', 'The browser did not store this text because it is too large or storage is disabled. Closing the page loses it.');
     }
   }
 
@@ -241,7 +242,7 @@ export class App {
   change(settings: Settings): void {
     this.state.settings = settings;
     this.keeping = !this.embedded;
-    this.tell('settings');
+    this.emit('settings');
     this.keep();
     this.check();
   }
@@ -250,8 +251,8 @@ export class App {
 
   show(tab: Tab): void {
     this.state.tab = tab;
-    this.#mark();
-    this.tell('tab');
+    this.#markEvidence();
+    this.emit('tab');
     this.keep();
   }
 
@@ -261,33 +262,33 @@ export class App {
     return [...this.state.files.map(({ name, text }) => ({ name, text })), ...this.large];
   }
 
-  /** Takes files that are too large for the editor; those of a known name take its place. */
-  takeLarge(files: LargeFile[]): void {
+  /** Adds files that are too large for the editor; a file replaces another of the same name. */
+  addLarge(files: LargeFile[]): void {
     this.large = [...this.large.filter((one) => !files.some((other) => other.name === one.name)), ...files];
     if (files.length === 0) return;
     if (this.isUntouched()) this.replaceFiles([]);
     this.show('symptoms');
   }
 
-  leaveOut(one: LargeFile): void {
-    this.large = this.large.filter((other) => other !== one);
-    this.tell('report');
+  removeLarge(file: LargeFile): void {
+    this.large = this.large.filter((other) => other !== file);
+    this.emit('report');
   }
 
-  /** What was diagnosed, or that nothing was. */
-  diagnosed(report: Diagnosed | undefined, ms: number): void {
+  /** Stores the result of a diagnosis; undefined if it failed. */
+  setDiagnosis(report: Diagnosed | undefined, ms: number): void {
     this.diagnosis = report;
-    this.#mark();
-    this.tell('diagnosis');
+    this.#markEvidence();
+    this.emit('diagnosis');
     if (!report) return;
     const found = report.findings.filter((one) => one.evidence.length > 0).length;
     const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
     byId('timing').textContent = `read ${count(report.logs.reduce((sum, log) => sum + log.lines, 0), 'line')} in ${time}`;
-    this.announce(found > 0 ? count(found, 'diagnosis', 'diagnoses') : 'No symptom');
+    this.announce(found > 0 ? count(found, 'diagnosis', 'diagnoses') : 'No symptom found');
   }
 
-  /** Marks the lines that a diagnosis rests on, while the diagnoses are shown. */
-  #mark(): void {
+  /** Marks the lines of evidence while the Symptoms tab is open. */
+  #markEvidence(): void {
     const shown = this.state.tab === 'symptoms' ? (this.diagnosis?.findings ?? []) : [];
     const lines = shown.flatMap(({ evidence }) => evidence).filter(({ file }) => file === this.file.name);
     this.#rich?.evidence(lines.flatMap(({ line }) => line ?? []));
@@ -304,16 +305,16 @@ export class App {
 
   // Checking
 
-  /** Checks soon. The pause grows with what the last check took, so that a small manifest is answered at once. */
+  /** Schedules a check. The delay grows with the duration of the last check, so a small manifest is checked at once. */
   check(): void {
     clearTimeout(this.#timer);
-    const pause = this.#took < 60 ? 5 : Math.min(500, this.#took);
-    this.#timer = window.setTimeout(() => void this.#check(), pause);
+    const delay = this.#took < 60 ? 5 : Math.min(500, this.#took);
+    this.#timer = window.setTimeout(() => void this.#check(), delay);
   }
 
-  /** Checks again with a longer limit, until the page is left. */
-  checkPatiently(): void {
-    this.#limit = PATIENT;
+  /** Checks again and raises the time limit until the page is closed. */
+  checkWithLongLimit(): void {
+    this.#limit = LONG_LIMIT;
     this.check();
   }
 
@@ -332,10 +333,10 @@ export class App {
       this.report = JSON.parse(json) as Report;
       this.#keepSelection();
       byId('timing').textContent = this.#summary(ms);
-      this.unnotice('check');
+      this.dismiss('check');
       const same = files.every((file) => file.name !== this.file.name || file.text === this.file.text);
       if (same) this.#rich?.show(this.report, this.file.name);
-      this.tell('report');
+      this.emit('report');
     } catch (error) {
       this.#failed(error as Error);
     } finally {
@@ -358,31 +359,31 @@ export class App {
   #failed(error: Error): void {
     byId('timing').textContent = 'not checked';
     const again = (): [string, () => void] => ['Check again', () => this.check()];
-    if (error instanceof Stopped && error.why === 'cancelled') {
+    if (error instanceof WorkerStopped && error.why === 'cancelled') {
       this.notice('check', 'The check was cancelled. The next change starts a new one.', [again()]);
-    } else if (error instanceof Stopped && error.why === 'time') {
+    } else if (error instanceof WorkerStopped && error.why === 'time') {
       const seconds = Math.round(this.#limit / 1000);
       this.notice(
         'check',
-        `The check took longer than ${seconds} s and was ended; the page works on. Check fewer documents at once, or let it take a minute.`,
-        [['Allow a minute', () => this.checkPatiently()]],
+        `The check took longer than ${seconds} s and was cancelled. Check fewer documents at a time, or allow a minute.`,
+        [['Allow a minute', () => this.checkWithLongLimit()]],
         true,
       );
-    } else if (error instanceof Stopped) {
+    } else if (error instanceof WorkerStopped) {
       this.notice(
         'check',
-        `The engine stopped: ${error.message}. It was started again. Please report the manifest that did it.`,
+        `The engine stopped: ${error.message}. It has been restarted. Please report the manifest that caused this.`,
         [again()],
         true,
       );
     } else {
-      this.notice('check', `Nothing was checked. ${error.message}`, [], true);
+      this.notice('check', `The check failed: ${error.message}`, [], true);
     }
-    this.tell('report');
+    this.emit('report');
   }
 
   cancel(): void {
-    this.engine.stop(new Stopped('cancelled', 'cancelled'));
+    this.engine.stop(new WorkerStopped('cancelled', 'cancelled'));
   }
 
   // Findings
@@ -397,15 +398,15 @@ export class App {
     const here = this.atCursor()[0];
     if (here && here !== this.selected) {
       this.selected = here;
-      this.tell('selection');
+      this.emit('selection');
     }
   }
 
-  /** Selects a finding: shows its file and its place. */
+  /** Selects a finding and shows its location in the editor. */
   jump(finding: Finding, focus: boolean): void {
     this.selected = finding;
     this.goTo(finding.file, finding.offset ?? 0, finding.endOffset ?? 0, focus);
-    this.tell('selection');
+    this.emit('selection');
   }
 
   goTo(file: string, from: number, to: number, focus: boolean): void {
@@ -416,7 +417,7 @@ export class App {
     if (focus) document.body.dataset.pane = 'editor';
   }
 
-  /** The next or the previous finding, from the selected one or from the cursor on. */
+  /** Selects the next or previous finding, starting from the selected finding or the cursor. */
   step(by: 1 | -1): void {
     const findings = this.report?.findings ?? [];
     if (findings.length === 0) {
@@ -431,7 +432,7 @@ export class App {
     this.announce(`${number} of ${findings.length}: ${next.severity}, ${next.rule}, line ${next.line}. ${next.message}. ${next.help}`);
   }
 
-  /** Makes the edits of a fix in the files they are for. */
+  /** Applies the edits of fixes to their files. */
   apply(fixes: readonly Fix[]): void {
     const { active } = this.state;
     const edits = fixes.flatMap((fix) => fix.edits);

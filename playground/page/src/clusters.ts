@@ -1,14 +1,14 @@
-// Files of several clusters: each folder is one, as `--cluster` has it.
+// Groups files by cluster: one folder per cluster, like `--cluster` on the command line.
 
 import type { FilesOfCluster, SymptomFile } from './types.ts';
 
-/** The folder of a cluster: that of a file below those that all files share; empty for a file beside them. */
+/** Returns the first folder below the folders that all files share; empty for a file outside such a folder. */
 function folderOf(name: string, shared: number): string {
   const folders = name.split('/').slice(0, -1);
   return folders.length > shared ? folders.slice(0, shared + 1).join('/') : '';
 }
 
-/** The files by their folders, in the order of names; what is in none comes first, and is a cluster without a name. */
+/** Groups files by folder, sorted by name. Files outside a folder come first, as a cluster without a name. */
 export function byFolder(files: SymptomFile[]): FilesOfCluster[] {
   const paths = files.map(({ name }) => name.split('/').slice(0, -1));
   const [first = [], ...others] = paths;
@@ -23,7 +23,7 @@ export function byFolder(files: SymptomFile[]): FilesOfCluster[] {
   return named.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The folders, where there are several. */
+/** Returns the folders; empty if there are fewer than two. */
 export function foldersOf(files: SymptomFile[]): string[] {
   const names = byFolder(files).map(({ name }) => name).filter(Boolean);
   return names.length > 1 ? names : [];

@@ -1,4 +1,4 @@
-// A modal dialog: a title, a way out, and what is in it.
+// Modal dialog with a title and a close button.
 
 import { h, icon } from './dom.ts';
 
@@ -16,7 +16,7 @@ export function dialog(title: string, ...body: Node[]): HTMLDialogElement {
     box.remove();
     before?.focus();
   });
-  // A click on the backdrop lands on the dialog itself, outside of its box.
+  // A click on the backdrop targets the dialog element but lies outside its box.
   box.addEventListener('pointerdown', (event) => {
     const { left, right, top, bottom } = box.getBoundingClientRect();
     const outside = event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom;

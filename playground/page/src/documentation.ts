@@ -1,59 +1,73 @@
-// A rule's page in the panel, from the same comment that the terminal and the reference print.
+// The article of a rule or symptom, shown in the panel. The same article is a page with its own address (rules/NAME).
 
-import { type App, PATIENT } from './app.ts';
+import type { App } from './app.ts';
 import { h, icon } from './dom.ts';
-import { inline, markdown } from './markdown.ts';
+import { once } from './once.ts';
 
-let texts: Promise<Record<string, string>> | undefined;
+declare const ARTICLES_JSON: string;
 
-/** The documentation of the rules. */
-export function documentation(app: App): Promise<Record<string, string>> {
-  texts ??= app.engine.call('documentation', [], PATIENT).catch((error: unknown) => {
-    texts = undefined;
-    throw error;
-  });
-  return texts;
+interface Article {
+  summary: string;
+  /** HTML that `playground/assemble` renders when the page is built. */
+  html: string;
 }
 
-const CAUGHT_BY: Record<string, string> = {
-  'api-server': 'the API server refuses it',
-  controller: 'the controller fails at run time',
-  nobody: 'nobody else tells',
-};
+export const fetchArticles = once(async () => {
+  const response = await fetch(new URL(ARTICLES_JSON, document.baseURI));
+  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+  return (await response.json()) as Record<string, Article>;
+});
 
-export async function documentationView(app: App, name: string, view: HTMLElement, back: () => void): Promise<void> {
-  const rule = app.rules.find((one) => one.name === name);
+/** Shows the article of `name`. `explain` shows another article, `back` closes this one. */
+export async function showArticle(app: App, name: string, view: HTMLElement, explain: (name: string) => void, back: () => void): Promise<void> {
   const title = h('h2', { tabindex: -1 }, name);
+  const origin = app.state.tab === 'symptoms' ? 'Symptoms' : 'Findings';
   const page = h(
     'article',
-    { class: 'doc', 'aria-label': `Rule ${name}` },
-    h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), rule ? 'Findings' : 'Symptoms'),
+    { class: 'doc', 'aria-label': `Documentation of ${name}` },
+    h(
+      'div',
+      { class: 'doc-bar' },
+      h('button', { type: 'button', class: 'quiet small back', onclick: back }, icon('back'), origin),
+      h('a', { class: 'quiet small', href: address(name), target: '_blank', rel: 'noopener' }, 'Open as a page'),
+    ),
     title,
   );
-  if (rule) {
-    const releases = rule.since === rule.until ? rule.since : `${rule.since}–${rule.until}`;
-    const fix = { none: 'no fix', safe: 'safe fix', unsafe: 'fix to look at' }[rule.fix];
-    page.append(
-      h('p', {}, ...inline(`${rule.summary.charAt(0).toUpperCase()}${rule.summary.slice(1)}.`)),
-      h('p', { class: 'facts' }, [rule.severity, rule.family, `Karpenter ${releases}`, CAUGHT_BY[rule.caughtBy], fix].join(' · ')),
-    );
-  }
   view.replaceChildren(page);
   view.scrollTop = 0;
   title.focus({ preventScroll: true });
   try {
-    // The page of a symptom has its title and facts in it.
-    const text = rule ? (await documentation(app))[name] : (await app.reader.call('page', [name], PATIENT)).replace(/^# .*\n/, '');
-    if (!text) throw new Error('unknown');
-    page.append(
-      ...markdown(text, (code, language) => {
-        const block = h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Example' }, h('pre', {}, code));
-        if (!language.startsWith('yaml')) return block;
-        const open = () => app.addFiles([{ name: `${name}.yaml`, text: `${code}\n` }]);
-        return h('div', {}, block, h('button', { type: 'button', class: 'small quiet try', onclick: open }, 'Open in the editor'));
-      }),
-    );
+    const article = (await fetchArticles())[name];
+    if (!article) throw new Error(`no article named ${name}`);
+    page.append(...connect(app, name, article.html, explain));
   } catch {
-    page.append(h('p', {}, 'The documentation could not be fetched. Check the connection and choose "Why" again; the terminal has it too: ', h('code', {}, `karpwarden explain ${name}`)));
+    page.append(h('p', {}, 'The documentation could not be fetched. Check the connection and choose "Why" again, or run ', h('code', {}, `karpwarden explain ${name}`)));
   }
+}
+
+const address = (name: string) => `rules/${name}.html`;
+
+/** Parses the HTML of an article and connects its examples to the editor and its links to the panel. */
+function connect(app: App, name: string, html: string, explain: (name: string) => void): ChildNode[] {
+  const { body } = new DOMParser().parseFromString(html, 'text/html');
+  for (const button of body.querySelectorAll('button')) {
+    const text = button.previousElementSibling?.textContent ?? '';
+    const extension = text.startsWith('{"') ? 'log' : 'yaml';
+    button.addEventListener('click', () => app.addFiles([{ name: `${name}.${extension}`, text }]));
+  }
+  for (const link of body.querySelectorAll('a')) {
+    const rule = /^([\w-]+)\.html$/.exec(link.getAttribute('href') ?? '')?.[1];
+    if (rule) {
+      link.href = address(rule);
+      link.addEventListener('click', (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        explain(rule);
+      });
+    } else {
+      link.target = '_blank';
+      link.rel = 'noopener noreferrer';
+    }
+  }
+  return [...body.childNodes];
 }

@@ -1,9 +1,9 @@
-// Elements without markup: whatever comes from a manifest, a link or a file name only ever becomes text.
+// DOM helpers. They never parse markup, so text from a manifest, a link or a file name stays text.
 
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
 
-/** An element with attributes, listeners (`onclick`) and children. */
+/** Creates an element with attributes, listeners (`onclick`) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -19,14 +19,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The element of the page with this id. */
+/** Returns the element with this id. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no #${id}`);
   return element as T;
 }
 
-/** An icon of the sprite in the page. */
+/** Creates an icon from the sprite in index.html. */
 export function icon(name: string): SVGSVGElement {
   const space = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(space, 'svg');
@@ -43,14 +43,14 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
 
-/** Saves a text as a file. */
+/** Downloads a text as a file. */
 export function download(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Copies a text and says so on the button that asked for it. */
+/** Copies a text to the clipboard and shows the result on the button. */
 export async function copy(text: string, button: HTMLElement, announce: (text: string) => void): Promise<void> {
   const label = button.querySelector('.label') ?? button;
   const before = label.textContent;
@@ -59,8 +59,8 @@ export async function copy(text: string, button: HTMLElement, announce: (text: s
     label.textContent = 'Copied';
     announce('Copied');
   } catch {
-    label.textContent = 'Not copied: the browser refused';
-    announce('Not copied: the browser refused');
+    label.textContent = 'Not copied: the browser denied access';
+    announce('Not copied: the browser denied access');
   }
   setTimeout(() => (label.textContent = before), 2000);
 }

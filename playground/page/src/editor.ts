@@ -1,4 +1,4 @@
-// The editor: CodeMirror in a shadow root, where its styles are constructed sheets that the content policy allows.
+// Full editor: CodeMirror in a shadow root. There its styles are constructed sheets, which the content policy allows.
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
@@ -32,20 +32,20 @@ import {
 import { tags } from '@lezer/highlight';
 
 import { icon, h } from './dom.ts';
-import { message } from './markdown.ts';
+import { message } from './message.ts';
 import type { TextEditor } from './plain-editor.ts';
 import { isLog, withoutMark } from './state.ts';
 import type { Finding, Report } from './types.ts';
 
-/** What the editor tells the page. */
-export interface Listener {
+/** Events of the editor. */
+export interface EditorListener {
   edited(text: string): void;
   moved(offset: number): void;
   fix(finding: Finding): void;
   explain(rule: string): void;
 }
 
-// Lines end at "\n" alone, so that a position counts what the engine counts: a "\r" is a letter that is not shown.
+// Lines end at "\n" only, so that editor positions equal the engine's UTF-16 offsets. A "\r" is a hidden character.
 const lineEnds = EditorState.lineSeparator.of('\n');
 
 const hiddenReturn = Decoration.replace({});
@@ -63,7 +63,7 @@ const windowsLineEnds = ViewPlugin.fromClass(
   },
   {
     decorations: (plugin) => plugin.decorations,
-    // "\r\n" is crossed and deleted as one.
+    // The cursor crosses "\r\n" in one step, and deletion removes both characters.
     provide: (plugin) =>
       EditorView.atomicRanges.of((view) => {
         const both = new RangeSetBuilder<Decoration>();
@@ -76,7 +76,7 @@ const windowsLineEnds = ViewPlugin.fromClass(
   },
 );
 
-/** Nothing stands between "\r" and "\n", whatever moved it there. */
+/** Keeps the cursor out of the gap between "\r" and "\n". */
 const beforeReturns = EditorState.transactionFilter.of((transaction) => {
   if (!transaction.selection) return transaction;
   const { newDoc, newSelection } = transaction;
@@ -86,7 +86,7 @@ const beforeReturns = EditorState.transactionFilter.of((transaction) => {
   return [transaction, { selection: EditorSelection.create(ranges, newSelection.mainIndex), sequential: true }];
 });
 
-/** Enter ends a line as the line before it ends. */
+/** Enter inserts the line ending of the current line. */
 const windowsEnter = {
   key: 'Enter',
   run(view: EditorView): boolean {
@@ -99,7 +99,7 @@ const windowsEnter = {
   },
 };
 
-/** The lines that a diagnosis rests on. */
+/** Highlights the lines of evidence of a diagnosis. */
 const setEvidence = StateEffect.define<readonly number[]>();
 const evidenceLine = Decoration.line({ class: 'cm-evidence' });
 const evidence = StateField.define<DecorationSet>({
@@ -239,7 +239,7 @@ export class Editor implements TextEditor {
 
   constructor(
     host: HTMLElement,
-    private readonly listener: Listener,
+    private readonly listener: EditorListener,
   ) {
     const root = host.attachShadow({ mode: 'open' });
     const parent = h('div', { part: 'editor' });
@@ -301,7 +301,7 @@ export class Editor implements TextEditor {
     if (update.selectionSet) this.listener.moved(this.view.state.selection.main.head);
   }
 
-  /** Shows a file. Each keeps its own history, selection and folds. */
+  /** Shows a file. Each file keeps its undo history, selection and folds. */
   open(name: string, text: string): void {
     if (this.#name) this.#states.set(this.#name, this.view.state);
     this.#name = name;
@@ -312,7 +312,7 @@ export class Editor implements TextEditor {
     this.#silent = false;
   }
 
-  /** Forgets the histories of files that are no longer there. */
+  /** Drops the editor state of all other files. */
   keep(names: readonly string[]): void {
     for (const name of this.#states.keys()) {
       if (!names.includes(name)) this.#states.delete(name);
@@ -327,7 +327,7 @@ export class Editor implements TextEditor {
     if (this.#name === from) this.#name = to;
   }
 
-  /** Marks what was found in the file that is shown. */
+  /** Marks the findings of the open file. */
   show(report: Report, name: string): void {
     const { doc } = this.view.state;
     this.#findings = report.findings.filter((finding) => finding.file === name && finding.offset !== null);
@@ -345,14 +345,14 @@ export class Editor implements TextEditor {
         from: line.from + indent,
         to: line.from + line.text.trimEnd().length,
         severity: 'error',
-        message: `not read: ${unread.message}`,
-        renderMessage: () => h('div', { class: 'tip tip-error' }, h('div', {}, `not read: ${unread.message}`)),
+        message: `unreadable: ${unread.message}`,
+        renderMessage: () => h('div', { class: 'tip tip-error' }, h('div', {}, `unreadable: ${unread.message}`)),
       });
     }
     this.view.dispatch(setDiagnostics(this.view.state, marks));
   }
 
-  /** Marks these lines of the file that is shown, and no others. */
+  /** Replaces the highlighted lines of the open file. */
   evidence(lines: readonly number[]): void {
     this.view.dispatch({ effects: setEvidence.of(lines) });
   }
@@ -378,13 +378,13 @@ export class Editor implements TextEditor {
     this.view.focus();
   }
 
-  /** The findings whose place touches the cursor. */
+  /** Returns the findings at the cursor. */
   atCursor(): Finding[] {
     const { head } = this.view.state.selection.main;
     return this.#findings.filter((finding) => (finding.offset ?? 0) <= head && head <= (finding.endOffset ?? 0));
   }
 
-  /** Selects a range and scrolls to it; the focus moves only where that is wanted. */
+  /** Selects a range and scrolls to it; moves the focus only if `focus` is set. */
   select(from: number, to: number, focus: boolean): void {
     const end = this.view.state.doc.length;
     const range = EditorSelection.range(Math.min(from, end), Math.min(to, end));
@@ -395,13 +395,13 @@ export class Editor implements TextEditor {
     if (focus) this.view.focus();
   }
 
-  /** Makes edits as one step that can be undone. */
+  /** Applies edits as one undoable step. */
   apply(edits: readonly { offset: number; endOffset: number; text: string }[]): void {
     const changes = edits.map(({ offset, endOffset, text }) => ({ from: offset, to: endOffset, insert: text }));
     this.view.dispatch({ changes, userEvent: 'input.fix', scrollIntoView: false });
   }
 
-  /** Makes the text another one, as one step that can be undone. What is the same at both ends stays. */
+  /** Replaces the text as one undoable step. It changes only the part between the common start and end. */
   replace(text: string): void {
     const before = this.view.state.doc.toString();
     let from = 0;

@@ -1,31 +1,23 @@
-// The engine, away from the page's own thread: a check can take as long as it likes, and be ended.
+// Runs the engine in a worker, so that a long check never blocks typing and can be cancelled.
 
 import init, * as engine from '../../build/engine/karpwarden.js';
-import { type Handlers, answer } from './answer.ts';
-import { fetchModule } from './unpack.ts';
+import { type Handlers, serve } from './worker-server.ts';
+import { once } from './once.ts';
 import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
 
 declare const ENGINE: string;
 declare const RULES: string;
 
-const module = fetchModule(ENGINE);
-const ready = module.then((bytes) => init({ module_or_path: bytes }));
+const ready = init({ module_or_path: new URL(ENGINE, self.location.href) });
 
-let texts: Promise<string> | undefined;
+/** Documentation of the rules as JSON. Only SARIF contains it, so it loads when used. */
+const documentation = once(async () => {
+  const response = await fetch(new URL(RULES, self.location.href)).catch(() => undefined);
+  if (!response?.ok) throw 'the documentation of the rules could not be fetched';
+  return response.text();
+});
 
-/** The rules' documentation, as JSON: packed against the module, which has many of its words. */
-function documentation(): Promise<string> {
-  texts ??= module
-    .then((before) => fetchModule(RULES, before))
-    .then((bytes) => new TextDecoder().decode(bytes))
-    .catch(() => {
-      texts = undefined;
-      throw 'the documentation could not be fetched';
-    });
-  return texts;
-}
-
-/** The engine reads no clock. */
+/** Today's date; the engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
 
 const methods: Handlers<EngineMethods> = {
@@ -38,7 +30,6 @@ const methods: Handlers<EngineMethods> = {
     const json = engine.check(JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today());
     return { json, ms: performance.now() - before };
   },
-  documentation: async () => JSON.parse(await documentation()) as Record<string, string>,
   sarif: async (files, settings) =>
     engine.sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), await documentation()),
   fix: (files, settings) =>
@@ -48,4 +39,4 @@ const methods: Handlers<EngineMethods> = {
   policy: (settings, mode) => engine.policy(JSON.stringify(settings), mode),
 };
 
-answer(ready, methods);
+serve(ready, methods);

@@ -1,7 +1,8 @@
-// The examples menu; its content is the repository's examples folder, gathered when the page is built.
+// Examples menu. The build collects its content from the examples folder of the repository.
 
 import type { App } from './app.ts';
 import { h } from './dom.ts';
+import { once } from './once.ts';
 import type { Tab } from './state.ts';
 import type { SourceFile } from './types.ts';
 
@@ -10,24 +11,17 @@ declare const EXAMPLES_JSON: string;
 interface Example {
   name: string;
   title: string;
-  /** The tab that answers it. */
+  /** The tab that shows the result. */
   tab: Tab;
   files: SourceFile[];
 }
 
 const GROUPS = { findings: 'Manifests', symptoms: 'Logs, events and status' };
 
-let examples: Promise<Example[]> | undefined;
-
-export function fetchExamples(): Promise<Example[]> {
-  examples ??= fetch(new URL(EXAMPLES_JSON, document.baseURI))
-    .then((answer) => answer.json() as Promise<Example[]>)
-    .catch((error: unknown) => {
-      examples = undefined;
-      throw error;
-    });
-  return examples;
-}
+const fetchExamples = once(async () => {
+  const response = await fetch(new URL(EXAMPLES_JSON, document.baseURI));
+  return (await response.json()) as Example[];
+});
 
 export function examplesMenu(app: App, button: HTMLButtonElement): void {
   const menu = h('div', { class: 'menu', popover: 'auto', role: 'menu', 'aria-label': 'Examples' });
@@ -40,8 +34,8 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     app.large = [];
     app.show(example.tab);
     app.replaceFiles(example.files.map(({ name, text }) => ({ name, text })));
-    const own = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
-    if (own) app.notice('example', `Showing the example ${example.name}.`, [['Bring my text back', () => app.replaceFiles(before, active)]]);
+    const replacedOwnText = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
+    if (replacedOwnText) app.notice('example', `Showing the example ${example.name}.`, [['Restore my text', () => app.replaceFiles(before, active)]]);
     app.announce(`Example ${example.name} opened`);
     app.editor.focus();
   };

@@ -1,28 +1,28 @@
-// Files as tabs; files and folders dropped or chosen.
+// File tabs, and files and folders that are dropped or opened.
 
 import type { App, LargeFile } from './app.ts';
 import { byId, count, h, icon } from './dom.ts';
 import { isLog, settingsOf, withoutMark } from './state.ts';
 import type { SourceFile } from './types.ts';
 
-/** What is taken from a drop: the rest would not fit into a page. */
+/** Limits of one drop: number of files, and their total size in bytes. */
 const FILES = 500;
-const LETTERS = 16 << 20;
-const TAKEN = /\.(ya?ml|jsonl?|log|txt|out)$/i;
-/** A longer log is not shown in the editor. */
+const BYTES = 16 << 20;
+const KNOWN = /\.(ya?ml|jsonl?|log|txt|out)$/i;
+/** Size in bytes up to which a log opens in the editor. */
 export const EDITABLE = 1 << 20;
 
 export function fileTabs(app: App): void {
   const bar = byId('files');
   const render = () => {
     const { files, active } = app.state;
-    const grave = new Map<string, 'error' | 'warning'>();
+    const worst = new Map<string, 'error' | 'warning'>();
     for (const { file, severity } of app.report?.findings ?? []) {
-      if (severity === 'error' || (severity === 'warning' && !grave.has(file))) grave.set(file, severity);
+      if (severity === 'error' || (severity === 'warning' && !worst.has(file))) worst.set(file, severity);
     }
-    for (const { file } of app.report?.unreadable ?? []) grave.set(file, 'error');
+    for (const { file } of app.report?.unreadable ?? []) worst.set(file, 'error');
     const focused = bar.contains(document.activeElement);
-    bar.replaceChildren(...files.map((file, index) => tab(app, file, index, index === active, grave.get(file.name))));
+    bar.replaceChildren(...files.map((file, index) => tab(app, file, index, index === active, worst.get(file.name))));
     const selected = bar.querySelector<HTMLElement>('[aria-current]');
     selected?.parentElement?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (focused) selected?.focus();
@@ -33,7 +33,7 @@ export function fileTabs(app: App): void {
     if (!bar.querySelector('.rename')) render();
   });
   bar.addEventListener('keydown', (event) => keys(app, event));
-  // The first click of two may have drawn the tabs anew.
+  // The first click of a double click may have redrawn the tabs.
   bar.addEventListener('dblclick', ({ clientX, clientY }) => {
     const box = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('.file');
     if (box) rename(app, box, [...bar.children].indexOf(box));
@@ -48,7 +48,7 @@ export function fileTabs(app: App): void {
   dropping(app);
 }
 
-function tab(app: App, file: SourceFile, index: number, selected: boolean, grave: 'error' | 'warning' | undefined): HTMLElement {
+function tab(app: App, file: SourceFile, index: number, selected: boolean, worst: 'error' | 'warning' | undefined): HTMLElement {
   const button = h(
     'button',
     {
@@ -60,7 +60,7 @@ function tab(app: App, file: SourceFile, index: number, selected: boolean, grave
       onclick: () => index !== app.state.active && app.open(index),
     },
     h('span', { class: 'name' }, file.name),
-    grave && h('span', { class: `badge ${grave}` }, grave === 'error' ? '●' : '▲', h('span', { class: 'hidden' }, ` has ${grave}s`)),
+    worst && h('span', { class: `badge ${worst}` }, worst === 'error' ? '●' : '▲', h('span', { class: 'hidden' }, ` has ${worst}s`)),
   );
   const close = h(
     'button',
@@ -95,7 +95,7 @@ function rename(app: App, box: HTMLElement, index: number): void {
     const wanted = input.value;
     input.remove();
     if (take) app.renameFile(index, wanted);
-    app.tell('files');
+    app.emit('files');
     byId('files').querySelector<HTMLElement>('[aria-current]')?.focus();
   };
   input.addEventListener('blur', () => finish(true));
@@ -121,7 +121,7 @@ function dropping(app: App): void {
   addEventListener('dragleave', (event) => {
     if (carriesFiles(event) && --inside <= 0) veil.hidden = true;
   });
-  // Before the editor sees it, which would insert the text.
+  // The capture phase comes before the editor, which would insert the text.
   addEventListener('dragover', (event) => carriesFiles(event) && event.preventDefault(), true);
   addEventListener(
     'drop',
@@ -132,14 +132,14 @@ function dropping(app: App): void {
       inside = 0;
       veil.hidden = true;
       const items = [...(event.dataTransfer?.items ?? [])];
-      // Entries have to be asked for before the first pause.
+      // The browser clears the entries after the first await.
       const entries = items.map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
       const plain = [...(event.dataTransfer?.files ?? [])];
       const found: Found[] = [];
-      let passed = 0;
-      if (entries.length > 0) for (const entry of entries) passed += await walk(entry, found);
+      let skipped = 0;
+      if (entries.length > 0) for (const entry of entries) skipped += await walk(entry, found);
       else found.push(...plain.map((file) => ({ path: file.name, file })));
-      await take(app, found, passed);
+      await take(app, found, skipped);
     },
     true,
   );
@@ -150,38 +150,38 @@ interface Found {
   file: File;
 }
 
-/** Gathers the files below an entry; says how many were passed by. */
+/** Collects the files below an entry and returns how many were skipped because of the limits. */
 async function walk(entry: FileSystemEntry, found: Found[], depth = 0): Promise<number> {
   const path = entry.fullPath.replace(/^\//, '');
   if (entry.isFile) {
-    // A file named outright is always taken; in a folder only those that may hold manifests.
-    if ((depth > 0 && !TAKEN.test(entry.name)) || found.length >= FILES) return depth > 0 ? 0 : 1;
+    // A file dropped directly is always taken; in a folder only files with a known extension are.
+    if ((depth > 0 && !KNOWN.test(entry.name)) || found.length >= FILES) return depth > 0 ? 0 : 1;
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
     found.push({ path, file });
     return 0;
   }
   if (depth > 32) return 1;
   const reader = (entry as FileSystemDirectoryEntry).createReader();
-  let passed = 0;
+  let skipped = 0;
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return passed;
+    if (some.length === 0) return skipped;
     some.sort((one, other) => (one.name < other.name ? -1 : 1));
     for (const below of some) {
       if (below.name === 'node_modules' || below.name.startsWith('.')) continue;
-      passed += await walk(below, found, depth + 1);
+      skipped += await walk(below, found, depth + 1);
     }
   }
 }
 
-async function take(app: App, found: Found[], passed: number): Promise<void> {
+async function take(app: App, found: Found[], skipped: number): Promise<void> {
   const files: SourceFile[] = [];
-  let left = LETTERS;
+  let left = BYTES;
   const large: LargeFile[] = [];
-  let tooMuch = passed;
+  let tooMany = skipped;
   for (const { path, file } of found) {
     if (files.length >= FILES) {
-      tooMuch++;
+      tooMany++;
       continue;
     }
     if (file.size > (isLog(path) ? Math.min(left, EDITABLE) : left)) {
@@ -195,16 +195,16 @@ async function take(app: App, found: Found[], passed: number): Promise<void> {
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   if (files.length > 0) app.addFiles(files);
-  app.takeLarge(large);
+  app.addLarge(large);
   if (files.some(({ name }) => isLog(name))) app.show('symptoms');
-  if (tooMuch > 0) {
-    app.notice('drop', `${count(tooMuch, 'file was', 'files were')} left out: the page takes ${FILES}. The command line takes them all.`);
+  if (tooMany > 0) {
+    app.notice('drop', `${count(tooMany, 'file was', 'files were')} skipped: the page opens at most ${FILES}. The command line has no such limit.`);
   }
   if (files.length > 0) app.announce(`${count(files.length, 'file')} opened`);
-  else if (found.length === 0) app.notice('drop', 'No manifest and no log in there: .yaml, .yml, .json, .jsonl, .log, .txt or .out.');
+  else if (found.length === 0) app.notice('drop', 'No manifest or log found. The page opens .yaml, .yml, .json, .jsonl, .log, .txt and .out files.');
   const manifests = large.filter(({ name }) => !isLog(name));
   if (manifests.length > 0) {
-    app.notice('large', `${manifests.map(({ name }) => name).join(', ')}: too large for the editor, so read for symptoms only. The command line checks it: karpwarden check.`);
+    app.notice('large', `${manifests.map(({ name }) => name).join(', ')}: too large for the editor, so it is searched for symptoms only. Check it on the command line: karpwarden check.`);
   }
 }
 
@@ -212,9 +212,9 @@ async function takeSettings(app: App, text: string): Promise<void> {
   const { problems, settings } = await app.engine.call('settings', [text], 10_000);
   if (settings) {
     app.change(settingsOf(settings));
-    app.notice('settings', 'The settings were taken from karpwarden.yaml.');
+    app.notice('settings', 'The settings were loaded from karpwarden.yaml.');
   } else {
-    const said = problems.map((problem) => `line ${problem.line}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`);
-    app.notice('settings', `karpwarden.yaml was not taken. ${said.join('; ')}`, [], true);
+    const mistakes = problems.map((problem) => `line ${problem.line}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`);
+    app.notice('settings', `karpwarden.yaml was not loaded. ${mistakes.join('; ')}`, [], true);
   }
 }

@@ -1,25 +1,27 @@
-// The list of findings: what is wrong, what to write instead, who else would have told.
+// The Findings tab: list of findings with help, fixes and documentation.
 
 import type { App } from './app.ts';
 import { count, copy, download, h, icon } from './dom.ts';
 import { fixAll, preview } from './fixes.ts';
-import { message } from './markdown.ts';
+import { asMarkdown } from './issue.ts';
+import { message } from './message.ts';
+import { downloadSarif } from './sarif.ts';
 import type { Finding, Report } from './types.ts';
 
-/** So many are listed at once; a button brings more. */
+/** Number of findings shown at a time. */
 const PAGE = 200;
 
 const CAUGHT_BY = {
-  'api-server': 'The API server would have told you: it refuses this at apply.',
-  controller: 'The controller would have told you, after it was accepted: it fails at run time.',
-  nobody: 'Nobody else would have told you.',
+  'api-server': 'The API server also refuses this when you apply it.',
+  controller: 'The API server accepts this; the controller fails on it later.',
+  nobody: 'Nothing else reports this: neither the API server nor the controller.',
 };
 
-type Order = 'place' | 'severity' | 'rule' | 'object';
+type Order = 'position' | 'severity' | 'rule' | 'object';
 const RANK = { error: 0, warning: 1, info: 2 };
 
 export class FindingsView {
-  #order: Order = 'place';
+  #order: Order = 'position';
   #shown = PAGE;
   #previewed: Finding | undefined;
   #items = new Map<Finding, HTMLElement>();
@@ -59,7 +61,7 @@ export class FindingsView {
       this.#order = select.value as Order;
       if (this.#view) this.render(this.#view);
     } });
-    for (const [value, label] of [['place', 'as in the text'], ['severity', 'by severity'], ['rule', 'by rule'], ['object', 'by object']]) {
+    for (const [value, label] of [['position', 'by position'], ['severity', 'by severity'], ['rule', 'by rule'], ['object', 'by object']]) {
       const option = h('option', { value }, label);
       option.selected = value === this.#order;
       select.append(option);
@@ -71,13 +73,13 @@ export class FindingsView {
       h('label', {}, 'Order', select),
       h('span', { class: 'grow' }),
       fixable > 0 &&
-        h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Fix all safe (${fixable})`),
+        h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Apply safe fixes (${fixable})`),
       h('button', { type: 'button', class: 'small quiet', onclick: (event: Event) =>
         void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)) }, 'Copy as Markdown'),
       h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () =>
         download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json') }, 'JSON'),
-      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download SARIF', title: 'Download SARIF, for code scanning', onclick: async () =>
-        (await import('./later.ts')).downloadSarif(this.app) }, 'SARIF'),
+      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download SARIF', title: 'Download SARIF, for code scanning', onclick: () =>
+        void downloadSarif(this.app) }, 'SARIF'),
     );
   }
 
@@ -87,8 +89,8 @@ export class FindingsView {
       if (this.#order === 'rule') return finding.rule;
       return `${finding.kind}/${finding.namespace}/${finding.name}`;
     };
-    if (this.#order === 'place') return report.findings;
-    // The sort is stable: within the same key the order of the text remains.
+    if (this.#order === 'position') return report.findings;
+    // The sort is stable, so findings with the same key stay in document order.
     return [...report.findings].sort((one, other) => (key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : 0));
   }
 
@@ -129,7 +131,7 @@ export class FindingsView {
     return item;
   }
 
-  /** What stands below the message: all of it for the selected finding, the fix for any. */
+  /** Fills the part below the message: help and fix for every finding, details for the selected one. */
   #fill(item: HTMLElement, finding: Finding, open: boolean): void {
     const selected = finding === this.app.selected;
     item.classList.toggle('selected', selected);
@@ -165,7 +167,7 @@ export class FindingsView {
     if (finding && item) this.#fill(item, finding, (this.app.report?.findings.length ?? 0) <= 4);
   }
 
-  /** Shows what a fix would change. */
+  /** Shows the change that a fix makes. */
   preview(finding: Finding): void {
     const before = this.#previewed;
     this.#previewed = finding;
@@ -174,7 +176,7 @@ export class FindingsView {
     this.#items.get(finding)?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Follows a selection made in the editor or by key. */
+  /** Updates the list after a selection in the editor or by key. */
   select(): void {
     for (const [finding, item] of this.#items) {
       if (item.classList.contains('selected') !== (finding === this.app.selected)) this.#refresh(finding);
@@ -192,11 +194,11 @@ export class FindingsView {
     if (checked === 0) {
       const template = report.skipped.some(({ reason }) => reason.startsWith('template'));
       const advice = template
-        ? h('span', {}, 'This is a template. Render it first, such as with ', h('code', {}, 'helm template'), ', and paste what comes out.')
-        : 'No document in here is one that the rules read.';
+        ? h('span', {}, 'This is a template. Render it first, for example with ', h('code', {}, 'helm template'), ', and paste the output.')
+        : 'None of the documents is a kind that Karpwarden checks.';
       return h('div', { class: 'calm' }, h('strong', {}, 'Nothing was checked'), advice);
     }
-    const accepted = suppressed > 0 ? ` ${count(suppressed, 'finding is', 'findings are')} accepted by the settings or the author.` : '';
+    const accepted = suppressed > 0 ? ` ${count(suppressed, 'finding is', 'findings are')} suppressed by settings or annotations.` : '';
     return h(
       'div',
       { class: 'calm' },
@@ -217,14 +219,14 @@ export class FindingsView {
         this.app.goTo(file, before === 0 ? 0 : before + 1, before === 0 ? 0 : before + 1, true);
       };
       list.append(h('li', { class: 'unread' }, icon('error'), h('span', {},
-        h('strong', {}, 'Not read: '), ...message(reason), ' · ',
+        h('strong', {}, 'Unreadable: '), ...message(reason), ' · ',
         h('button', { type: 'button', class: 'link', onclick: editor }, `${many ? `${file}, ` : ''}line ${line}`))));
     }
     const reasons = new Map<string, number>();
     for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     for (const [reason, number] of reasons) list.append(h('li', {}, `${count(number, 'document')} skipped: ${reason}`));
     if (summary.suppressed > 0 && report.findings.length > 0) {
-      list.append(h('li', {}, `${count(summary.suppressed, 'finding')} accepted by the settings or the author`));
+      list.append(h('li', {}, `${count(summary.suppressed, 'finding')} suppressed by settings or annotations`));
     }
     return list.childElementCount > 0 ? list : null;
   }
@@ -235,7 +237,7 @@ function sentence(text: string): string {
   return /[.!?:]$/.test(first) ? first : `${first}.`;
 }
 
-/** The counts, each with its shape and word. */
+/** Counts by severity, each with icon and word. */
 export function counts(report: Report): HTMLElement[] {
   const { errors, warnings, infos } = report.summary;
   const parts: HTMLElement[] = [];
@@ -245,23 +247,7 @@ export function counts(report: Report): HTMLElement[] {
   add('error', errors, 'error');
   add('warning', warnings, 'warning');
   add('info', infos, 'info');
-  if (report.unreadable.length > 0) parts.push(h('span', {}, icon('error'), `${report.unreadable.length} not read`));
+  if (report.unreadable.length > 0) parts.push(h('span', {}, icon('error'), `${report.unreadable.length} unreadable`));
   if (parts.length === 0) parts.push(h('span', {}, report.summary.checked > 0 ? icon('clean') : null, 'No findings'));
   return parts;
-}
-
-/** Manifest, findings and link, for an issue. */
-export function asMarkdown(app: App, link = ''): string {
-  const fence = (text: string) => '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
-  const lines: string[] = [];
-  for (const { name, text } of app.state.files) {
-    const ticks = fence(text);
-    lines.push(`**${name.replace(/[\\`*_[\]<>]/g, '\\$&')}**`, '', `${ticks}yaml`, text.replace(/\n$/, ''), ticks, '');
-  }
-  for (const { severity, rule, kind, name, line, file, message: text, help, url } of app.report?.findings ?? []) {
-    const object = `${kind}/${name}`.replaceAll('`', "'");
-    lines.push(`- **${severity}** [${rule}](${url}) \`${object}\`, ${file.replace(/[\\`*_[\]<>]/g, '\\$&')} line ${line}: ${text}${help ? `; ${help}` : ''}`);
-  }
-  lines.push('', `Karpwarden ${app.report?.version ?? ''}, Karpenter ${app.report?.karpenterVersion ?? ''}${link ? `, [open](${link})` : ''}`);
-  return `${lines.join('\n')}\n`;
 }

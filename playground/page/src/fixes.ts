@@ -1,17 +1,17 @@
-// Fixes: what they would change, shown before it is done; all the safe ones at once.
+// Preview and application of fixes.
 
 import { type App, LIMIT } from './app.ts';
 import { count, h } from './dom.ts';
 import type { Edit, Finding, Fix } from './types.ts';
 
-/** A stretch of lines that changes. */
+/** A run of changed lines. */
 interface Hunk {
   line: number;
   before: string[];
   after: string[];
 }
 
-/** The lines that edits change in a text. */
+/** Returns the lines that edits change in a text. */
 export function hunks(text: string, edits: readonly Edit[]): Hunk[] {
   const found: Hunk[] = [];
   const ordered = [...edits].sort((one, other) => one.offset - other.offset);
@@ -21,7 +21,7 @@ export function hunks(text: string, edits: readonly Edit[]): Hunk[] {
     const start = text.lastIndexOf('\n', first.offset - 1) + 1;
     let end = endOfLine(text, first.endOffset);
     const together = [first];
-    // Edits of the same lines are one change.
+    // Edits on the same lines form one hunk.
     for (index++; index < ordered.length; index++) {
       const next = ordered[index] as Edit;
       if (next.offset > end) break;
@@ -38,7 +38,7 @@ export function hunks(text: string, edits: readonly Edit[]): Hunk[] {
     const lines = (stretch: string) => stretch.split('\n').map((line) => line.replace(/\r$/, ''));
     let [before, behind] = [lines(text.slice(start, end)), lines(after)];
     let line = text.slice(0, start).split('\n').length;
-    // Lines that stay the same at both ends are not part of it.
+    // Unchanged lines at both ends are not part of the hunk.
     while (before.length > 0 && before[0] === behind[0]) {
       [before, behind] = [before.slice(1), behind.slice(1)];
       line++;
@@ -50,13 +50,13 @@ export function hunks(text: string, edits: readonly Edit[]): Hunk[] {
 }
 
 function endOfLine(text: string, offset: number): number {
-  // A line that is removed with its end brings no other line with it.
+  // An edit that ends after a line break does not touch the next line.
   if (offset > 0 && text[offset - 1] === '\n') return offset;
   const end = text.indexOf('\n', offset);
   return end < 0 ? text.length : end;
 }
 
-/** The change as it would be made, with the buttons to make it or not. */
+/** Shows the change of a fix, with buttons to apply or cancel it. */
 export function preview(app: App, finding: Finding, fix: Fix, close: () => void): HTMLElement {
   const text = app.state.files.find((file) => file.name === finding.file)?.text ?? '';
   const row = (kind: 'removed' | 'added', line: number, content: string) =>
@@ -77,24 +77,24 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
     app.announce(`Fixed: ${fix.title}`);
     app.editor.focus();
   };
-  const note = fix.safe ? null : h('span', { class: 'help' }, 'Look at it first: it may not be what you meant.');
-  const make = h('button', { type: 'button', class: 'primary small', onclick: apply }, 'Make the change');
+  const note = fix.safe ? null : h('span', { class: 'help' }, 'Unsafe fix: review the change first, because it may alter the meaning.');
+  const make = h('button', { type: 'button', class: 'primary small', onclick: apply }, 'Apply the fix');
   const view = h(
     'div',
     { class: 'preview', role: 'group', 'aria-label': `Change: ${fix.title}` },
     h('pre', { tabindex: 0 }, ...rows),
-    h('div', { class: 'actions' }, make, h('button', { type: 'button', class: 'small', onclick: close }, 'Leave it'), note),
+    h('div', { class: 'actions' }, make, h('button', { type: 'button', class: 'small', onclick: close }, 'Cancel'), note),
   );
   requestAnimationFrame(() => make.focus());
   return view;
 }
 
-/** Makes all safe fixes that mend, as the command line does. */
+/** Applies all safe fixes, like `karpwarden check --fix`. */
 export async function fixAll(app: App): Promise<void> {
   const { active } = app.state;
   const files = app.manifests;
-  const mended = await app.engine.call('fix', [files, app.state.settings], LIMIT);
-  for (const { name, text } of mended.files) {
+  const fixed = await app.engine.call('fix', [files, app.state.settings], LIMIT);
+  for (const { name, text } of fixed.files) {
     const index = app.state.files.findIndex((file) => file.name === name);
     const stale = app.state.files[index]?.text !== files.find((file) => file.name === name)?.text;
     if (index < 0 || stale) continue;
@@ -102,9 +102,9 @@ export async function fixAll(app: App): Promise<void> {
     app.editor.replace(text);
   }
   if (app.state.active !== active) app.open(active);
-  app.announce(mended.applied > 0 ? `${count(mended.applied, 'fix', 'fixes')} made` : 'No safe fix could be made');
-  if (mended.refused.length > 0) {
-    const said = mended.refused.slice(0, 5).map(({ rule, line, reason }) => `${rule}, line ${line}: ${reason}`);
-    app.notice('fix', `${count(mended.refused.length, 'fix was', 'fixes were')} not made. ${said.join('; ')}`);
+  app.announce(fixed.applied > 0 ? `${count(fixed.applied, 'fix', 'fixes')} applied` : 'No safe fix could be applied');
+  if (fixed.refused.length > 0) {
+    const reasons = fixed.refused.slice(0, 5).map(({ rule, line, reason }) => `${rule}, line ${line}: ${reason}`);
+    app.notice('fix', `${count(fixed.refused.length, 'fix was', 'fixes were')} not applied. ${reasons.join('; ')}`);
   }
 }

@@ -1,10 +1,7 @@
-// What the first look does not need, in one piece.
+// Parts that the first view does not need, loaded as one script.
 
 export { AdmissionView } from './admission.ts';
 export { ReleasesView } from './releases.ts';
 export { SymptomsView } from './symptoms.ts';
 export { settingsDialog } from './settings.ts';
-export { downloadSarif } from './sarif.ts';
 export { shareDialog } from './share-dialog.ts';
-export { documentation } from './documentation.ts';
-export { fetchExamples } from './examples.ts';

@@ -1,8 +1,8 @@
-// The page: what is on it, what it opens with, and which keys it knows.
+// Entry point of the page: start-up, panel, tabs, toolbar, keys and shared links.
 
-import { App, FIRST, PATIENT } from './app.ts';
+import { App, FIRST } from './app.ts';
 import { byId, h } from './dom.ts';
-import { documentationView } from './documentation.ts';
+import { fetchArticles, showArticle } from './documentation.ts';
 import { examplesMenu } from './examples.ts';
 import { EDITABLE, fileTabs } from './files.ts';
 import { FindingsView, counts } from './findings.ts';
@@ -24,7 +24,7 @@ const state: State = {
 };
 
 const view = byId('view');
-/** The rule whose page is shown in the place of the findings. */
+/** The rule or symptom whose article the panel shows. */
 let explained: string | undefined;
 
 const app = new App(state, embedded, {
@@ -66,7 +66,7 @@ async function back(): Promise<void> {
 
 async function draw(): Promise<void> {
   if (explained !== undefined) {
-    if (view.querySelector('.doc h2')?.textContent !== explained) void documentationView(app, explained, view, () => void back());
+    if (view.querySelector('.doc h2')?.textContent !== explained) void showArticle(app, explained, view, explain, () => void back());
     return;
   }
   if (state.tab === 'findings') return findings.render(view);
@@ -77,14 +77,14 @@ async function draw(): Promise<void> {
   });
   try {
     const part = await lazy[tab];
-    if (state.tab === tab) await part.render(view);
+    if (state.tab === tab && explained === undefined) await part.render(view);
   } catch {
     delete lazy[tab];
-    view.replaceChildren(h('p', { class: 'calm' }, 'This part of the page could not be fetched. Check the connection and choose the tab again.'));
+    view.replaceChildren(h('p', { class: 'calm' }, 'This tab could not be fetched. Check the connection and open the tab again.'));
   }
 }
 
-/** The count of what is shown: of findings, or of diagnoses; nothing while there is no answer. */
+/** Updates the count of findings or diagnoses in the header and returns it; empty without a report. */
 function showCount(): string {
   const isLog = state.tab === 'symptoms';
   const report = isLog ? app.diagnosis : app.report;
@@ -106,7 +106,7 @@ app.on('selection', () => {
   if (state.tab === 'findings' && explained === undefined) findings.select();
 });
 
-// Tabs of the panel
+// Panel tabs
 
 const tabs = [...byId('tabs').querySelectorAll<HTMLButtonElement>('[role="tab"]')];
 const nameOf = (tab: HTMLElement) => tab.id.replace('tab-', '') as Tab;
@@ -147,7 +147,7 @@ new MutationObserver(panes).observe(document.body, { attributeFilter: ['data-pan
 byId('show-editor').addEventListener('click', () => (document.body.dataset.pane = 'editor'));
 byId('show-panel').addEventListener('click', () => (document.body.dataset.pane = 'panel'));
 
-// The bar
+// Toolbar
 
 const release = byId<HTMLSelectElement>('release');
 const cluster = byId<HTMLInputElement>('cluster');
@@ -178,7 +178,7 @@ function paint(): void {
   const { theme } = state;
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  const label = `Theme: ${theme === 'system' ? 'as the system' : theme}`;
+  const label = `Theme: ${theme === 'system' ? 'same as system' : theme}`;
   byId('theme').setAttribute('aria-label', label);
   byId('theme').title = label;
 }
@@ -215,19 +215,19 @@ addEventListener('keydown', (event) => {
     findings.preview(finding);
   }
 });
-// Who comes with a manifest in the clipboard pastes it, wherever the cursor is: it takes the example's place.
+// A manifest pasted anywhere on the page replaces the first example.
 addEventListener(
   'paste',
   (event) => {
     const text = event.clipboardData?.getData('text/plain') ?? '';
-    const elsewhere = event.target instanceof Element && event.target.closest('input, dialog') !== null;
+    const inField = event.target instanceof Element && event.target.closest('input, dialog') !== null;
     const isLog = looksLikeLog(text);
-    const room = app.isUntouched() || !app.file.text.trim();
-    if (elsewhere || !(isLog ? room || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched())) return;
+    const mayReplace = app.isUntouched() || !app.file.text.trim();
+    if (inField || !(isLog ? mayReplace || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched())) return;
     event.preventDefault();
     event.stopPropagation();
     if (!isLog) app.replaceExample(text);
-    else if (text.length > EDITABLE) app.takeLarge([{ name: 'pasted.log', file: new File([text], 'pasted.log') }]);
+    else if (text.length > EDITABLE) app.addLarge([{ name: 'pasted.log', file: new File([text], 'pasted.log') }]);
     else {
       app.replaceExample(text, 'controller.log');
       app.show('symptoms');
@@ -237,7 +237,7 @@ addEventListener(
 );
 addEventListener('pagehide', () => app.keepNow());
 
-// A link that was opened, or pasted into this very page
+// Shared links, opened or pasted into this page
 
 async function openLink(): Promise<void> {
   const fragment = location.hash.slice(1);
@@ -247,21 +247,22 @@ async function openLink(): Promise<void> {
     const shared = await decode(fragment);
     const before = structuredClone(state);
     app.keepNow();
-    // The own text stays in storage until what the link brought is edited.
+    // The visitor's own text stays stored until the shared text is edited.
     app.keeping = false;
     if (shared.settings) {
       state.settings = shared.settings;
-      app.tell('settings');
+      app.emit('settings');
     }
-    if (shared.files?.some(({ name }) => isLog(name))) app.show('symptoms');
-    if (shared.files) app.replaceFiles(shared.files);
-    else app.check();
+    if (shared.files) {
+      app.show(shared.files.some(({ name }) => isLog(name)) ? 'symptoms' : 'findings');
+      app.replaceFiles(shared.files);
+    } else app.check();
     if (stored?.files.length && !embedded) {
-      app.notice('link', 'This was opened from a link.', [
-        ['Back to my own text', () => {
+      app.notice('link', 'You opened a shared link.', [
+        ['Restore my text', () => {
           app.keeping = true;
           state.settings = before.settings;
-          app.tell('settings');
+          app.emit('settings');
           app.replaceFiles(before.files, before.active);
         }],
       ]);
@@ -284,16 +285,19 @@ if (embedded) {
   });
 }
 app.open(state.active);
-app.tell('tab');
+app.emit('tab');
+const firstReport = new Promise<void>((resolve) => app.on('report', resolve));
 void openLink().then(() => app.check());
 const started = app.engine.call('start', [], 60_000);
-// What finds comes before what edits: on a slow connection the first finding shows sooner.
+// The editor loads after the first report, so that findings show sooner on a slow connection. A slow check delays it by
+// two seconds at most.
 void started
+  .then(() => Promise.race([firstReport, new Promise((resolve) => setTimeout(resolve, 2000))]))
   .catch(() => undefined)
   .then(() => app.upgrade())
   .catch(() => {
     const reload: [string, () => void] = ['Reload', () => location.reload()];
-    app.notice('editor', 'The editor could not be fetched. The text area works; reload the page for the rest.', [reload]);
+    app.notice('editor', 'The editor could not be fetched. The plain text area still works; reload the page for the full editor.', [reload]);
   });
 started.then(
   ({ about, rules }) => {
@@ -302,38 +306,29 @@ started.then(
     byId('version').textContent = `Karpwarden ${about.version}`;
     showSettings();
     if (state.tab === 'releases') void draw();
-    const asked = new URLSearchParams(location.search).get('rule');
-    if (asked) void explainAsked(asked);
+    const name = new URLSearchParams(location.search).get('rule');
+    if (name) void explainFromAddress(name);
     const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
-    if (!embedded) idle(() => void settle());
+    if (!embedded) idle(() => void workOffline());
   },
-  (error: Error) => app.notice('start', `The engine did not start: ${error.message}. Reload the page; if that does not help, this browser may be too old for it.`, [['Reload', () => location.reload()]], true),
+  (error: Error) => app.notice('start', `The engine did not start: ${error.message}. Reload the page. If that does not help, this browser may be too old.`, [['Reload', () => location.reload()]], true),
 );
 
-/** Shows the page of a rule or a symptom that the address names. */
-async function explainAsked(name: string): Promise<void> {
-  if (app.rules.some((rule) => rule.name === name)) return explain(name);
-  if (!(await app.reader.call('page', [name], PATIENT))) return;
-  app.show('symptoms');
+/** Shows the article of the rule or symptom in the address (`?rule=NAME`). */
+async function explainFromAddress(name: string): Promise<void> {
+  const articles = await fetchArticles().catch(() => ({}));
+  if (!Object.hasOwn(articles, name)) return;
+  app.show(app.rules.some((rule) => rule.name === name) ? 'findings' : 'symptoms');
   explain(name);
 }
 
-/** When there is nothing else to do: the page learns to work offline, and fetches what it may be asked for. */
-async function settle(): Promise<void> {
-  const { serviceWorker } = navigator;
-  if (serviceWorker) {
-    try {
-      const late = new Promise((resolve) => setTimeout(resolve, 5000));
-      await Promise.race([serviceWorker.register('sw.js').then(() => serviceWorker.ready), late]);
-    } catch {
-      // Without one the page works as long as there is a connection.
-    }
-  }
+/** Registers the service worker, which makes the page work offline. */
+async function workOffline(): Promise<void> {
   try {
-    const { documentation, fetchExamples } = await import('./later.ts');
-    await Promise.all([app.admission.call('load', [], 120_000), documentation(app), fetchExamples()]);
-    byId('offline').hidden = !serviceWorker?.controller;
+    await navigator.serviceWorker.register('sw.js');
+    await navigator.serviceWorker.ready;
+    byId('offline').hidden = false;
   } catch {
-    // Each is fetched again when it is asked for, and says so if it cannot be.
+    // Without a service worker the page needs a connection.
   }
 }

@@ -1,17 +1,17 @@
-// What stands in the editor's place until that has come: a text area. It takes text and tells of it, and no more.
+// Text area that takes input until the full editor has loaded.
 
 import { h } from './dom.ts';
 import { withoutMark } from './state.ts';
 
-/** What the page asks of an editor. */
+/** Operations that both editors support. */
 export interface TextEditor {
   open(name: string, text: string): void;
   focus(): void;
-  /** Selects a range and scrolls to it; the focus moves only where that is wanted. */
+  /** Selects a range and scrolls to it; moves the focus only if `focus` is set. */
   select(from: number, to: number, focus: boolean): void;
-  /** Makes edits as one step. */
+  /** Applies edits as one step. */
   apply(edits: readonly { offset: number; endOffset: number; text: string }[]): void;
-  /** Makes the text another one, as one step. */
+  /** Replaces the text as one step. */
   replace(text: string): void;
 }
 
@@ -32,10 +32,10 @@ export class PlainEditor implements TextEditor {
     private readonly edited: (text: string) => void,
   ) {
     host.append(this.area);
-    this.area.addEventListener('input', () => this.#tell(withoutMark(this.area.value)));
+    this.area.addEventListener('input', () => this.#changed(withoutMark(this.area.value)));
   }
 
-  #tell(text: string): void {
+  #changed(text: string): void {
     this.#text = text;
     this.edited(text);
   }
@@ -64,6 +64,6 @@ export class PlainEditor implements TextEditor {
 
   replace(text: string): void {
     this.area.value = text;
-    this.#tell(text);
+    this.#changed(text);
   }
 }

@@ -1,11 +1,11 @@
-// Which releases accept each document, what changes between two, and what an upgrade brings.
+// The Releases tab: releases that accept each document, and the changes between two releases.
 
 import type { App } from './app.ts';
 import { count, h } from './dom.ts';
-import { message } from './markdown.ts';
+import { message } from './message.ts';
 import type { About, Finding, KubeObject, Report } from './types.ts';
 
-/** The newest patch of every minor that a set of releases such as `1.0.0-1.0.8, 1.1-1.14` holds. */
+/** Returns the minors whose newest patch release is in a set such as `1.0.0-1.0.8, 1.1-1.14`. */
 export function minorsOf(releases: string, about: About): Set<string> {
   const parts = (text: string) => text.split('.').map(Number);
   const newest = about.releases.map(({ name, newest }) => ({ name, parts: [...parts(newest), 0, 0].slice(0, 3) }));
@@ -20,7 +20,7 @@ export function minorsOf(releases: string, about: About): Set<string> {
   for (const run of releases.split(', ').filter(Boolean)) {
     const [first = '', last = first] = run.split('-');
     const from = [...parts(first), 0].slice(0, 3);
-    // A minor stands for all its patches.
+    // A minor includes all its patch releases.
     const to = parts(last).length === 2 ? [...parts(last), Infinity] : parts(last);
     for (const release of newest) {
       if (!below(release.parts, from) && !below(to, release.parts)) held.add(release.name);
@@ -29,16 +29,17 @@ export function minorsOf(releases: string, about: About): Set<string> {
   return held;
 }
 
-interface Placed {
+/** A finding with the minors it occurs in. */
+interface FindingByRelease {
   finding: Finding;
-  at: Set<string>;
+  minors: Set<string>;
 }
 
 export class ReleasesView {
   #from = '';
   #to = '';
   #turn: 'from' | 'to' = 'from';
-  #asked = 0;
+  #latest = 0;
 
   constructor(private readonly app: App) {}
 
@@ -50,7 +51,7 @@ export class ReleasesView {
     const [oldest = '', newest = ''] = [names[0], names.at(-1)];
     this.#to ||= newest;
     this.#from ||= names.includes(app.report?.karpenterVersion ?? '') && app.report?.karpenterVersion !== newest ? (app.report?.karpenterVersion ?? oldest) : oldest;
-    const asked = ++this.#asked;
+    const request = ++this.#latest;
     const files = app.manifests;
     let report: Report;
     let objects: KubeObject[];
@@ -62,16 +63,16 @@ export class ReleasesView {
       report = JSON.parse(checked.json) as Report;
       objects = found;
     } catch (error) {
-      if (asked === this.#asked) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
+      if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
       return;
     }
-    if (asked !== this.#asked || app.state.tab !== 'releases') return;
-    const placed = report.findings.map((finding) => ({ finding, at: minorsOf(finding.releases, about) }));
+    if (request !== this.#latest || app.state.tab !== 'releases') return;
+    const placed = report.findings.map((finding) => ({ finding, minors: minorsOf(finding.releases, about) }));
     const again = () => this.#draw(view, report, objects, placed, names, about, again);
     again();
   }
 
-  #draw(view: HTMLElement, report: Report, objects: KubeObject[], placed: Placed[], names: string[], about: About, again: () => void): void {
+  #draw(view: HTMLElement, report: Report, objects: KubeObject[], placed: FindingByRelease[], names: string[], about: About, again: () => void): void {
     const scroll = view.scrollTop;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.release;
     view.replaceChildren(
@@ -118,7 +119,7 @@ export class ReleasesView {
       const many = this.app.state.files.length > 1;
       const title = inside.slice(0, 3).map((object) => `${object.kind}/${object.name}`).join(', ') || `document ${index + 1}`;
       const more = inside.length > 3 ? ` and ${inside.length - 3} more` : '';
-      const sum = at.size === names.length ? 'accepted by all' : at.size === 0 ? 'accepted by none' : `accepted by ${releases}`;
+      const sum = at.size === names.length ? 'accepted by every release' : at.size === 0 ? 'rejected by every release' : `accepted by ${releases}`;
       const cells = names.map((name) => {
         const yes = at.has(name);
         return h('td', {}, h('button', { type: 'button', tabindex: -1, class: `cell ${yes ? 'yes' : 'no'}`, 'aria-pressed': chosen(name), 'aria-label': `${name}: ${yes ? 'accepted' : 'refused'}`, title: `${name}: ${yes ? 'accepted' : 'refused'}`, onclick: () => this.#choose(name, again) }, yes ? '✓' : '✕'));
@@ -127,40 +128,40 @@ export class ReleasesView {
     }
     const none = (report.accepted ?? []).length === 0;
     return none
-      ? h('div', { class: 'calm' }, h('strong', {}, 'No Karpenter object in here'), 'Releases differ in what they accept of NodePools, NodeClaims, node classes and overlays.')
+      ? h('div', { class: 'calm' }, h('strong', {}, 'No Karpenter object found'), 'Releases differ in which NodePools, NodeClaims, node classes and overlays they accept.')
       : h('div', { class: 'strips', role: 'region', 'aria-label': 'Accepted by release', tabindex: 0 }, table);
   }
 
-  #upgrade(placed: Placed[], names: string[]): HTMLElement {
+  #upgrade(placed: FindingByRelease[], names: string[]): HTMLElement {
     const [from, to] = [names.indexOf(this.#from), names.indexOf(this.#to)];
     const heading = h('h3', {}, `From ${this.#from} to ${this.#to}`);
     if (from === to) return h('div', { class: 'part' }, heading, h('p', {}, 'Choose two different releases to see what an upgrade between them changes.'));
-    const way = from < to ? names.slice(from + 1, to + 1) : names.slice(to, from).reverse();
+    const path = from < to ? names.slice(from + 1, to + 1) : names.slice(to, from).reverse();
     const list = h('ul', { class: 'changes' });
-    for (const { finding, at } of placed) {
-      const bites = way.find((name) => at.has(name));
-      if (!at.has(this.#from) && bites) list.append(h('li', {}, this.#change('comes', finding, `from ${bites} on`)));
-      else if (at.has(this.#from) && !at.has(this.#to)) {
-        const gone = way.find((name) => !at.has(name));
-        list.append(h('li', {}, this.#change('goes', finding, `gone in ${gone}`)));
+    for (const { finding, minors } of placed) {
+      const since = path.find((name) => minors.has(name));
+      if (!minors.has(this.#from) && since) list.append(h('li', {}, this.#change('comes', finding, since)));
+      else if (minors.has(this.#from) && !minors.has(this.#to)) {
+        const until = path.find((name) => !minors.has(name));
+        list.append(h('li', {}, this.#change('goes', finding, until ?? '')));
       }
     }
-    const stay = placed.filter(({ at }) => at.has(this.#from) && at.has(this.#to)).length;
+    const stay = placed.filter(({ minors }) => minors.has(this.#from) && minors.has(this.#to)).length;
     return h(
       'div',
       { class: 'part', id: 'upgrade' },
       heading,
       list.childElementCount > 0 ? list : h('p', {}, 'Nothing changes for these documents.'),
-      stay > 0 && h('p', { class: 'digest' }, `${count(stay, 'finding holds', 'findings hold')} before and after.`),
+      stay > 0 && h('p', { class: 'digest' }, `${count(stay, 'finding occurs', 'findings occur')} before and after.`),
     );
   }
 
-  #boundaries(placed: Placed[], names: string[]): HTMLElement {
+  #boundaries(placed: FindingByRelease[], names: string[]): HTMLElement {
     const list = h('ul', { class: 'changes' });
     for (let index = 1; index < names.length; index++) {
       const [before = '', after = ''] = [names[index - 1], names[index]];
-      const comes = placed.filter(({ at }) => !at.has(before) && at.has(after));
-      const goes = placed.filter(({ at }) => at.has(before) && !at.has(after));
+      const comes = placed.filter(({ minors }) => !minors.has(before) && minors.has(after));
+      const goes = placed.filter(({ minors }) => minors.has(before) && !minors.has(after));
       if (comes.length + goes.length === 0) continue;
       list.append(
         h(
@@ -172,10 +173,10 @@ export class ReleasesView {
         ),
       );
     }
-    return h('div', { class: 'part' }, h('h3', {}, 'What changes at each release'), list.childElementCount > 0 ? list : h('p', {}, 'Nothing: all releases say the same of these documents.'));
+    return h('div', { class: 'part' }, h('h3', {}, 'Changes at each release'), list.childElementCount > 0 ? list : h('p', {}, 'The findings are the same for every release.'));
   }
 
-  #change(kind: 'comes' | 'goes', finding: Finding, when: string): HTMLElement {
+  #change(kind: 'comes' | 'goes', finding: Finding, since: string): HTMLElement {
     const jump = () => this.app.goTo(finding.file, finding.offset ?? 0, finding.endOffset ?? 0, true);
     return h(
       'div',
@@ -185,7 +186,7 @@ export class ReleasesView {
         'div',
         {},
         h('button', { type: 'button', class: 'link mono', onclick: jump }, finding.rule),
-        ` ${kind === 'comes' ? 'new' : 'no longer'}${when ? `, ${when}` : ''} · ${finding.kind}/${finding.name}, line ${finding.line}`,
+        ` ${kind === 'comes' ? 'new' : 'gone'}${since ? ` since ${since}` : ''} · ${finding.kind}/${finding.name}, line ${finding.line}`,
         h('div', {}, ...message(finding.message)),
       ),
     );

@@ -1,4 +1,4 @@
-// The findings for code scanning, as `karpwarden check --format sarif` writes them.
+// Findings for code scanning, byte for byte as `karpwarden check --format sarif` prints them.
 
 import { type App, LIMIT } from './app.ts';
 import { download } from './dom.ts';
@@ -6,9 +6,9 @@ import { download } from './dom.ts';
 export async function downloadSarif(app: App): Promise<void> {
   try {
     const log = await app.engine.call('sarif', [app.manifests, app.state.settings], LIMIT);
-    app.unnotice('sarif');
+    app.dismiss('sarif');
     download('karpwarden.sarif', `${log}\n`, 'application/sarif+json');
   } catch (error) {
-    app.notice('sarif', `No SARIF was made: ${(error as Error).message}. Check the connection and try again.`, [], true);
+    app.notice('sarif', `The SARIF file could not be created: ${(error as Error).message}. Check the connection and try again.`, [], true);
   }
 }

@@ -1,4 +1,4 @@
-// The settings: the policy's own keys as a form, and as text. The engine reads them and names every mistake.
+// Settings dialog: the keys of karpwarden.yaml as a form and as text. The engine validates them.
 
 import type { App } from './app.ts';
 import { dialog } from './dialog.ts';
@@ -11,7 +11,7 @@ const LIMIT = 10_000;
 export function settingsDialog(app: App): void {
   const form = new Form(app);
   dialog('Settings', form.body);
-  void form.look();
+  void form.validate();
 }
 
 class Form {
@@ -21,14 +21,14 @@ class Form {
   #exceptions = h('div', { class: 'exceptions' });
   #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
   #policy = h('pre');
-  #looked = 0;
+  #latest = 0;
 
   constructor(private readonly app: App) {
     this.#settings = structuredClone(app.state.settings);
     this.body.append(
       this.#basics(),
       this.#levels(),
-      this.#accepted(),
+      this.#exceptionFields(),
       this.#asText(),
       this.#asPolicy(),
       this.#device(),
@@ -39,7 +39,7 @@ class Form {
 
   #set(change: (settings: Settings) => void): void {
     change(this.#settings);
-    void this.look(true);
+    void this.validate(true);
   }
 
   #basics(): HTMLElement {
@@ -69,12 +69,12 @@ class Form {
       'fieldset',
       {},
       h('div', { class: 'two' },
-        h('label', { class: 'stack' }, 'Karpenter release', release, h('span', { class: 'help' }, 'What is wrong depends on it.')),
-        text('kubernetesVersion', 'Kubernetes version', 'For what depends on it, such as AMI families.', 'not assumed, such as 1.33'),
-        text('clusterName', 'Cluster name', 'Objects that name another cluster are found by it.', 'such as prod-eu-1')),
-      truth('completeInventory', 'Every NodePool and node class is here.', 'What is absent here is missing in the cluster.'),
-      truth('allowIgnoreAnnotation', 'Authors may accept findings in the cluster', 'with the annotation karpwarden/ignore.'),
-      truth('fix', 'The policy mends what it safely can', 'and the request goes through.'),
+        h('label', { class: 'stack' }, 'Karpenter release', release, h('span', { class: 'help' }, 'Rules and limits differ between releases.')),
+        text('kubernetesVersion', 'Kubernetes version', 'Needed by some rules, such as those on AMI families.', 'for example 1.33'),
+        text('clusterName', 'Cluster name', 'Objects that name another cluster are reported.', 'for example prod-eu-1')),
+      truth('completeInventory', 'The files contain every NodePool and node class.', 'References to other objects are errors.'),
+      truth('allowIgnoreAnnotation', 'Authors may suppress findings in the cluster', 'with the annotation karpwarden/ignore.'),
+      truth('fix', 'The policy applies safe fixes', 'instead of rejecting the request.'),
     );
   }
 
@@ -82,7 +82,7 @@ class Form {
     const { rules } = this.app;
     const list = h('div', { class: 'levels', role: 'group', 'aria-label': 'Levels', tabindex: 0 });
     const filter = h('input', { placeholder: 'Find a rule', 'aria-label': 'Find a rule', autocomplete: 'off', spellcheck: 'false', oninput: () => fill() });
-    const row = (name: string, summary: string, own: string) => {
+    const row = (name: string, summary: string, unset: string) => {
       const select = h('select', { 'aria-label': `Level of ${name}`, onchange: () =>
         this.#set((one) => {
           const levels = { ...one.rules };
@@ -91,30 +91,30 @@ class Form {
           if (Object.keys(levels).length > 0) one.rules = levels;
           else delete one.rules;
         }) });
-      for (const [value, label] of [['', own], ['deny', 'deny'], ['warn', 'warn'], ['info', 'info'], ['off', 'off']]) {
+      for (const [value, label] of [['', unset], ['deny', 'deny'], ['warn', 'warn'], ['info', 'info'], ['off', 'off']]) {
         select.append(h('option', { value }, label));
       }
       select.value = this.#settings.rules?.[name] ?? '';
       return h('div', { class: summary ? 'level' : 'level family' }, h('span', { class: 'mono' }, name), summary && h('span', { class: 'help' }, summary), select);
     };
-    const own = { error: 'deny (own)', warning: 'warn (own)', info: 'info (own)' };
+    const defaults = { error: 'deny (default)', warning: 'warn (default)', info: 'info (default)' };
     const fill = () => {
       const wanted = filter.value.trim().toLowerCase();
       const rows: HTMLElement[] = [];
       let family = '';
       for (const rule of rules) {
         if (wanted && !`${rule.name} ${rule.family} ${rule.summary}`.toLowerCase().includes(wanted)) continue;
-        if (rule.family !== family) rows.push(row(rule.family, '', 'as each rule has it'));
+        if (rule.family !== family) rows.push(row(rule.family, '', 'default of each rule'));
         family = rule.family;
-        rows.push(row(rule.name, rule.summary, own[rule.severity]));
+        rows.push(row(rule.name, rule.summary, defaults[rule.severity]));
       }
-      list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, 'No rule of that name.')]));
+      list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, 'No rule matches.')]));
     };
     fill();
     return h('fieldset', {}, h('legend', {}, 'Levels of rules and families'), filter, list);
   }
 
-  #accepted(): HTMLElement {
+  #exceptionFields(): HTMLElement {
     this.#drawExceptions();
     const add = () => {
       const exceptions = [...(this.#settings.exceptions ?? []), { rule: '', reason: '' }];
@@ -125,9 +125,9 @@ class Form {
     return h(
       'fieldset',
       {},
-      h('legend', {}, 'Accepted findings'),
+      h('legend', {}, 'Exceptions'),
       this.#exceptions,
-      h('div', {}, h('button', { type: 'button', class: 'small', onclick: add }, 'Accept a finding')),
+      h('div', {}, h('button', { type: 'button', class: 'small', onclick: add }, 'Add an exception')),
     );
   }
 
@@ -156,11 +156,11 @@ class Form {
         };
         return h(
           'div',
-          { class: 'exception', role: 'group', 'aria-label': `Accepted finding ${index + 1}` },
+          { class: 'exception', role: 'group', 'aria-label': `Exception ${index + 1}` },
           h('label', {}, 'Rule', rule),
           field('kind', 'Kind'),
           field('namespace', 'Namespace'),
-          field('name', 'Name, * for any letters'),
+          field('name', 'Name, may contain *'),
           field('reason', 'Reason'),
           field('until', 'Until', 'date'),
           h('button', { type: 'button', class: 'small', onclick: remove }, 'Remove'),
@@ -173,8 +173,8 @@ class Form {
     return h(
       'fieldset',
       {},
-      h('legend', {}, 'The same as karpwarden.yaml'),
-      h('p', { class: 'help' }, 'Paste a file here, or drop it on the page. The command line reads the same one.'),
+      h('legend', {}, 'As karpwarden.yaml'),
+      h('p', { class: 'help' }, 'Paste a file here, or drop it on the page. The command line reads the same file.'),
       this.#text,
     );
   }
@@ -182,7 +182,7 @@ class Form {
   #asPolicy(): HTMLElement {
     const button = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
       void copy(this.#policy.textContent ?? '', button, (text) => this.app.announce(text)) }, 'Copy');
-    return h('fieldset', {}, h('legend', {}, 'The same as ClusterAdmissionPolicy'),
+    return h('fieldset', {}, h('legend', {}, 'As ClusterAdmissionPolicy'),
       h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'ClusterAdmissionPolicy' }, this.#policy), h('div', {}, button));
   }
 
@@ -194,30 +194,30 @@ class Form {
     } });
     input.checked = this.app.state.remember;
     return h('fieldset', {}, h('legend', {}, 'This device'),
-      h('label', { class: 'check' }, input, h('span', {}, 'Remember files and settings in this browser.', h('span', { class: 'help' }, ' Without it they are gone when the page is closed.'))));
+      h('label', { class: 'check' }, input, h('span', {}, 'Remember files and settings in this browser.', h('span', { class: 'help' }, ' Otherwise closing the page discards them.'))));
   }
 
-  /** Asks the engine what it makes of the settings; what it has nothing against holds from now on. */
-  async look(changed = false): Promise<void> {
-    const looked = ++this.#looked;
+  /** Validates the settings. Valid settings take effect at once. */
+  async validate(changed = false): Promise<void> {
+    const request = ++this.#latest;
     const settings = settingsOf(this.#settings);
     const { engine } = this.app;
     const { problems } = (await engine.call('settings', [JSON.stringify(settings)], LIMIT));
-    if (looked !== this.#looked) return;
-    this.#say(problems, false);
+    if (request !== this.#latest) return;
+    this.#showProblems(problems, false);
     if (problems.length > 0) return;
     if (changed) this.app.change(settings);
     const policy = await engine.call('policy', [settings, 'protect'], LIMIT);
-    if (looked !== this.#looked) return;
+    if (request !== this.#latest) return;
     this.#policy.textContent = policy;
     if (document.activeElement !== this.#text) this.#text.value = textOf(policy);
   }
 
   async #readText(): Promise<void> {
-    const looked = ++this.#looked;
+    const request = ++this.#latest;
     const { problems, settings } = await this.app.engine.call('settings', [this.#text.value], LIMIT);
-    if (looked !== this.#looked) return;
-    this.#say(problems, true);
+    if (request !== this.#latest) return;
+    this.#showProblems(problems, true);
     if (!settings) return;
     this.#settings = settingsOf(settings);
     this.app.change(structuredClone(this.#settings));
@@ -228,11 +228,11 @@ class Form {
     this.#policy.textContent = await this.app.engine.call('policy', [this.#settings, 'protect'], LIMIT);
   }
 
-  #say(problems: readonly Problem[], text: boolean): void {
-    const said = problems.map(({ path, message, line, column }) =>
+  #showProblems(problems: readonly Problem[], text: boolean): void {
+    const items = problems.map(({ path, message, line, column }) =>
       h('li', {}, `${text ? `line ${line}, column ${column}: ` : ''}${path ? `${path}: ` : ''}${message}`));
-    this.#problems.replaceChildren(...said);
-    this.#problems.hidden = said.length === 0;
+    this.#problems.replaceChildren(...items);
+    this.#problems.hidden = items.length === 0;
   }
 }
 
@@ -241,7 +241,7 @@ function assign(exception: Exception, key: keyof Exception, value: string): void
   else delete exception[key];
 }
 
-/** The settings' part of the policy's manifest, which is its last, as a document of its own. */
+/** Extracts the settings from the policy's manifest, where they come last. */
 function textOf(policy: string): string {
   const at = policy.indexOf('\n  settings:');
   const lines = policy.slice(at + 1).split('\n');

@@ -1,13 +1,13 @@
-// Sharing: what goes into the link is chosen, and said.
+// Dialog that creates a link to the files and settings.
 
 import type { App } from './app.ts';
 import { dialog } from './dialog.ts';
 import { copy, count, h } from './dom.ts';
-import { asMarkdown } from './findings.ts';
+import { asMarkdown } from './issue.ts';
 import { downloadSarif } from './sarif.ts';
 import { type Shared, encode } from './share.ts';
 
-/** Longer links are cut by some chat programs and mail readers. */
+/** Some chat programs and mail clients truncate longer links. */
 const LONG = 8000;
 
 export function shareDialog(app: App): void {
@@ -34,13 +34,13 @@ export function shareDialog(app: App): void {
     field.value = fragment && `${origin}${pathname}#${fragment}`;
     button.disabled = !fragment;
     const { length: letters } = field.value;
-    const what = shared.files ? 'It contains the text: whoever has the link can read it.' : 'It contains no text of yours.';
-    const large = app.large.length > 0 && shared.files ? ' Files too large for the editor are not in it.' : '';
+    const what = shared.files ? 'The link contains your text: anyone with the link can read it.' : 'The link does not contain your text.';
+    const large = app.large.length > 0 && shared.files ? ' It does not contain the files that are too large for the editor.' : '';
     length.textContent = nothing
       ? 'Choose what to share.'
       : !fragment
-        ? 'This is too much for a link: send the files instead.'
-        : `${count(letters, 'letter')} long. ${what} It is in the part of the address that browsers send to nobody.${letters > LONG ? ' Some programs cut links of this length: send the files instead.' : ''}${large}`;
+        ? 'The text is too long for a link. Send the files instead.'
+        : `${count(letters, 'character')}. ${what} Browsers do not send this part of the address to any server.${letters > LONG ? ' Some programs truncate links of this length; if so, send the files instead.' : ''}${large}`;
   };
   dialog(
     'Share',

@@ -1,12 +1,14 @@
-// The link: everything that is shared is in its fragment, which browsers send to nobody.
+// Share links. The fragment of the address holds files and settings; browsers do not send it to any server.
 //
-//   #<base64url of: one byte of version, then JSON, deflated>
+//   #<base64url of: one version byte, then deflated JSON {"f": [[name, text]], "s": settings}>
+//
+// `playground/assemble` writes the same format for the examples of the rule pages.
 
 import type { Settings, SourceFile } from './types.ts';
 import { settingsOf, filesOf } from './state.ts';
 
 const VERSION = 1;
-/** What a link may unpack to, in bytes: more was not made by this page. */
+/** Largest size of the JSON in bytes, so that a hostile link cannot exhaust the memory. */
 const LIMIT = 4 << 20;
 
 export interface Shared {
@@ -14,7 +16,7 @@ export interface Shared {
   settings?: Settings;
 }
 
-/** The fragment of a link; nothing where this is too much for one. */
+/** Encodes the fragment of a link; empty if the text is too long for a link. */
 export async function encode(shared: Shared): Promise<string> {
   const files = shared.files?.map(({ name, text }) => [name, text]);
   const json = new TextEncoder().encode(JSON.stringify({ f: files, s: shared.settings }));
@@ -30,9 +32,9 @@ export async function encode(shared: Shared): Promise<string> {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** What a fragment holds. Throws a sentence for the user where it holds nothing that this page can read. */
+/** Decodes a fragment. Throws an error whose message is for the user. */
 export async function decode(fragment: string): Promise<Shared> {
-  const damaged = 'The link is damaged: nothing could be read from it. Ask for it again, or paste the manifest.';
+  const damaged = 'The link is damaged and could not be read. Ask the sender for a new link, or paste the manifest.';
   let bytes: Uint8Array;
   try {
     const text = atob(fragment.replaceAll('-', '+').replaceAll('_', '/'));
@@ -43,7 +45,7 @@ export async function decode(fragment: string): Promise<Shared> {
   if (bytes[0] !== VERSION) {
     throw new Error(
       bytes.length > 0 && (bytes[0] ?? 0) > VERSION
-        ? 'The link was made by a newer version of this page. Reload, then open it again.'
+        ? 'The link was created by a newer version of this page. Reload the page, then open the link again.'
         : damaged,
     );
   }
@@ -65,6 +67,7 @@ export async function decode(fragment: string): Promise<Shared> {
   return shared;
 }
 
+/** Pipes bytes through a stream; fails if the output exceeds the limit. */
 async function through(
   bytes: Uint8Array,
   stream: CompressionStream | DecompressionStream,

@@ -1,4 +1,4 @@
-// What the page remembers: the files, the settings, how it looks. Kept on this device only, and only if wanted.
+// State of the page: files, settings, tab, theme. It is stored on this device only, unless the visitor turns that off.
 
 import type { Exception, Level, Settings, SourceFile } from './types.ts';
 
@@ -16,7 +16,7 @@ export interface State {
 }
 
 const KEY = 'karpwarden';
-/** What a stored state or a link may hold at most; a browser keeps about five million letters a site. */
+/** Largest number of files in a stored state or a link. */
 const FILES = 500;
 
 export function load(): State | null {
@@ -38,7 +38,7 @@ export function load(): State | null {
   }
 }
 
-/** Whether the state could be kept. */
+/** Stores the state and returns whether that succeeded. */
 export function save(state: State): boolean {
   try {
     const { theme, remember } = state;
@@ -49,7 +49,7 @@ export function save(state: State): boolean {
   }
 }
 
-/** The files in something that may be anything. */
+/** Reads files from untrusted data. */
 export function filesOf(value: unknown): SourceFile[] {
   if (!Array.isArray(value)) return [];
   const files: SourceFile[] = [];
@@ -62,7 +62,7 @@ export function filesOf(value: unknown): SourceFile[] {
   return files;
 }
 
-/** A name that no other file has. */
+/** Returns the wanted name, with a number if another file has it. */
 export function uniqueName(files: readonly SourceFile[], wanted: string): string {
   const taken = new Set(files.map((file) => file.name));
   const clean = wanted.trim().slice(0, 200) || 'manifest.yaml';
@@ -75,27 +75,24 @@ export function uniqueName(files: readonly SourceFile[], wanted: string): string
   }
 }
 
-/** Whether a file is a log or a table of events by its name: read for symptoms, and not as a manifest. */
+/** Whether a file is a log or an event table by its name. Such files are diagnosed instead of checked. */
 export function isLog(name: string): boolean {
   return /\.(log|txt|out)$/i.test(name);
 }
 
-/** Whether a text is a log or a table of events by how it begins. */
+/** Whether the first lines look like a log or an event table. */
 export function looksLikeLog(text: string): boolean {
   const lines = text.slice(0, 20_000).split('\n').map((line) => line.trim()).filter(Boolean).slice(0, 20);
-  const told = lines.filter((line) => /\{"level":|"logger":|"time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+\S*\s|^(NAMESPACE\s+)?LAST SEEN\s/.test(line));
-  return told.length * 2 > lines.length || /^(NAMESPACE\s+)?LAST SEEN\s/.test(lines[0] ?? '');
+  const logLines = lines.filter((line) => /\{"level":|"logger":|"time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+\S*\s|^(NAMESPACE\s+)?LAST SEEN\s/.test(line));
+  return logLines.length * 2 > lines.length || /^(NAMESPACE\s+)?LAST SEEN\s/.test(lines[0] ?? '');
 }
 
-/** Editors do not count a byte order mark, and neither does the engine. */
+/** Removes a byte order mark, which neither the editor nor the engine counts. */
 export function withoutMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/**
- * The settings in something that may be anything. Only the shape is looked at; what the values mean is for the engine,
- * which names every mistake.
- */
+/** Reads settings from untrusted data. It checks only the shape; the engine reports invalid values. */
 export function settingsOf(value: unknown): Settings {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
   const given = value as Record<string, unknown>;

@@ -1,5 +1,5 @@
-// Offline: everything of this build is kept under its hashed name; the page itself is asked for anew where there is a
-// connection.
+// Service worker. It caches the assets of this build, whose names contain a hash, and serves the cached page only when
+// the network fails.
 
 declare const BUILD: string;
 declare const SHELL: string[];
@@ -42,13 +42,13 @@ worker.addEventListener('fetch', (event) => {
   else if (url.pathname.includes('/assets/')) event.respondWith(asset(request));
 });
 
-/** The page of this build where the network has none: its assets are those that are kept. */
+/** Fetches a page. Offline, every address shows the cached playground; a rule page opens its article there. */
 async function page(request: Request): Promise<Response> {
   try {
     const answer = await fetch(request);
     if (answer.ok) return answer;
   } catch {
-    // Offline.
+    // The network failed.
   }
   const rule = /\/rules\/([\w-]+)(\.html)?$/.exec(new URL(request.url).pathname)?.[1];
   if (rule) return Response.redirect(new URL(`../?rule=${rule}`, request.url));

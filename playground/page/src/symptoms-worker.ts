@@ -1,21 +1,17 @@
-// What reads logs, events and status: in a worker of its own, so that a manifest is checked while a gigabyte is read.
+// Diagnoses logs, events and status in a separate worker, so that a manifest is checked while a gigabyte is read.
 
-import init, { Reading, page } from '../../build/symptoms/karpwarden.js';
-import { type Handlers, answer } from './answer.ts';
-import { fetchModule } from './unpack.ts';
+import init, { Reading } from '../../build/symptoms/karpwarden.js';
+import { type Handlers, serve } from './worker-server.ts';
 import type { SymptomMethods } from './types.ts';
 
-declare const ENGINE: string;
 declare const SYMPTOMS: string;
 
-const ready = fetchModule(ENGINE)
-  .then((before) => fetchModule(SYMPTOMS, before))
-  .then((bytes) => init({ module_or_path: bytes }));
+const ready = init({ module_or_path: new URL(SYMPTOMS, self.location.href) });
 
-/** How much of a large file is read at once. */
-const PIECE = 1 << 20;
+/** Bytes of a large file that are read at a time. */
+const CHUNK = 1 << 20;
 
-/** The engine reads no clock. */
+/** Today's date; the engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
 
 const methods: Handlers<SymptomMethods> = {
@@ -31,10 +27,10 @@ const methods: Handlers<SymptomMethods> = {
           reading.feed(new TextEncoder().encode(file.text));
           continue;
         }
-        // A gigabyte is never in memory: pieces of it are.
-        for (let at = 0; at < file.file.size; at += PIECE) {
-          reading.feed(new Uint8Array(await file.file.slice(at, at + PIECE).arrayBuffer()));
-          done += PIECE;
+        // Reads chunks: a file may be larger than the memory.
+        for (let at = 0; at < file.file.size; at += CHUNK) {
+          reading.feed(new Uint8Array(await file.file.slice(at, at + CHUNK).arrayBuffer()));
+          done += CHUNK;
           progress(done);
         }
       }
@@ -46,9 +42,9 @@ const methods: Handlers<SymptomMethods> = {
     let [at, number, text] = [0, 1, ''];
     const decoder = new TextDecoder();
     while (at < file.size && number <= line + around) {
-      const piece = new Uint8Array(await file.slice(at, at + PIECE).arrayBuffer());
-      let [from, end] = [0, piece.length];
-      for (let next = piece.indexOf(10); next >= 0; next = piece.indexOf(10, next + 1)) {
+      const chunk = new Uint8Array(await file.slice(at, at + CHUNK).arrayBuffer());
+      let [from, end] = [0, chunk.length];
+      for (let next = chunk.indexOf(10); next >= 0; next = chunk.indexOf(10, next + 1)) {
         number++;
         if (number === first) from = next + 1;
         if (number === line + around + 1) {
@@ -56,14 +52,13 @@ const methods: Handlers<SymptomMethods> = {
           break;
         }
       }
-      // Of lines without end only the start is shown.
-      if (number >= first && text.length < PIECE) text += decoder.decode(piece.subarray(first > 1 && text === '' ? from : 0, end), { stream: true });
-      at += PIECE;
+      // A line may be longer than a chunk: only its start is shown.
+      if (number >= first && text.length < CHUNK) text += decoder.decode(chunk.subarray(first > 1 && text === '' ? from : 0, end), { stream: true });
+      at += CHUNK;
       progress(at);
     }
     return { first, lines: text.split('\n').map((one) => one.slice(0, 2000)) };
   },
-  page: (name) => page(name) ?? '',
 };
 
-answer(ready, methods);
+serve(ready, methods);

@@ -1,29 +1,29 @@
-// What logs, events and status tell: the diagnoses, the lines they rest on, and how much of the input was understood.
+// The Symptoms tab: diagnoses of logs, events and status, their evidence, and how much of the input was understood.
 
-import { type App, PATIENT } from './app.ts';
+import { type App, LONG_LIMIT } from './app.ts';
 import { byFolder, foldersOf } from './clusters.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
-import { message } from './markdown.ts';
-import { Stopped } from './remote.ts';
+import { message } from './message.ts';
+import { WorkerStopped } from './worker-client.ts';
 import type { Diagnosed, Diagnosis, Evidence, Log } from './types.ts';
 
-/** So much evidence is shown before it is asked for. */
+/** Lines of evidence shown at first. */
 const FEW = 3;
-/** The lines shown around one of a large file. */
+/** Lines shown before and after a line of a large file. */
 const AROUND = 4;
 const MEGABYTE = 1 << 20;
 
 export class SymptomsView {
   #view: HTMLElement | undefined;
-  /** What the report is about: texts as they were, and the settings. */
-  #asked: unknown[] = [];
+  /** Input of the last diagnosis: names, texts and settings. */
+  #inputs: unknown[] = [];
   #json = '';
   #report: Diagnosed | undefined;
   #running = false;
-  #trouble = '';
+  #problem = '';
   #open = new Set<string>();
-  /** Whether each folder is a cluster of its own. */
+  /** Whether each folder is a separate cluster. */
   #apart = false;
 
   constructor(
@@ -35,67 +35,67 @@ export class SymptomsView {
     this.#view = view;
     const { app } = this;
     const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings), this.#apart];
-    const same = inputs.length === this.#asked.length && inputs.every((input, index) => input === this.#asked[index]);
+    const same = inputs.length === this.#inputs.length && inputs.every((input, index) => input === this.#inputs[index]);
     if (same || this.#running) {
       if (!this.#running) this.#draw();
       return;
     }
-    // A gigabyte is not read again for every key.
-    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#asked.includes(file));
+    // Large files are not read again on every keystroke.
+    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#inputs.includes(file));
     if (costly) this.#draw(true);
     else await this.#run(inputs);
   }
 
   async #run(inputs: unknown[]): Promise<void> {
     const { app } = this;
-    this.#asked = inputs;
+    this.#inputs = inputs;
     this.#running = true;
-    this.#trouble = '';
+    this.#problem = '';
     const files = app.symptomFiles();
     const clusters = this.#apart && foldersOf(files).length > 0 ? byFolder(files) : [{ name: '', files }];
     const all = app.large.reduce((sum, { file }) => sum + file.size, 0);
-    const bar = h('progress', { max: Math.max(all, 1), 'aria-label': 'Read so far' });
-    const said = h('span', {}, 'Reading');
+    const bar = h('progress', { max: Math.max(all, 1), 'aria-label': 'Progress' });
+    const status = h('span', {}, 'Reading');
     const box = h(
       'div',
       { class: 'reading', id: 'reading' },
       bar,
-      said,
-      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new Stopped('cancelled', 'cancelled')) }, 'Cancel'),
+      status,
+      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new WorkerStopped('cancelled', 'cancelled')) }, 'Cancel'),
     );
     if (!this.#report) this.#view?.replaceChildren(this.#tools());
     const late = setTimeout(() => this.#view?.prepend(box), 200);
     try {
-      const { json, ms } = await app.reader.call('diagnose', [clusters, app.state.settings], PATIENT, (done) => {
+      const { json, ms } = await app.reader.call('diagnose', [clusters, app.state.settings], LONG_LIMIT, (done) => {
         bar.value = Math.min(done, all);
-        said.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
+        status.textContent = `${Math.round(Math.min(done, all) / MEGABYTE).toLocaleString('en')} of ${Math.ceil(all / MEGABYTE).toLocaleString('en')} MiB read`;
       });
       this.#json = json;
       this.#report = JSON.parse(json) as Diagnosed;
-      app.diagnosed(this.#report, ms);
+      app.setDiagnosis(this.#report, ms);
     } catch (error) {
       this.#report = undefined;
-      const why = error instanceof Stopped ? error.why : '';
-      this.#trouble =
+      const why = error instanceof WorkerStopped ? error.why : '';
+      this.#problem =
         why === 'cancelled'
-          ? 'The reading was cancelled.'
+          ? 'The diagnosis was cancelled.'
           : why === 'time'
-            ? `Nothing moved for ${PATIENT / 1000} s, and the reading was ended.`
-            : `The reading stopped: ${(error as Error).message}.`;
-      app.diagnosed(undefined, 0);
+            ? `There was no progress for ${LONG_LIMIT / 1000} s, so the diagnosis was cancelled.`
+            : `The diagnosis failed: ${(error as Error).message}.`;
+      app.setDiagnosis(undefined, 0);
     } finally {
       clearTimeout(late);
       this.#running = false;
     }
-    // What came in the meantime is read next; what was cancelled is not.
+    // Input that changed meanwhile is read next, unless the diagnosis failed or was cancelled.
     if (this.#view && app.state.tab === 'symptoms') {
-      if (this.#trouble) this.#draw();
+      if (this.#problem) this.#draw();
       else await this.render(this.#view);
     }
   }
 
   #again(): void {
-    this.#asked = [];
+    this.#inputs = [];
     if (this.#view) void this.render(this.#view);
   }
 
@@ -109,8 +109,8 @@ export class SymptomsView {
     const again = (label: string) => h('button', { type: 'button', class: 'small', id: 'symptoms-again', onclick: () => this.#again() }, label);
     view.replaceChildren(
       this.#tools(),
-      ...(stale ? [h('div', { class: 'stale' }, 'The text or the settings changed since this was read.', again('Read again'))] : []),
-      ...(this.#trouble ? [h('div', { class: 'calm' }, h('strong', {}, 'Not diagnosed'), this.#trouble, again('Read again'))] : []),
+      ...(stale ? [h('div', { class: 'stale' }, 'The text or the settings have changed since this diagnosis.', again('Diagnose again'))] : []),
+      ...(this.#problem ? [h('div', { class: 'calm' }, h('strong', {}, 'Not diagnosed'), this.#problem, again('Diagnose again'))] : []),
       ...(report ? this.#answer(report) : []),
     );
     view.scrollTop = scroll;
@@ -124,8 +124,8 @@ export class SymptomsView {
         'span',
         { class: 'chip' },
         h('span', { class: 'mono' }, one.name),
-        ` ${Math.ceil(one.file.size / MEGABYTE).toLocaleString('en')} MiB, read in pieces`,
-        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Leave out ${one.name}`, onclick: () => app.leaveOut(one) }, icon('close')),
+        ` ${Math.ceil(one.file.size / MEGABYTE).toLocaleString('en')} MiB, read in chunks`,
+        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Remove ${one.name}`, onclick: () => app.removeLarge(one) }, icon('close')),
       ),
     );
     const folders = foldersOf(app.symptomFiles());
@@ -156,23 +156,23 @@ export class SymptomsView {
     if (diagnoses.length > 0) {
       parts.push(h('ul', { 'aria-label': 'Diagnoses', id: 'diagnoses' }, ...diagnoses.slice(0, 200).map((one) => this.#item(one))));
     } else if (entries > 0) {
-      parts.push(h('div', { class: 'calm' }, icon('clean'), h('strong', {}, 'No symptom in here'), `${count(entries, 'entry', 'entries')} read, and nothing in them that points to a fault.`));
+      parts.push(h('div', { class: 'calm' }, icon('clean'), h('strong', {}, 'No symptom found'), `${count(entries, 'entry', 'entries')} read; none of them points to a fault.`));
     } else {
       parts.push(
         h(
           'div',
           { class: 'calm' },
           h('strong', {}, 'No log, event or status yet'),
-          h('span', {}, 'Paste or drop logs of the controller, events, or what ', h('code', {}, 'kubectl get nodeclaims,nodes,ec2nodeclasses -o yaml'), ' prints; manifests beside them show the line to change.'),
-          h('span', {}, 'Large files are read in pieces and stay on this device. The Examples menu has one for each kind of trouble.'),
+          h('span', {}, 'Paste or drop controller logs, events, or the output of ', h('code', {}, 'kubectl get nodeclaims,nodes,ec2nodeclasses -o yaml'), '. Add your manifests to see the line to change.'),
+          h('span', {}, 'Large files are read in chunks and stay on this device. The Examples menu has examples.'),
         ),
       );
     }
     if (others.length > 0) parts.push(this.#others(others));
-    parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#account(log)));
-    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Not read: '), `${file}, line ${line}: `, ...message(text)));
+    parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#statistics(log)));
+    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)));
     const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
-    if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Not read' }, ...unread.slice(0, 50), ...skipped));
+    if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Unreadable' }, ...unread.slice(0, 50), ...skipped));
     return parts;
   }
 
@@ -183,13 +183,13 @@ export class SymptomsView {
     const { seen } = one;
     const times = seen?.first && seen.last && seen.first !== seen.last ? `${seen.first} to ${seen.last}` : (seen?.first ?? '');
     const first = one.evidence.find((line) => line.line !== null);
-    // Where a manifest is at fault, the diagnosis stands on its line, else on that of the first evidence.
-    const isPlaced = one.offset !== null && !(one.file === first?.file && one.line === first.line);
-    const place = () => app.goTo(one.file, one.offset ?? 0, one.endOffset ?? 0, true);
+    // A diagnosis points to the manifest at fault, or else to its first evidence.
+    const isInManifest = one.offset !== null && !(one.file === first?.file && one.line === first.line);
+    const showCause = () => app.goTo(one.file, one.offset ?? 0, one.endOffset ?? 0, true);
     const key = `${one.rule}\n${one.cluster}\n${one.file}\n${one.line}`;
     const jump = h(
       'button',
-      { type: 'button', class: 'jump', 'data-keep': key, onclick: () => (isPlaced ? place() : first && this.#show(first, jump)) },
+      { type: 'button', class: 'jump', 'data-keep': key, onclick: () => (isInManifest ? showCause() : first && this.#show(first, jump)) },
       icon(one.severity),
       h('span', { class: 'rule' }, one.rule),
       h('span', { class: 'severity' }, ` ${one.severity}, ${one.confidence}`),
@@ -197,9 +197,9 @@ export class SymptomsView {
       h('span', { class: 'message' }, ...message(one.message)),
     );
     const more = h('div', { class: 'more' }, one.help && h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))));
-    if (isPlaced) {
+    if (isInManifest) {
       const label = `${one.file}, line ${one.line ?? '?'}`;
-      more.append(h('p', {}, 'The line to change: ', h('button', { type: 'button', class: 'link cause', onclick: place }, label)));
+      more.append(h('p', {}, 'Line to change: ', h('button', { type: 'button', class: 'link cause', onclick: showCause }, label)));
     }
     for (const related of one.related) {
       const label = related.line ? `${related.file}, line ${related.line}` : related.file;
@@ -208,7 +208,7 @@ export class SymptomsView {
     }
     if (seen && seen.objects.length > 1) {
       const rest = seen.objectsInAll - seen.objects.length;
-      more.append(h('p', {}, `It happened to ${seen.objects.join(', ')}${rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''}.`));
+      more.append(h('p', {}, `Affected: ${seen.objects.join(', ')}${rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''}.`));
     }
     const whole = this.#open.has(key);
     const lines = whole ? one.evidence : one.evidence.slice(0, FEW);
@@ -245,7 +245,7 @@ export class SymptomsView {
     return h('li', {}, go, h('code', {}, line.text));
   }
 
-  /** Goes to a line: in the editor, or for a large file, the lines around it below the button. */
+  /** Shows a line in the editor. For a large file, shows the lines around it below the button. */
   #show({ file, line }: Evidence, button: HTMLElement): void {
     const { app } = this;
     if (line === null) return;
@@ -260,20 +260,20 @@ export class SymptomsView {
       before.remove();
       return;
     }
-    const place = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Looking it up');
-    item?.append(place);
-    app.reader.call('excerpt', [large.file, line, AROUND], PATIENT).then(
+    const excerpt = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Loading');
+    item?.append(excerpt);
+    app.reader.call('excerpt', [large.file, line, AROUND], LONG_LIMIT).then(
       ({ first, lines }) =>
-        place.replaceChildren(
+        excerpt.replaceChildren(
           ...lines.map((text, index) =>
             h('span', { class: first + index === line ? 'row here' : 'row' }, h('span', { class: 'line' }, `${first + index === line ? '▸ ' : ''}${first + index}`), ` ${text}\n`),
           ),
         ),
-      (error: Error) => place.replaceChildren(`It could not be read: ${error.message}`),
+      (error: Error) => excerpt.replaceChildren(`The file could not be read: ${error.message}`),
     );
   }
 
-  /** What is found in the manifests among the input. */
+  /** Findings in the manifests among the input. */
   #others(others: Diagnosis[]): HTMLElement {
     const jump = (one: Diagnosis) => this.app.goTo(one.file, one.offset ?? 0, one.endOffset ?? 0, true);
     return h(
@@ -291,20 +291,20 @@ export class SymptomsView {
     );
   }
 
-  #account(log: Log): HTMLElement {
+  #statistics(log: Log): HTMLElement {
     const number = (value: number) => value.toLocaleString('en');
-    const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `What was read of ${log.cluster}` : 'What was read' });
-    const say = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
-    say(log.cluster && h('strong', {}, `${log.cluster}: `), `${count(log.lines, 'line')} read, ${count(log.entries, 'entry', 'entries')} in them: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
+    const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });
+    const add = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
+    add(log.cluster && h('strong', {}, `${log.cluster}: `), `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
     if (log.level) {
-      const silent = log.level === 'DEBUG' ? '' : ' What the controller says at DEBUG is not in it.';
-      say(`The lowest level is ${log.level}.${silent}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`);
+      const missing = log.level === 'DEBUG' ? '' : ' The input contains no DEBUG messages.';
+      add(`The lowest log level is ${log.level}.${missing}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`);
     }
-    for (const line of log.settling) say('This line, at DEBUG, would settle it: ', h('code', {}, line));
-    if (log.truncated > 0) say(`${count(log.truncated, 'line is', 'lines are')} cut off.`);
-    if (log.notUtf8 > 0) say(`${count(log.notUtf8, 'line is', 'lines are')} not UTF-8.`);
-    if (log.forgotten > 0) say(`${count(log.forgotten, 'NodeClaim')} had to be forgotten to stay within memory.`);
-    for (const { reason, count: lines } of log.skipped) say(`${count(lines, 'line')} passed over: ${reason}`);
+    for (const line of log.settling) add('This DEBUG message would confirm a diagnosis: ', h('code', {}, line));
+    if (log.truncated > 0) add(`${count(log.truncated, 'line is', 'lines are')} truncated.`);
+    if (log.notUtf8 > 0) add(`${count(log.notUtf8, 'line is', 'lines are')} not UTF-8.`);
+    if (log.forgotten > 0) add(`The history of ${count(log.forgotten, 'NodeClaim')} was dropped to limit memory.`);
+    for (const { reason, count: lines } of log.skipped) add(`${count(lines, 'line')} skipped: ${reason}`);
     return list;
   }
 }

@@ -1,4 +1,4 @@
-// The shapes that cross the border to the engine; the report's is that of `karpwarden check --format json`.
+// Data that the page exchanges with its workers. The report is the output of `karpwarden check --format json`.
 
 export interface SourceFile {
   name: string;
@@ -59,21 +59,21 @@ export interface Finding {
   fix: Fix | null;
 }
 
-/** A line that tells of what is wrong; without a number where it was put together from several. */
+/** A log line that supports a diagnosis. Evidence combined from several lines has no line number. */
 export interface Evidence {
   file: string;
   line: number | null;
   text: string;
 }
 
-/** What `karpwarden diagnose` adds to a finding. */
+/** A finding of `karpwarden diagnose`. */
 export interface Diagnosis extends Finding {
   confidence: 'certain' | 'likely' | 'possible';
   evidence: Evidence[];
   seen?: { count: number; first: string | null; last: string | null; objects: string[]; objectsInAll: number };
 }
 
-/** What was read of a cluster's logs, events and status, and how much of it was understood. */
+/** Statistics of the logs, events and status of one cluster. */
 export interface Log {
   cluster: string;
   files: number;
@@ -179,23 +179,22 @@ export interface About {
   releases: { name: string; newest: string }[];
 }
 
-/** A text that is in the editor, or a file too large for it, which the worker reads piece by piece. */
+/** A text in the editor, or a file too large for the editor, which the worker reads in chunks. */
 export type SymptomFile = SourceFile | { name: string; file: File };
 
-/** What is read of one cluster; its name is empty where there is only one. */
+/** Files of one cluster. The name is empty if there is only one cluster. */
 export interface FilesOfCluster {
   name: string;
   files: SymptomFile[];
 }
 
-/** What the worker can be asked for: its arguments and its answer. */
+/** Methods of the engine worker. */
 export interface EngineMethods {
   start: { args: []; result: { about: About; rules: Rule[] } };
   check: {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };
   };
-  documentation: { args: []; result: Record<string, string> };
   sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
@@ -206,11 +205,9 @@ export interface EngineMethods {
   policy: { args: [settings: Settings, mode: string]; result: string };
 }
 
-/** What the worker that reads logs can be asked for. */
+/** Methods of the symptoms worker. */
 export interface SymptomMethods {
   diagnose: { args: [clusters: FilesOfCluster[], settings: Settings]; result: { json: string; ms: number } };
-  /** The page of a symptom as Markdown; empty where there is none of this name. */
-  page: { args: [name: string]; result: string };
-  /** The lines around one of a large file. */
+  /** Lines of a large file around a given line. */
   excerpt: { args: [file: File, line: number, around: number]; result: { first: number; lines: string[] } };
 }

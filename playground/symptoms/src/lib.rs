@@ -1,26 +1,25 @@
-//! The browser door for logs, events and status: bytes in, piece by piece, and the report out.
+//! Browser front end of `karpwarden diagnose`: takes logs, events and status in chunks and returns the report.
 //!
-//! A module of its own: what logs tell is a third of the size of everything else, and whoever checks a manifest should not
-//! wait for it. It is fetched when its tab is first opened.
+//! This is a separate module because most visitors only check a manifest. The page fetches it when the Symptoms tab
+//! opens.
 
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File, Role};
-use karpwarden::reference::symptoms::page_of_symptom;
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Reads files one after another, each in as many pieces as it comes in, and diagnoses them at the end.
+/// Reads files one after another, each in chunks, and diagnoses them at the end.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Reading(symptoms::Reading);
 
 #[wasm_bindgen]
 impl Reading {
-    /// Nothing is read yet. Settings are YAML or JSON; today (`2027-03-31`) is for exceptions that end.
+    /// Starts a diagnosis. Settings are YAML or JSON; `today` (`2027-03-31`) decides which exceptions have expired.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str, today: Option<String>) -> Result<Self, String> {
         let mut settings = read(settings)?;
@@ -28,39 +27,33 @@ impl Reading {
         Ok(Self(symptoms::Reading::new(&REGISTRY, settings, Limits::DEFAULT)))
     }
 
-    /// The files that come now are of a cluster of this name; empty where there is only one.
+    /// Names the cluster of the files that follow. The name is empty if there is only one cluster.
     pub fn cluster(&mut self, name: &str) {
         self.0.cluster(name);
     }
 
-    /// The bytes that come now are of a file of this name.
+    /// Starts the next file.
     pub fn file(&mut self, name: &str) {
         self.0.file(name, Role::Unknown);
     }
 
-    /// The next bytes of the file.
+    /// Adds the next bytes of the file.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.0.feed(bytes);
     }
 
-    /// Everything is read. Gives the bytes of `karpwarden diagnose --format json`.
+    /// Returns the report, byte for byte as `karpwarden diagnose --format json` prints it.
     pub fn finish(self) -> String {
         self.0.finish().report.to_json()
     }
 }
 
-/// The page of a symptom as Markdown; nothing where there is none of this name.
-#[wasm_bindgen]
-pub fn page(name: &str) -> Option<String> {
-    symptoms::find(name).map(page_of_symptom)
-}
-
-/// The settings, or everything that is wrong with them.
+/// Reads the settings, or returns every mistake in them.
 fn read(text: &str) -> Result<Settings, String> {
     match File::read("karpwarden.yaml", text, &Limits::DEFAULT).documents.as_slice() {
         [] => Ok(Settings::default()),
         [Document::Read(tree)] => Settings::read(tree.root(), &REGISTRY)
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
-        [..] => Err("the settings are one document, which can be read".to_owned()),
+        [..] => Err("the settings must be one readable YAML document".to_owned()),
     }
 }

@@ -1,11 +1,11 @@
-// What a policy may ask of the cluster, and what it is told. The cluster is the documents on the page. Order of the
-// checks, wording and shapes are those of policy-server, as tests/doors/src/cluster/ documents them.
+// Host calls of a policy to the cluster. The documents on the page serve as the cluster. Order of the checks, wording and
+// shapes follow policy-server; tests/doors/src/cluster/ names the sources.
 
 import type { Json } from '../types.ts';
 import { type JsonObject, isObject, textAt } from './json.ts';
 import { groupAndVersion, isBuiltIn, isNamespaced } from './kinds.ts';
 
-/** One question of the policy, answered or not. */
+/** One host call of the policy. */
 export interface HostCall {
   operation: string;
   apiVersion: string;
@@ -23,7 +23,7 @@ export class Inventory {
     private readonly granted: readonly { apiVersion: string; kind: string }[],
   ) {}
 
-  /** Answers a host call with JSON, or throws what the policy is told instead. */
+  /** Answers a host call with JSON, or throws the error that the policy receives. */
   answer(binding: string, namespace: string, operation: string, payload: Json): Json | undefined {
     if (binding !== 'kubewarden') throw new Error(`unknown binding: ${binding}`);
     if (namespace === 'tracing' && operation === 'log') return undefined;
@@ -80,7 +80,7 @@ export class Inventory {
   }
 }
 
-/** An object as the host lists it: without bookkeeping, and for built-in kinds without what every item would repeat. */
+/** An object as the host lists it: without bookkeeping, and for built-in groups without apiVersion and kind. */
 function listed(object: JsonObject, mask: Mask | null): JsonObject {
   const builtIn = isBuiltIn(groupAndVersion(textAt(object, 'apiVersion'))[0]);
   let copy = Object.fromEntries(
@@ -96,7 +96,7 @@ function listed(object: JsonObject, mask: Mask | null): JsonObject {
   return mask ? pruneObject(copy, mask) : copy;
 }
 
-/** Paths are separated by dots; a key that has a dot in it cannot be named. */
+/** Builds a mask from dotted paths. A key that contains a dot cannot be selected. */
 function maskOf(paths: string[]): Mask {
   const root: Mask = new Map();
   for (const path of paths) {
@@ -110,19 +110,19 @@ function maskOf(paths: string[]): Mask {
   return root;
 }
 
-/** No mask reaches what identifies an object. */
+/** Prunes an object but keeps apiVersion, kind and metadata. */
 function pruneObject(object: JsonObject, mask: Mask): JsonObject {
   if (mask.size === 0) return object;
   return pruned(object, mask, ['apiVersion', 'kind', 'metadata']) as JsonObject;
 }
 
-function pruned(value: Json, mask: Mask, spared: string[] = []): Json {
+function pruned(value: Json, mask: Mask, keep: string[] = []): Json {
   if (mask.size === 0) return value;
-  // A path goes through a list as if it were not there.
+  // A path applies to every item of a list.
   if (Array.isArray(value)) return value.map((item) => pruned(item, mask));
   if (!isObject(value)) return value;
   const kept = Object.entries(value).flatMap(([key, inner]): [string, Json][] => {
-    if (spared.includes(key)) return [[key, inner]];
+    if (keep.includes(key)) return [[key, inner]];
     const child = mask.get(key);
     return child ? [[key, pruned(inner, child)]] : [];
   });

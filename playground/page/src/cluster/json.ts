@@ -1,4 +1,4 @@
-// JSON as a Kubernetes host writes it: the keys of objects in order, so that the same object is the same text.
+// JSON with sorted keys, as Kubernetes hosts write it, so that equal objects have equal text.
 
 import type { Json } from '../types.ts';
 
@@ -8,7 +8,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value below a path of keys. */
+/** Returns the value at a path of keys. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let node: Json | undefined = value;
   for (const key of path) {
@@ -18,12 +18,13 @@ export function at(value: Json | undefined, ...path: string[]): Json | undefined
   return node;
 }
 
-/** The text below a path of keys; empty where there is none. */
+/** Returns the string at a path of keys, or an empty string. */
 export function textAt(value: Json | undefined, ...path: string[]): string {
   const found = at(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 
+/** Serialises a value with sorted keys. */
 export function sorted(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -45,7 +46,7 @@ export function equal(one: Json, other: Json): boolean {
   return sorted(one) === sorted(other);
 }
 
-/** RFC 6902, step by step as the crate json-patch does, which policy-server uses. */
+/** JSON patch (RFC 6902) with the operations in the order of the crate json-patch, which policy-server uses. */
 export function diff(left: Json, right: Json, path = ''): JsonObject[] {
   if (isObject(left) && isObject(right)) {
     const below = (key: string) => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -64,13 +65,13 @@ export function diff(left: Json, right: Json, path = ''): JsonObject[] {
     const patch: JsonObject[] = [];
     let shift = 0;
     for (let index = 0; index < Math.max(left.length, right.length); index++) {
-      const place = `${path}/${index - shift}`;
+      const item = `${path}/${index - shift}`;
       const [before, after] = [left[index], right[index]];
-      if (before !== undefined && after !== undefined) patch.push(...diff(before, after, place));
-      else if (after !== undefined) patch.push({ op: 'add', path: place, value: after });
+      if (before !== undefined && after !== undefined) patch.push(...diff(before, after, item));
+      else if (after !== undefined) patch.push({ op: 'add', path: item, value: after });
       else {
         shift++;
-        patch.push({ op: 'remove', path: place });
+        patch.push({ op: 'remove', path: item });
       }
     }
     return patch;

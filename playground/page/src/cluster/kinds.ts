@@ -1,4 +1,4 @@
-// What the API server knows of a kind. The table is that of tests/doors/src/kinds.rs, which names its sources.
+// Scope, group and resource name of kinds. tests/doors/src/kinds.rs has the same table and names its sources.
 
 const CLUSTER_SCOPED = new Set(
   `/Namespace /Node /PersistentVolume
@@ -22,13 +22,13 @@ export const isNamespaced = (group: string, kind: string): boolean => !CLUSTER_S
 
 export const isBuiltIn = (group: string): boolean => BUILT_IN_GROUPS.includes(group) || group.endsWith('.k8s.io');
 
-/** `karpenter.sh/v1` → group and version; the core group is the empty one. */
+/** Splits `karpenter.sh/v1` into group and version. The core group is empty. */
 export function groupAndVersion(apiVersion: string): [group: string, version: string] {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-/** The plural by which the API server calls the resource (apimachinery's UnsafeGuessKindToResource). */
+/** Guesses the resource name of a kind, like UnsafeGuessKindToResource in apimachinery. */
 export function plural(kind: string): string {
   const singular = kind.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   if (singular === 'endpoints') return singular;

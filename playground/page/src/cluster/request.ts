@@ -1,4 +1,4 @@
-// Manifests as admission requests, field by field as tests/doors/src/admission.rs builds them.
+// Builds admission requests from manifests, field by field like tests/doors/src/admission.rs.
 
 import { type JsonObject, isObject, textAt } from './json.ts';
 import { groupAndVersion, isNamespaced, plural } from './kinds.ts';
@@ -11,7 +11,7 @@ const OPTIONS: Record<Operation, string> = {
   DELETE: 'DeleteOptions',
 };
 
-/** The AdmissionRequest that the API server would send about an object. */
+/** Builds the AdmissionRequest that the API server sends for an object. */
 export function admissionRequest(
   operation: Operation,
   object: JsonObject | null,
@@ -41,22 +41,22 @@ export function admissionRequest(
     ...(namespace === undefined ? {} : { namespace }),
     operation,
     userInfo: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
-    ...(object ? { object: placed(object, namespace) } : {}),
-    ...(oldObject ? { oldObject: placed(oldObject, namespace) } : {}),
+    ...(object ? { object: withNamespace(object, namespace) } : {}),
+    ...(oldObject ? { oldObject: withNamespace(oldObject, namespace) } : {}),
     dryRun: false,
     options: { apiVersion: 'meta.k8s.io/v1', kind: OPTIONS[operation] },
   };
 }
 
-/** A namespaced object reaches the webhook with its namespace filled in. */
-function placed(object: JsonObject, namespace: string | undefined): JsonObject {
+/** Fills in the namespace, as the API server does before it calls a webhook. */
+function withNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   if (namespace === undefined) return object;
   const metadata = Object.hasOwn(object, 'metadata') ? object.metadata : {};
   if (!isObject(metadata) || Object.hasOwn(metadata, 'namespace')) return object;
   return { ...object, metadata: { ...metadata, namespace } };
 }
 
-/** FNV-1a, two times 64 bits, in the shape of the API server's identifiers: the same request has the same one. */
+/** Derives a UUID from the request with FNV-1a, so that the same request always has the same UID. */
 function uidOf(identity: string[]): string {
   const bytes = new TextEncoder().encode(identity.join('/'));
   const hash = (seed: bigint) => {

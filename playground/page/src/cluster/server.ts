@@ -1,4 +1,5 @@
-// What policy-server makes of a policy's answer; tests/doors/src/server.rs does the same natively and names its sources.
+// Turns a policy's answer into an AdmissionResponse, like policy-server. tests/doors/src/server.rs does the same natively
+// and names its sources.
 
 import type { Json } from '../types.ts';
 import { Inventory, type HostCall } from './inventory.ts';
@@ -24,27 +25,27 @@ export interface AdmissionResponse {
 }
 
 const ID = 'clusterwide-karpenter';
-/** The name under which the API server knows the webhook. */
+/** Name of the webhook in the API server. */
 export const WEBHOOK = `${ID}.kubewarden.admission`;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The metadata that a module carries in its custom section. */
+/** Reads the metadata from the custom section of a module. */
 export function metadataOf(module: WebAssembly.Module): Json {
   const section = WebAssembly.Module.customSections(module, 'io.kubewarden.metadata')[0];
   return section ? (JSON.parse(decoder.decode(section)) as Json) : null;
 }
 
-/** The kinds that the metadata asks to see: what `kwctl scaffold manifest` grants. */
+/** Returns the kinds that the metadata requests access to, which `kwctl scaffold manifest` grants. */
 export function contextAware(metadata: Json): { apiVersion: string; kind: string }[] {
   const resources = at(metadata, 'contextAwareResources');
   if (!Array.isArray(resources)) return [];
   return resources.map((one) => ({ apiVersion: textAt(one, 'apiVersion'), kind: textAt(one, 'kind') }));
 }
 
-/** Whether a rule of the metadata is about the request, which the API server decides before it asks. */
-export function isAbout(metadata: Json, request: Json): boolean {
+/** Whether a rule of the metadata matches the request. Otherwise the API server does not call the webhook. */
+export function matchesRules(metadata: Json, request: Json): boolean {
   const rules = at(metadata, 'rules');
   if (!Array.isArray(rules) || rules.length === 0) return true;
   const covers = (rule: Json, field: string, wanted: string) => {
@@ -60,7 +61,7 @@ export function isAbout(metadata: Json, request: Json): boolean {
   );
 }
 
-/** A fresh instance, one call, and the answer as the API server gets it. */
+/** Runs the policy in a fresh instance and returns the response that the API server receives. */
 export async function review(
   policy: Policy,
   request: JsonObject,
@@ -77,26 +78,26 @@ async function evaluate(policy: Policy, request: JsonObject, inventory: Inventor
   const payload = encoder.encode(sorted({ request, settings: policy.settings }));
   let answer: Uint8Array;
   try {
-    answer = await call(policy.module, 'validate', payload, (binding, namespace, operation, asked) => {
-      let question: Json = null;
+    answer = await call(policy.module, 'validate', payload, (binding, namespace, operation, callPayload) => {
+      let query: Json = null;
       try {
-        question = JSON.parse(decoder.decode(asked)) as Json;
+        query = JSON.parse(decoder.decode(callPayload)) as Json;
       } catch {
-        // What is no JSON names nothing, and is refused for that.
+        // Invalid JSON names no resource, so the inventory refuses it.
       }
-      const reply = inventory.answer(binding, namespace, operation, question);
+      const reply = inventory.answer(binding, namespace, operation, query);
       return reply === undefined ? new Uint8Array() : encoder.encode(sorted(reply));
     });
   } catch (error) {
     return rejected(uid, `internal server error: ${(error as Error).message}`, 500);
   }
-  let said: Json;
+  let output: Json;
   try {
-    said = JSON.parse(decoder.decode(answer)) as Json;
+    output = JSON.parse(decoder.decode(answer)) as Json;
   } catch (error) {
     return rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500);
   }
-  return responseOf(uid, at(request, 'object'), said);
+  return responseOf(uid, at(request, 'object'), output);
 }
 
 function rejected(uid: string, message: string, code?: number): AdmissionResponse {
@@ -135,7 +136,7 @@ function responseOf(uid: string, object: Json | undefined, answer: Json): Admiss
   };
 }
 
-/** Mode and the permission to mutate. */
+/** Applies the mode of the policy and its permission to mutate. */
 function constrain(policy: Policy, response: AdmissionResponse): AdmissionResponse {
   if (policy.mode === 'monitor') {
     const { uid, auditAnnotations, warnings } = response;

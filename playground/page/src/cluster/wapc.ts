@@ -1,7 +1,7 @@
-// A waPC host: runs the policy module that clusters run, as it is. Each call gets an instance of its own, as in
-// policy-server. Nine imports are waPC's (wapc.io), five are what Rust's standard library asks of WASI.
+// waPC host for the policy module. Like policy-server, it creates a new instance for each call. Nine imports belong to
+// waPC (wapc.io); Rust's standard library needs five imports of WASI.
 
-type Answer = (binding: string, namespace: string, operation: string, payload: Uint8Array) => Uint8Array;
+type HostCallHandler = (binding: string, namespace: string, operation: string, payload: Uint8Array) => Uint8Array;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -10,7 +10,7 @@ export async function call(
   module: WebAssembly.Module,
   operation: string,
   payload: Uint8Array,
-  answer: Answer,
+  answer: HostCallHandler,
 ): Promise<Uint8Array> {
   let memory: WebAssembly.Memory;
   const bytes = (pointer: number, length: number) => new Uint8Array(memory.buffer, pointer, length);
@@ -39,9 +39,9 @@ export async function call(
         number, number, number, number, number, number, number, number,
       ]
     ): number {
-      const asked = [text(bindingAt, bindingLength), text(namespaceAt, namespaceLength)] as const;
+      const target = [text(bindingAt, bindingLength), text(namespaceAt, namespaceLength)] as const;
       try {
-        hostResponse = answer(...asked, text(operationAt, operationLength), bytes(at, length).slice());
+        hostResponse = answer(...target, text(operationAt, operationLength), bytes(at, length).slice());
         return 1;
       } catch (error) {
         hostError = encoder.encode((error as Error).message);

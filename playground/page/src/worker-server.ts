@@ -1,11 +1,12 @@
-// The worker's side of a call (see remote.ts): what it is asked, and how it tells a refusal from a breakdown.
+// The worker's side of a call; worker-client.ts is the page's side.
 
-/** Answers by method; the last argument tells of progress. */
+/** One function per method. The last argument reports progress. */
 export type Handlers<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }> = {
   [M in keyof T]: (...args: [...T[M]['args'], progress: (done: number) => void]) => T[M]['result'] | Promise<T[M]['result']>;
 };
 
-export function answer<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }>(ready: Promise<unknown>, methods: Handlers<T>): void {
+/** Serves calls once the module is ready. */
+export function serve<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }>(ready: Promise<unknown>, methods: Handlers<T>): void {
   self.addEventListener('message', async (event: MessageEvent<{ id: number; method: keyof T; args: unknown[] }>) => {
     const { id, method, args } = event.data;
     try {
@@ -14,9 +15,9 @@ export function answer<T extends { [K in keyof T]: { args: unknown[]; result: un
       const result = await run(...args, (done: number) => postMessage({ id, progress: done }));
       postMessage({ id, result });
     } catch (error) {
-      // A trap leaves the module unfit for use; a refusal (a string) does not.
-      const refused = typeof error === 'string';
-      postMessage({ id, error: refused ? error : String(error), fatal: !refused });
+      // The engine throws strings for invalid input. Anything else is a trap, which leaves the module unusable.
+      const isRefusal = typeof error === 'string';
+      postMessage({ id, error: isRefusal ? error : String(error), fatal: !isRefusal });
     }
   });
 }

@@ -1,5 +1,5 @@
-// The same verdict at every door: the page's worker gives the bytes of the command line, and the policy in the page
-// answers as it does in policy-server.
+// Every front end gives the same answer: the page's workers return the bytes of the command line, and the policy module
+// answers in the page as it does in policy-server.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -11,12 +11,12 @@ import { gunzipSync } from 'node:zlib';
 
 import { root, visit } from './browser.mjs';
 
-/** Builds a program, where `make test` has not built it. */
+/** Builds a program unless `make test` has built it. */
 const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--locked', ...args);
 const cargo = (...args) => execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 const CASES = 1000;
 
-/** Every manifest of the repository that is not made for one test alone, as files of their own. */
+/** Manifests of the examples and of the tests with whole files. */
 function manifests() {
   const found = [];
   const walk = (folder) => {
@@ -30,7 +30,7 @@ function manifests() {
   return found;
 }
 
-/** Every so many'th case of the API server's own verdicts; an update becomes a review. */
+/** A sample of the cases decided by the API server. An update becomes an AdmissionReview. */
 function conformance() {
   const path = join(root, 'tests/conformance/cases.jsonl.gz');
   if (!existsSync(path)) return [];
@@ -46,7 +46,7 @@ function conformance() {
     });
 }
 
-const odd = [
+const unusual = [
   { name: 'crlf.yaml', text: readFileSync(join(root, 'examples/nodeclass-bad.yaml'), 'utf8').replaceAll('\n', '\r\n') },
   { name: 'emoji.yaml', text: 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: "😀\t𝔘", labels: {é: ü}}\nspec: {x: 1}\n' },
   { name: 'empty.yaml', text: '' },
@@ -59,7 +59,7 @@ let visited;
 let folder;
 let target;
 
-/** What the command line prints for these files. */
+/** Returns the output of the command line for these files. */
 function native(files, flags = [], format = 'json', command = 'check') {
   for (const { name, text } of files) writeFileSync(join(folder, name), text);
   try {
@@ -74,8 +74,8 @@ before(async () => {
   built('--package', 'karpwarden');
   target = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1')).target_directory;
   visited = await visit();
-  folder = mkdtempSync(join(tmpdir(), 'karpwarden-doors-'));
-  // The workers of the page itself, asked directly.
+  folder = mkdtempSync(join(tmpdir(), 'karpwarden-front-ends-'));
+  // The test calls the page's workers directly.
   const assets = readdirSync(join(root, 'playground/dist/assets'));
   const urls = Object.fromEntries(
     ['engine', 'symptoms', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
@@ -104,13 +104,13 @@ after(async () => {
   await visited.close();
 });
 
-test('the JSON and the SARIF of the page have the bytes of the command line', async () => {
+test('JSON and SARIF of the page equal those of the command line', async () => {
   const inPage = (sets) =>
     visited.page.evaluate(
       (sets) => Promise.all(sets.map(async ([files, settings, range]) => (await globalThis.ask.engine('check', files, settings, range)).json)),
       sets,
     );
-  const all = [...manifests(), ...odd];
+  const all = [...manifests(), ...unusual];
   const sets = [
     ...all.map((file) => [[file], {}, null]),
     ...all.map((file) => [[file], { karpenterVersion: '1.3', clusterName: 'prod' }, null]),
@@ -128,7 +128,7 @@ test('the JSON and the SARIF of the page have the bytes of the command line', as
     assert.equal(`${given[index]}\n`, expected, files.map((file) => file.name).join());
     findings += JSON.parse(expected).findings.length;
   });
-  console.log(`${sets.length} runs, ${findings} findings, the same bytes`);
+  console.log(`${sets.length} runs, ${findings} findings, equal bytes`);
 
   const logs = await visited.page.evaluate(
     (sets) => Promise.all(sets.map((files) => globalThis.ask.engine('sarif', files, {}))),
@@ -137,10 +137,10 @@ test('the JSON and the SARIF of the page have the bytes of the command line', as
   [...all.map((file) => [file]), all].forEach((files, index) => {
     assert.equal(`${logs[index]}\n`, native(files, [], 'sarif'), files.map((file) => file.name).join());
   });
-  console.log(`${logs.length} SARIF logs, the same bytes`);
+  console.log(`${logs.length} SARIF logs, equal bytes`);
 });
 
-test('the diagnoses of the page have the bytes of the command line', async () => {
+test('diagnoses of the page equal those of the command line', async () => {
   const folders = [];
   const walk = (path) => {
     const inside = readdirSync(path).sort().map((name) => join(path, name));
@@ -163,10 +163,10 @@ test('the diagnoses of the page have the bytes of the command line', async () =>
     diagnoses += JSON.parse(expected).findings.filter((one) => one.evidence.length > 0).length;
   });
   assert.ok(diagnoses > 0);
-  console.log(`${sets.length} inputs, ${diagnoses} diagnoses, the same bytes`);
+  console.log(`${sets.length} inputs, ${diagnoses} diagnoses, equal bytes`);
 });
 
-test('several clusters have the bytes of the command line too', async () => {
+test('diagnoses of several clusters equal those of the command line', async () => {
   const path = join(root, 'tests/problems/symptoms/foreign-collection/two-clusters-1.8');
   const clusters = readdirSync(path).sort().map((name) => ({
     name,
@@ -180,14 +180,14 @@ test('several clusters have the bytes of the command line too', async () => {
   assert.equal(JSON.parse(given).logs.length, 2);
 });
 
-test('the policy in the page answers as in policy-server', async () => {
+test('the policy answers in the page as in policy-server', async () => {
   built('--package', 'karpwarden-doors', '--bin', 'respond');
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {
     const objects = await page.evaluate((file) => globalThis.ask.engine('documents', [file], true), file);
     objects.forEach((one, index) => {
-      // What has no kind or version never reaches a webhook.
+      // An object without kind or version never reaches a webhook.
       if (!one.apiVersion || !one.kind) return;
       const others = objects.filter((_, other) => other !== index).map((other) => other.object);
       const base = { operation: 'CREATE', object: one.object, oldObject: null, others, settings: {}, mode: 'protect', mutating: false, connected: true };
@@ -213,5 +213,5 @@ test('the policy in the page answers as in policy-server', async () => {
   const denied = native.filter((response) => response && !response.allowed).length;
   const patched = native.filter((response) => response?.patch).length;
   assert.ok(denied > 0 && patched > 0);
-  console.log(`${native.length} requests, ${denied} denied, ${patched} patched, the same answers`);
+  console.log(`${native.length} requests, ${denied} denied, ${patched} patched, equal answers`);
 });
