@@ -5,14 +5,14 @@ SHELL := /bin/sh
 CARGO ?= cargo
 # What `make run` shows: files or folders.
 MANIFESTS ?= examples
-# What `make bench` builds its host with: `dev` is quick to build, `doors` gives the figures to publish.
+# What `make bench` builds its host with: `dev` is quick to build, `host` gives the figures to publish.
 BENCH_PROFILE ?= dev
 
 policy_dir    := policies/karpenter
 policy        := $(policy_dir)/policy.wasm
 annotated     := $(policy_dir)/annotated-policy.wasm
 metadata      := $(policy_dir)/metadata.yml
-floor_dir     := tests/doors/floor
+floor_dir     := tools/floor
 floor         := $(floor_dir)/floor.wasm
 wasm_target   := wasm32-wasip1
 targets       := wasm32-wasip1 wasm32-unknown-unknown
@@ -81,11 +81,11 @@ verify: annotated-policy.wasm ## Look at the annotated module, with kwctl too wh
 .PHONY: run
 run: annotated-policy.wasm ## Send manifests through the policy, as the cluster would: make run MANIFESTS=path
 	@printf '%s\n' '==> admit: the WebAssembly host is compiled once, which takes minutes the first time'
-	@$(CARGO) build --quiet --locked --package karpwarden-doors --bin admit
+	@$(CARGO) build --quiet --locked --package karpwarden-admit --bin admit
 	@printf '%s\n' '==> karpwarden: the command line'
 	@$(CARGO) build --quiet --locked --package karpwarden --bin karpwarden
 	@printf '\n%s\n\n' 'What the cluster answers:'
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
 	@printf '\n%s\n\n' 'What the terminal shows:'
 	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
 
@@ -124,7 +124,7 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 .PHONY: generate
 generate: ## Write anew what is derived: the reference of the rules, metadata, the settings' form and schemas, manifests
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
-	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --package karpwarden-delivery --test generated
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --package karpwarden-test-delivery --test generated
 
 .PHONY: ready
 ready: fmt-check lint test ## Everything that must pass before a commit
@@ -157,11 +157,11 @@ reproducible: ## Build the module in two folders and compare the digests
 
 .PHONY: bench
 bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
+	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
 
 .PHONY: log-bench
 log-bench: ## Measure reading a log against counting its lines by a JSON parser
-	@$(CARGO) bench --quiet --locked --package karpwarden --no-default-features --features symptoms --bench diagnose --profile doors
+	@$(CARGO) bench --quiet --locked --package karpwarden-bench --bench diagnose --profile host
 
 bench: log-bench
 

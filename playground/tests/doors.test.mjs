@@ -181,7 +181,7 @@ test('several clusters have the bytes of the command line too', async () => {
 });
 
 test('the policy in the page answers as in policy-server', async () => {
-  built('--package', 'karpwarden-doors', '--bin', 'respond');
+  built('--package', 'karpwarden-admit', '--bin', 'respond');
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {

@@ -1,5 +1,5 @@
 // What a policy may ask of the cluster, and what it is told. The cluster is the documents on the page. Order of the
-// checks, wording and shapes are those of policy-server, as tests/doors/src/cluster/ documents them.
+// checks, wording and shapes are those of policy-server, as tools/admit/src/cluster/ documents them.
 
 import type { Json } from '../types.ts';
 import { type JsonObject, isObject, textAt } from './json.ts';

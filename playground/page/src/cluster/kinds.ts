@@ -1,4 +1,4 @@
-// What the API server knows of a kind. The table is that of tests/doors/src/kinds.rs, which names its sources.
+// What the API server knows of a kind. The table is that of tools/admit/src/kinds.rs, which names its sources.
 
 const CLUSTER_SCOPED = new Set(
   `/Namespace /Node /PersistentVolume

@@ -1,4 +1,4 @@
-// Manifests as admission requests, field by field as tests/doors/src/admission.rs builds them.
+// Manifests as admission requests, field by field as tools/admit/src/admission.rs builds them.
 
 import { type JsonObject, isObject, textAt } from './json.ts';
 import { groupAndVersion, isNamespaced, plural } from './kinds.ts';

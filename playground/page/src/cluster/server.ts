@@ -1,4 +1,4 @@
-// What policy-server makes of a policy's answer; tests/doors/src/server.rs does the same natively and names its sources.
+// What policy-server makes of a policy's answer; tools/admit/src/server.rs does the same natively and names its sources.
 
 import type { Json } from '../types.ts';
 import { Inventory, type HostCall } from './inventory.ts';

@@ -1,0 +1,107 @@
+//! The project's own build steps.
+//!
+//! ```text
+//! cargo xtask annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+//! cargo xtask arrange IN.wasm OUT.wasm
+//! cargo xtask inspect MODULE.wasm
+//! cargo xtask new-rule FAMILY NAME
+//! ```
+
+use std::{env, ffi::OsString, fs, path::Path, process::ExitCode};
+
+mod annotate;
+mod arrange;
+mod capabilities;
+mod inspect;
+mod metadata;
+mod module;
+mod new_rule;
+
+const USAGE: &str = "\
+Usage: cargo xtask <task>
+
+  annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+      writes the policy's metadata into the module, as `kwctl annotate` does
+  arrange IN.wasm OUT.wasm
+      writes the module with its functions in an order that compresses well
+  inspect MODULE.wasm
+      prints the module's metadata, size, imports and exports
+  new-rule FAMILY NAME
+      writes the skeleton of a rule, and its line in the family's list
+";
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let done = match arguments.next().as_ref().and_then(|task| task.to_str()) {
+        Some("annotate") => annotate(arguments),
+        Some("arrange") => arrange(arguments),
+        Some("inspect") => inspect(arguments),
+        Some("new-rule") => new_rule(arguments),
+        Some("help" | "-h" | "--help") => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn annotate(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (mut metadata, mut usage, mut files) = (None, None, Vec::new());
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("-m" | "--metadata") => metadata = arguments.next(),
+            Some("-u" | "--usage") => usage = arguments.next(),
+            Some(flag) if flag.starts_with('-') => return Err(format!("unknown option `{flag}`\n\n{USAGE}")),
+            _ => files.push(argument),
+        }
+    }
+    let (Some(metadata), [input, output]) = (metadata, &files[..]) else { return Err(USAGE.to_owned()) };
+    let metadata = text(Path::new(&metadata))?;
+    let usage = usage.map(|path| text(Path::new(&path))).transpose()?;
+    let annotated = annotate::annotate(&bytes(Path::new(input))?, &metadata, usage.as_deref())?;
+    for warning in &annotated.warnings {
+        eprintln!("warning: {warning}");
+    }
+    write(Path::new(output), &annotated.module)
+}
+
+fn arrange(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(input), Some(output), None) = (arguments.next(), arguments.next(), arguments.next()) else {
+        return Err(USAGE.to_owned());
+    };
+    write(Path::new(&output), &arrange::arrange(&bytes(Path::new(&input))?)?)
+}
+
+fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(path), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
+    let report = inspect::report(&bytes(Path::new(&path))?)?;
+    print!("{report}");
+    Ok(())
+}
+
+fn new_rule(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    let [family, name] = &words[..] else { return Err(USAGE.to_owned()) };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    println!("{}", new_rule::write(&root, family, name)?);
+    Ok(())
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
