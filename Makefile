@@ -29,7 +29,6 @@ wasm_profile  := --config 'profile.release.opt-level="z"' --config 'profile.rele
 #
 # The crate is built as a module alone: where it is built as a library too, all its functions can be called from outside,
 # and none is merged into its caller. The linker leaves the room for relocations that nobody will make; it is told not to.
-# At last the functions are put in an order that compresses well.
 define build-wasm
 	@printf '%s\n' '==> $(2): release build for $(wasm_target)'
 	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
@@ -39,7 +38,7 @@ define build-wasm
 		$(CARGO) rustc --locked --release --target $(wasm_target) $(wasm_profile) --package $(2) \
 			--lib --crate-type cdylib -- -C link-arg=--compress-relocations
 	@mkdir -p $(dir $(3))
-	@$(CARGO) xtask arrange "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
+	@cp "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
 		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$(wasm_target)/release/$(subst -,_,$(2)).wasm" $(3)
 endef
 

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! cargo xtask annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
-//! cargo xtask arrange IN.wasm OUT.wasm
 //! cargo xtask inspect MODULE.wasm
 //! cargo xtask new-rule FAMILY NAME
 //! ```
@@ -10,7 +9,6 @@
 use std::{env, ffi::OsString, fs, path::Path, process::ExitCode};
 
 mod annotate;
-mod arrange;
 mod capabilities;
 mod inspect;
 mod metadata;
@@ -22,8 +20,6 @@ Usage: cargo xtask <task>
 
   annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
       writes the policy's metadata into the module, as `kwctl annotate` does
-  arrange IN.wasm OUT.wasm
-      writes the module with its functions in an order that compresses well
   inspect MODULE.wasm
       prints the module's metadata, size, imports and exports
   new-rule FAMILY NAME
@@ -34,7 +30,6 @@ fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
     let done = match arguments.next().as_ref().and_then(|task| task.to_str()) {
         Some("annotate") => annotate(arguments),
-        Some("arrange") => arrange(arguments),
         Some("inspect") => inspect(arguments),
         Some("new-rule") => new_rule(arguments),
         Some("help" | "-h" | "--help") => {
@@ -70,13 +65,6 @@ fn annotate(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String>
         eprintln!("warning: {warning}");
     }
     write(Path::new(output), &annotated.module)
-}
-
-fn arrange(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
-    let (Some(input), Some(output), None) = (arguments.next(), arguments.next(), arguments.next()) else {
-        return Err(USAGE.to_owned());
-    };
-    write(Path::new(&output), &arrange::arrange(&bytes(Path::new(&input))?)?)
 }
 
 fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
