@@ -28,7 +28,7 @@ wasm_profile  := --config 'profile.release.opt-level="z"' --config 'profile.rele
 # the dependencies, which are remapped, so that the same sources give the same bytes in any folder of any machine.
 #
 # The crate is built as a module alone: where it is built as a library too, all its functions can be called from outside,
-# and none is merged into its caller. The linker leaves the room for relocations that nobody will make; it is told not to.
+# and none is merged into its caller.
 define build-wasm
 	@printf '%s\n' '==> $(2): release build for $(wasm_target)'
 	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
@@ -36,7 +36,7 @@ define build-wasm
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
 		$(CARGO) rustc --locked --release --target $(wasm_target) $(wasm_profile) --package $(2) \
-			--lib --crate-type cdylib -- -C link-arg=--compress-relocations
+			--lib --crate-type cdylib
 	@mkdir -p $(dir $(3))
 	@cp "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
 		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$(wasm_target)/release/$(subst -,_,$(2)).wasm" $(3)
