@@ -17,10 +17,8 @@ floor         := $(floor_dir)/floor.wasm
 wasm_target   := wasm32-wasip1
 targets       := wasm32-wasip1 wasm32-unknown-unknown
 
-# What differs between the release profile of a module and that of the command line: a module is small first, and a sum
-# that wraps gives at worst a wrong finding, where a check of it would end the request. The tests run with the checks on.
-# Both modules, the policy and the floor it is measured against, are built with it.
-wasm_profile  := --config 'profile.release.opt-level="z"' --config 'profile.release.overflow-checks=false'
+# Modules are built for size. The policy and the floor that it is measured against share the setting.
+wasm_profile  := --config 'profile.release.opt-level="z"'
 
 # $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
 #
