@@ -17,9 +17,6 @@ floor         := $(floor_dir)/floor.wasm
 wasm_target   := wasm32-wasip1
 targets       := wasm32-wasip1 wasm32-unknown-unknown
 
-# Modules are built for size. The policy and the floor that it is measured against share the setting.
-wasm_profile  := --config 'profile.release.opt-level="z"'
-
 # $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
 #
 # Panic messages name source files. Cargo already names the workspace's own relative to it; what remains are the paths of
@@ -33,7 +30,7 @@ define build-wasm
 	@cd $(1) && home="$${CARGO_HOME:-$$HOME/.cargo}" && flags= && for source in "$$home"/registry/src/*; do \
 		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
 		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) rustc --locked --release --target $(wasm_target) $(wasm_profile) --package $(2) \
+		$(CARGO) rustc --locked --release --target $(wasm_target) --package $(2) \
 			--lib --crate-type cdylib
 	@mkdir -p $(dir $(3))
 	@cp "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
