@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use karpwarden_generate::home;
 use karpwarden_admit::{Cluster, Module, Policy, built, metadata};
+use karpwarden_generate::home;
 use regex::RegexBuilder;
 use serde_json::{Value, json};
 
@@ -84,8 +84,8 @@ fn matches(output: &str, pattern: &str) -> bool {
 #[test]
 fn the_module_answers_as_the_end_to_end_tests_ask() {
     let bytes = built::policy().unwrap();
-    let module = Module::load(bytes).unwrap();
-    let grants = metadata::embedded(bytes).unwrap();
+    let module = Module::load(&bytes).unwrap();
+    let grants = metadata::embedded(&bytes).unwrap();
     let mut used = BTreeSet::new();
     let (mut name, mut last, mut checks) = (String::new(), None, 0);
     for line in home::text(&format!("{FOLDER}/e2e.bats")).unwrap().lines().map(str::trim) {

@@ -68,9 +68,10 @@ fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
 #[test]
 fn workflows_call_what_is_there() {
     let makefile = home::text("Makefile").unwrap();
-    let packages: Vec<String> = ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"]
-        .map(|folder| home::text(&format!("{folder}Cargo.toml")).unwrap())
-        .to_vec();
+    let packages: Vec<String> =
+        ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"]
+            .map(|folder| home::text(&format!("{folder}Cargo.toml")).unwrap())
+            .to_vec();
     let mut called = 0;
     for path in WORKFLOWS {
         let workflow = parsed(path);

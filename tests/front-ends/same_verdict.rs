@@ -1,11 +1,12 @@
-//! The same verdict at every door: the module in a host answers as the library does, to the byte, and names the findings
-//! that a check of the same object gives.
+//! The same verdict in every front end: the policy module in its host answers as the policy library does, byte for byte, and
+//! names the same findings as a check of the object as text.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use karpwarden::check::Cluster as Checked;
 use karpwarden::manifest::limits::Limits;
@@ -20,7 +21,13 @@ use karpwarden_policy::host::Host;
 use karpwarden_policy::inventory::LOOKED_UP;
 use serde_json::{Value, json};
 
-/// The cluster, asked without a module in between.
+/// The policy module. Compiled once, because that takes longer than all requests.
+fn module() -> &'static Module {
+    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
+    &MODULE
+}
+
+/// The cluster as the host of the policy library.
 struct Native<'c>(&'c Cluster);
 
 impl Host for Native<'_> {
@@ -56,7 +63,7 @@ fn cluster(objects: &[Value]) -> Cluster {
     Cluster::holding(objects.iter().cloned()).granting(grants)
 }
 
-/// The answers of the module and of the library to one request; they are the same.
+/// The answer to one request, which the module and the library give alike.
 fn answer(module: &Module, payload: &Value, cluster: &Cluster) -> Value {
     let payload = payload.to_string();
     let of_module = module.call("validate", payload.as_bytes(), cluster).unwrap();
@@ -65,8 +72,8 @@ fn answer(module: &Module, payload: &Value, cluster: &Cluster) -> Value {
     serde_json::from_slice(&of_library).unwrap()
 }
 
-/// What a check of the object as text finds: severity → `rule at path`. Rules about the text itself have none to read in a
-/// request.
+/// The findings of a check of the object as text: severity → `rule at path`. Without the rules about the text itself, because a
+/// request has no text.
 fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<String, Vec<String>> {
     let all: Vec<String> = core::iter::once(object).chain(others).map(Value::to_string).collect();
     let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
@@ -89,13 +96,14 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     found
 }
 
+/// The findings that a response names in its audit annotations.
 fn named(response: &Value) -> BTreeMap<String, Vec<String>> {
     let Some(annotations) = response["audit_annotations"].as_object() else { return BTreeMap::new() };
     let names = |text: &Value| text.as_str().unwrap().split(", ").map(str::to_owned).collect();
     annotations.iter().map(|(key, value)| (key.clone(), names(value))).collect()
 }
 
-/// Whether the cluster is asked for objects of this kind only by rules that can do without the rest of the bundle.
+/// The objects of the kinds that the policy looks up.
 fn looked_up(objects: &[Value]) -> Vec<Value> {
     let kinds: Vec<&str> = LOOKED_UP.iter().map(|(kind, _)| kind.name).collect();
     objects
@@ -106,8 +114,8 @@ fn looked_up(objects: &[Value]) -> Vec<Value> {
 }
 
 #[test]
-fn every_example_gets_the_same_answer_from_the_module_and_the_library() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn module_and_library_answer_every_example_alike() {
+    let module = module();
     let mut answers = 0;
     for path in ["examples", "tests/problems"].into_iter().flat_map(manifests) {
         let objects = objects(&path);
@@ -124,8 +132,8 @@ fn every_example_gets_the_same_answer_from_the_module_and_the_library() {
             ] {
                 let others: Vec<_> = inventory.iter().filter(|other| *other != object).cloned().collect();
                 let create =
-                    answer(&module, &json!({"request": request, "settings": settings}), &cluster(&others));
-                answer(&module, &json!({"request": update, "settings": settings}), &cluster(&others));
+                    answer(module, &json!({"request": request, "settings": settings}), &cluster(&others));
+                answer(module, &json!({"request": update, "settings": settings}), &cluster(&others));
                 if create["mutated_object"].is_null() && settings["fix"].is_null() {
                     let expected = checked(object, &others, &settings);
                     assert_eq!(named(&create), expected, "{}: {object}", path.display());
@@ -137,10 +145,10 @@ fn every_example_gets_the_same_answer_from_the_module_and_the_library() {
     assert!(answers > 100, "{answers} answers only");
 }
 
-/// What `kwctl bench` does: an instance that is kept gives each request the memory of those before it.
+/// `kwctl bench` sends many requests to one instance; policy-server makes a new instance for each.
 #[test]
-fn a_kept_instance_answers_like_a_fresh_one_and_needs_no_more_memory() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn reused_instance_answers_like_a_new_one_and_frees_its_memory() {
+    let module = module();
     let objects: Vec<_> = manifests("examples").iter().flat_map(|path| objects(path)).collect();
     let cluster = cluster(&looked_up(&objects));
     let instance = module.instance(&cluster).unwrap();
@@ -155,8 +163,9 @@ fn a_kept_instance_answers_like_a_fresh_one_and_needs_no_more_memory() {
             kept(&json!({"request": request, "settings": {"fix": fix}}));
         }
     }
-    // As large as the API server takes. All of them together are more than a module's memory can be.
-    let notes = vec!["a note of the team that keeps the pool"; 36_000];
+    // As large as the API server accepts. If each request leaked its memory, 400 of them would exceed the 4 GiB that a module
+    // can address.
+    let notes = vec!["a note of the team that owns this pool"; 36_000];
     let large = json!({
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
@@ -170,22 +179,22 @@ fn a_kept_instance_answers_like_a_fresh_one_and_needs_no_more_memory() {
 }
 
 #[test]
-fn a_refused_look_up_is_said_and_the_verdict_still_comes() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn rejects_by_the_object_alone_when_the_cluster_cannot_be_read() {
+    let module = module();
     let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"template": {
         "metadata": {"labels": {"karpenter.sh/team": "a"}},
         "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "a"}, "requirements": []}}}});
-    for cluster in [Cluster::offline(), Cluster::failing("the API server is away")] {
+    for cluster in [Cluster::offline(), Cluster::failing("the API server is down")] {
         let request = Request::create(pool.clone()).to_json().unwrap();
-        let response = answer(&module, &json!({"request": request, "settings": {}}), &cluster);
+        let response = answer(module, &json!({"request": request, "settings": {}}), &cluster);
         assert_eq!(response["accepted"], false);
         assert!(response["message"].as_str().unwrap().contains("restricted-label"), "{response}");
     }
 }
 
 #[test]
-fn what_is_no_request_is_let_through_with_a_warning() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn accepts_a_payload_that_is_not_a_request() {
+    let module = module();
     for payload in [
         "",
         "null",
@@ -202,8 +211,8 @@ fn what_is_no_request_is_let_through_with_a_warning() {
 }
 
 #[test]
-fn deep_objects_trap_nothing() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn deeply_nested_objects_do_not_trap() {
+    let module = module();
     let deep = format!(
         "{{\"request\": {{\"operation\": \"CREATE\", \"object\": {}{}}}}}",
         "[".repeat(100_000),
@@ -214,8 +223,8 @@ fn deep_objects_trap_nothing() {
 }
 
 #[test]
-fn the_protocol_and_the_settings_are_answered() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn answers_protocol_version_and_validate_settings() {
+    let module = module();
     let call = |operation, payload: &str| {
         let answer = module.call(operation, payload.as_bytes(), &Cluster::offline()).unwrap();
         serde_json::from_slice::<Value>(&answer).unwrap()
@@ -235,26 +244,26 @@ fn the_protocol_and_the_settings_are_answered() {
     }
 }
 
-/// The numbers of an object are those that were sent, also where it is changed.
+/// Numbers keep every digit, also those that do not fit into a float.
 #[test]
-fn a_fixed_object_keeps_everything_else() {
-    let module = Module::load(built::policy().unwrap()).unwrap();
+fn fix_changes_nothing_else_in_the_object() {
+    let module = module();
     let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a", "generation": 9_007_199_254_740_993_i64},
         "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/p", "unknown": [18_446_744_073_709_551_615_u64, 1.0, {"a": null}],
                  "amiSelectorTerms": [{"alias": "al2023@v20250807"}],
                  "subnetSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}], "securityGroupSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}]}});
     let request = Request::create(class.clone()).to_json().unwrap();
     let response =
-        answer(&module, &json!({"request": request, "settings": {"fix": true}}), &Cluster::offline());
+        answer(module, &json!({"request": request, "settings": {"fix": true}}), &Cluster::offline());
     let mut expected = class;
     expected["spec"]["instanceProfile"] = "p".into();
     assert_eq!(response["accepted"], true, "{response}");
     assert_eq!(response["mutated_object"], expected);
 }
 
-/// A node of a tree is a node of one document only; this keeps the helper above honest.
+/// The helper `objects` relies on this.
 #[test]
-fn json_of_a_document_reads_back() {
+fn to_json_keeps_the_values_of_a_document() {
     let file = File::read("-", "a: 1\nb: [x, 1.5]\n", &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
     assert_eq!(Node::to_json(tree.root()), json!({"a": 1, "b": ["x", 1.5]}));

@@ -11,7 +11,7 @@ use super::types::policies;
 
 /// Compiled once: it takes longer than all the requests.
 fn module() -> &'static Module {
-    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(built::policy().unwrap()).unwrap());
+    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
     &MODULE
 }
 

@@ -1,51 +1,49 @@
-//! The modules that the tests run, built on demand by the Makefile's own targets.
+//! The compiled modules that the tests run. `make modules` builds them; a test never does.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The accept-all policy of `tools/floor`.
-pub fn floor() -> Result<&'static [u8], String> {
-    static FLOOR: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
-    module(&FLOOR, "floor.wasm", "tools/floor/floor.wasm")
+pub fn floor() -> Result<Vec<u8>, String> {
+    module("tools/floor/floor.wasm", "floor.wasm", &["tools/floor/src", "tools/floor/Cargo.lock"])
 }
 
-/// The policy itself, annotated.
-pub fn policy() -> Result<&'static [u8], String> {
-    static POLICY: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
-    module(&POLICY, "annotated-policy.wasm", "policies/karpenter/annotated-policy.wasm")
+/// The annotated policy.
+pub fn policy() -> Result<Vec<u8>, String> {
+    const SOURCES: [&str; 6] = [
+        "crates",
+        "src",
+        "policies/karpenter/src",
+        "policies/karpenter/metadata.yml",
+        "Cargo.toml",
+        "Cargo.lock",
+    ];
+    module("policies/karpenter/annotated-policy.wasm", "annotated-policy.wasm", &SOURCES)
 }
 
-type Built = OnceLock<Result<Vec<u8>, String>>;
-
-fn module(built: &'static Built, target: &str, path: &str) -> Result<&'static [u8], String> {
-    let module = built.get_or_init(|| make(target).and_then(|root| read(&root.join(path))));
-    module.as_deref().map_err(Clone::clone)
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// Runs a target, which does nothing if the module is up to date, and returns the root of the repository.
-fn make(target: &str) -> Result<PathBuf, String> {
+/// Reads a module. A module that is older than its sources is an error: the tests would pass on code that is gone.
+fn module(path: &str, target: &str, sources: &[&str]) -> Result<Vec<u8>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // Cargo tells a test about its own package and flags; the module is built with flags of its own.
-    let told_by_cargo = std::env::vars_os().map(|(name, _)| name).filter(|name| {
-        let name = name.to_string_lossy();
-        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name.contains("RUSTFLAGS")
-    });
-    let mut make = Command::new("make");
-    for name in told_by_cargo {
-        make.env_remove(name);
+    let file = root.join(path);
+    let built = modified(&file).ok_or_else(|| format!("{path} is missing; run `make {target}`"))?;
+    let newest = sources.iter().filter_map(|source| newest(&root.join(source))).max();
+    if let Some((_, source)) = newest.filter(|(changed, _)| *changed > built) {
+        let source = source.strip_prefix(&root).unwrap_or(&source).display();
+        return Err(format!("{path} is older than {source}; run `make {target}`"));
     }
-    let output = make.args(["--silent", "--no-print-directory", target]).current_dir(&root).output();
-    let output = output.map_err(|error| format!("make {target}: {error}"))?;
-    if output.status.success() {
-        return Ok(root);
+    fs::read(&file).map_err(|error| format!("{path}: {error}"))
+}
+
+/// The file that changed last, of a file or of everything in a folder.
+fn newest(path: &Path) -> Option<(SystemTime, PathBuf)> {
+    if !path.is_dir() {
+        return Some((modified(path)?, path.to_owned()));
     }
-    Err(format!("make {target} failed:\n{}", String::from_utf8_lossy(&output.stderr)))
+    let entries = fs::read_dir(path).ok()?.filter_map(Result::ok);
+    entries.filter_map(|entry| newest(&entry.path())).max()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }

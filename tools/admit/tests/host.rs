@@ -83,7 +83,7 @@ fn what_is_no_policy_is_refused_with_the_reason() {
 
 #[test]
 fn the_floor_speaks_the_protocol() {
-    let floor = Module::load(built::floor().unwrap()).unwrap();
+    let floor = Module::load(&built::floor().unwrap()).unwrap();
     let cluster = Cluster::offline();
     assert_eq!(floor.call("protocol_version", NOTHING, &cluster).unwrap(), br#""v1""#);
     let settings = floor.call("validate_settings", b"{}", &cluster).unwrap();

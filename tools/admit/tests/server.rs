@@ -47,7 +47,7 @@ const REJECTED: &str =
 fn an_acceptance_is_an_empty_response() {
     let expected = json!({"uid": "7", "allowed": true, "auditAnnotations": null, "warnings": null});
     assert_eq!(as_json(&review(&answering(r#"{"accepted":true}"#))), expected);
-    let floor = Policy::new(Module::load(built::floor().unwrap()).unwrap());
+    let floor = Policy::new(Module::load(&built::floor().unwrap()).unwrap());
     assert_eq!(as_json(&review(&floor)), expected);
     assert!(floor.check_settings(&Cluster::offline()).valid);
 }

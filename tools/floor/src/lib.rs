@@ -1,4 +1,4 @@
-//! Accepts every request, with the stock SDK and nothing else.
+//! A policy that accepts every request, made with the stock SDK.
 
 use kubewarden_policy_sdk::{
     accept_request, protocol_version_guest, request::ValidationRequest, settings::Validatable,
@@ -16,7 +16,7 @@ impl Validatable for Settings {
     }
 }
 
-/// Where the host starts: it registers the three functions of the protocol.
+/// Registers the three functions of the protocol. The host calls it first.
 #[unsafe(no_mangle)]
 pub extern "C" fn wapc_init() {
     register_function("validate", validate);
@@ -25,7 +25,7 @@ pub extern "C" fn wapc_init() {
 }
 
 fn validate(payload: &[u8]) -> CallResult {
-    // Parsed as any policy would, so that the floor carries the cost of the protocol itself.
+    // Parses the request as any policy does, so that the measurement includes the cost of the protocol.
     let _: ValidationRequest<Settings> = ValidationRequest::new(payload)?;
     accept_request()
 }

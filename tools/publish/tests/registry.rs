@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Once;
 
 use karpwarden_publish::registry::client;
 use karpwarden_publish::target::reference;
@@ -29,7 +28,6 @@ struct Registry {
 impl Registry {
     /// Starts one with more configuration than where it stores and listens.
     fn start(storage: &str, more: &str) -> Self {
-        install();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().display();
         let passwords = folder.path().join("passwords");
@@ -45,8 +43,10 @@ impl Registry {
         let file = folder.path().join("config.yml");
         fs::write(&file, config).unwrap();
         let mut command = Command::new("docker-registry");
-        let mut child =
-            command.arg("serve").arg(file).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        command.arg("serve").arg(file).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| {
+            panic!("docker-registry does not start: {error}; install what the tests need with `make setup`")
+        });
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = lines.by_ref().map(Result::unwrap).find_map(|line| {
             let (_, rest) = line.split_once("listening on ")?;
@@ -69,18 +69,6 @@ impl Drop for Registry {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The package, where it is missing and may be installed.
-fn install() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        let is_there = || Command::new("docker-registry").arg("--version").output().is_ok();
-        if !is_there() {
-            let _ = Command::new("apt-get").args(["install", "-y", "-qq", "docker-registry"]).output();
-        }
-        assert!(is_there(), "this test needs the Debian package docker-registry");
-    });
 }
 
 /// A module that does nothing, with metadata.
