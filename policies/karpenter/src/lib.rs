@@ -16,7 +16,14 @@ use wapc_guest::{CallResult, register_function};
 pub extern "C" fn wapc_init() {
     register_function("validate", validate);
     register_function("validate_settings", validate_settings);
-    register_function("protocol_version", kubewarden_policy_sdk::protocol_version_guest);
+    register_function("protocol_version", protocol_version);
+}
+
+/// Version of the protocol between policy-server and policies: kubewarden/policy-sdk-rust `src/metadata.rs`, where `v1` is the only
+/// valid one.
+#[expect(clippy::unnecessary_wraps, reason = "the signature that the host calls")]
+fn protocol_version(_: &[u8]) -> CallResult {
+    Ok(br#""v1""#.to_vec())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature that the host calls")]
