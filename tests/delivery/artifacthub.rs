@@ -6,7 +6,7 @@ use karpwarden_generate::{changelog, home};
 use serde_json::Value;
 
 fn yaml(path: &str) -> Value {
-    serde_yaml_ng::from_str(&home::text(path).unwrap()).unwrap()
+    serde_saphyr::from_str(&home::text(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn the_package_is_complete_and_says_what_the_metadata_says() {
     for (key, of_policy) in
         [("kubewarden/rules", "rules"), ("kubewarden/contextAwareResources", "contextAwareResources")]
     {
-        let said: Value = serde_yaml_ng::from_str(package["annotations"][key].as_str().unwrap()).unwrap();
+        let said: Value = serde_saphyr::from_str(package["annotations"][key].as_str().unwrap()).unwrap();
         assert_eq!(said, metadata[of_policy]);
     }
     for key in [

@@ -81,7 +81,7 @@ fn the_modes_are_those_of_the_overlays() {
 #[test]
 fn every_policy_runs_this_release_on_its_own_server_and_may_look_up_what_the_metadata_says() {
     let metadata: Value =
-        serde_yaml_ng::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
+        serde_saphyr::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
     let servers: Vec<_> =
         of_kind(&all(), "PolicyServer").iter().map(|one| one["metadata"]["name"].clone()).collect();
     let group = group();

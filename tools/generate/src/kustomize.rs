@@ -53,7 +53,7 @@ pub fn render(folder: &str) -> Result<Vec<Value>, String> {
 fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
     let file = format!("{folder}/kustomization.yaml");
     let kustomization: Kustomization =
-        serde_yaml_ng::from_str(&home::text(&file)?).map_err(|error| format!("{file}: {error}"))?;
+        serde_saphyr::from_str(&home::text(&file)?).map_err(|error| format!("{file}: {error}"))?;
     let expected = match kustomization.kind.as_str() {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
@@ -75,7 +75,7 @@ fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
     }
     for patch in kustomization.patches {
         let changes: Vec<Change> =
-            serde_yaml_ng::from_str(&patch.patch).map_err(|error| format!("{file}: {error}"))?;
+            serde_saphyr::from_str(&patch.patch).map_err(|error| format!("{file}: {error}"))?;
         let is_target = |object: &&mut Value| {
             let is = |pointer, wanted: &str| object.pointer(pointer).and_then(Value::as_str) == Some(wanted);
             is("/kind", &patch.target.kind)

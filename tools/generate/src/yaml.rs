@@ -1,16 +1,20 @@
-//! YAML documents as JSON values.
+//! YAML documents as JSON values, and back.
 
-use serde::Deserialize as _;
+use serde::Serialize;
 use serde_json::Value;
 
-/// The documents of a text that are not empty.
+/// The documents of a text, without the empty ones.
 pub fn documents(text: &str) -> Result<Vec<Value>, String> {
-    let read = serde_yaml_ng::Deserializer::from_str(text).map(Value::deserialize);
-    let all: Vec<Value> = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-    Ok(all.into_iter().filter(|document| !document.is_null()).collect())
+    serde_saphyr::from_multiple(text).map_err(|error| error.to_string())
 }
 
-/// The YAML blocks of a Markdown text.
+/// A value as YAML. List items start in the column of their key, as in the manifests of Kubernetes.
+pub fn text(value: &impl Serialize) -> Result<String, String> {
+    let options = serde_saphyr::ser_options! { compact_list_indent: true };
+    serde_saphyr::to_string_with_options(value, options).map_err(|error| error.to_string())
+}
+
+/// The YAML code blocks of a Markdown text.
 pub fn blocks(markdown: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut block: Option<String> = None;

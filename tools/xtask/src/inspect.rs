@@ -52,7 +52,7 @@ fn shortened(mut metadata: Value) -> Value {
 }
 
 fn indented(metadata: &Value) -> String {
-    let yaml = serde_yaml_ng::to_string(metadata).unwrap_or_default();
+    let yaml = serde_saphyr::to_string(metadata).unwrap_or_default();
     yaml.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 

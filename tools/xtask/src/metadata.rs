@@ -99,7 +99,7 @@ impl Metadata {
     /// told at once, a line each.
     pub(crate) fn read(yaml: &str, usage: Option<&str>) -> Result<Self, String> {
         let mut metadata: Self =
-            serde_yaml_ng::from_str(yaml).map_err(|error| format!("metadata: {error}"))?;
+            serde_saphyr::from_str(yaml).map_err(|error| format!("metadata: {error}"))?;
         let mistakes = metadata.mistakes();
         if !mistakes.is_empty() {
             return Err(format!("metadata: {}", mistakes.join("\nmetadata: ")));

@@ -74,10 +74,11 @@ enum Response {
 impl Session {
     /// `kwctl` reads a request only when its turn comes, and aborts if it cannot. Here the whole file is read first.
     pub(super) fn parse(text: &str) -> Result<Self, SessionError> {
-        let exchanges: Vec<Exchange> = serde_yaml_ng::from_str(text).map_err(SessionError::File)?;
+        let exchanges: Vec<Exchange> =
+            serde_saphyr::from_str(text).map_err(|error| SessionError::File(error.to_string()))?;
         let read = |(index, Exchange::Exchange { request, response })| {
-            let request =
-                serde_yaml_ng::from_str(&request).map_err(|error| SessionError::Request(index, error))?;
+            let request = serde_saphyr::from_str(&request)
+                .map_err(|error| SessionError::Request(index, error.to_string()))?;
             Ok((request, response))
         };
         exchanges.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
@@ -107,9 +108,9 @@ impl Session {
 #[derive(Debug)]
 pub enum SessionError {
     /// Not a list of exchanges.
-    File(serde_yaml_ng::Error),
+    File(String),
     /// The request of this exchange, counted from 0, is not one a policy can make of Kubernetes.
-    Request(usize, serde_yaml_ng::Error),
+    Request(usize, String),
 }
 
 impl fmt::Display for SessionError {

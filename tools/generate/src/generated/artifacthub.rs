@@ -5,17 +5,16 @@
 
 use serde_json::{Value, json};
 
-use crate::{changelog, home};
+use crate::{changelog, home, yaml};
 
 /// The text of the package file.
 pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
-    let read = |text: &str| serde_yaml_ng::from_str::<Value>(text).map_err(|error| error.to_string());
+    let read = |text: &str| serde_saphyr::from_str::<Value>(text).map_err(|error| error.to_string());
     let policy = read(metadata)?;
     let annotation = |name: &str| {
         let text = policy.get("annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| format!("the metadata has no {name}"))
     };
-    let yaml = |value: Option<&Value>| serde_yaml_ng::to_string(&value).map_err(|error| error.to_string());
     let section = changelog::newest(&home::text("CHANGELOG.md")?)?;
     let (author, mail) =
         home::AUTHOR.trim_end_matches('>').split_once(" <").ok_or("the author has no address")?;
@@ -53,13 +52,13 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
         "annotations": {
             "kubewarden/mutation": policy.get("mutating").and_then(Value::as_bool).unwrap_or_default().to_string(),
             "kubewarden/resources": annotation("io.artifacthub.resources")?,
-            "kubewarden/rules": yaml(policy.get("rules"))?,
-            "kubewarden/contextAwareResources": yaml(policy.get("contextAwareResources"))?,
+            "kubewarden/rules": yaml::text(&policy.get("rules"))?,
+            "kubewarden/contextAwareResources": yaml::text(&policy.get("contextAwareResources"))?,
             "kubewarden/questions-ui": questions,
         },
         "readme": home::text("policies/karpenter/README.md")?,
     });
-    let text = serde_yaml_ng::to_string(&package).map_err(|error| error.to_string())?;
+    let text = yaml::text(&package)?;
     Ok(format!(
         "# Made by `make generate` from the metadata, the settings' form, the README and the changelog.\n{text}"
     ))

@@ -7,9 +7,8 @@ const FOLDER: &str = "policies/karpenter/kustomize";
 /// The files of the base, comments and all, in the mode of the overlay.
 pub(super) fn text(mode: &str) -> Result<String, String> {
     let base = format!("{FOLDER}/base");
-    let list: serde_json::Value =
-        serde_yaml_ng::from_str(&home::text(&format!("{base}/kustomization.yaml"))?)
-            .map_err(|error| error.to_string())?;
+    let list: serde_json::Value = serde_saphyr::from_str(&home::text(&format!("{base}/kustomization.yaml"))?)
+        .map_err(|error| error.to_string())?;
     let names =
         list.get("resources").and_then(serde_json::Value::as_array).ok_or("the base has no resources")?;
     let mut parts = Vec::new();

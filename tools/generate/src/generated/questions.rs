@@ -5,53 +5,84 @@
 use karpwarden::finding::Family;
 use karpwarden::karpenter::release::Release;
 use karpwarden::settings::keys::{self, Key, Scope, Shape};
+use serde::Serialize;
 use serde_json::{Value, json};
-use serde_yaml_ng::{Mapping, Value as Yaml};
 
-use crate::home;
+use crate::{home, yaml};
+
+/// The form. Fields are in the order in which the questions of kubewarden/policies have them.
+#[derive(Serialize)]
+struct Form {
+    questions: Vec<Question>,
+}
+
+#[derive(Serialize)]
+struct Question {
+    variable: &'static str,
+    r#type: &'static str,
+    label: &'static str,
+    description: String,
+    tooltip: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    group: &'static str,
+    required: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hide_input: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sequence_questions: Vec<Question>,
+}
 
 /// The text of `questions-ui.yml`.
 pub(super) fn text() -> Result<String, String> {
-    let description = json!({
-        "variable": "description", "type": "string", "label": "Description", "default": "", "required": false,
-        "description": format!("{}. Errors reject the request, warnings are returned to whoever made it.", home::DESCRIPTION),
-        "tooltip": home::DESCRIPTION, "group": "Settings", "hide_input": true,
-    });
+    let description = Question {
+        variable: "description",
+        r#type: "string",
+        label: "Description",
+        description: format!(
+            "{}. Errors reject the request, warnings are returned to the user who made it.",
+            home::DESCRIPTION
+        ),
+        tooltip: home::DESCRIPTION.to_owned(),
+        default: Some(json!("")),
+        group: "Settings",
+        required: false,
+        hide_input: Some(true),
+        sequence_questions: Vec::new(),
+    };
     let of_policy = keys::ALL.iter().filter(|key| key.scope != Scope::Terminal);
-    let questions = core::iter::once(description).chain(of_policy.map(question));
-    let questions = questions.map(|question| ordered(&question)).collect::<Result<Vec<_>, _>>()?;
-    let form = Mapping::from_iter([("questions".into(), Yaml::Sequence(questions))]);
-    let text = serde_yaml_ng::to_string(&form).map_err(|error| error.to_string())?;
-    Ok(format!("# Made by `make generate` from the keys of the settings.\n{text}"))
+    let questions = core::iter::once(description).chain(of_policy.map(question)).collect();
+    let text = yaml::text(&Form { questions })?;
+    Ok(format!("# Written by `make generate` from the keys of the settings.\n{text}"))
 }
 
-fn question(key: &Key) -> Value {
+fn question(key: &Key) -> Question {
     let (kind, default) = match key.shape {
-        Shape::Releases => ("string", json!(Release::NEWEST.to_string())),
-        Shape::Kubernetes | Shape::Text => ("string", Value::Null),
-        Shape::Truth => ("boolean", json!(false)),
-        Shape::Levels => ("map[", json!({})),
-        Shape::Exceptions => ("sequence[", json!([])),
-        Shape::Paths | Shape::Overrides => ("array[", json!([])),
+        Shape::Releases => ("string", Some(json!(Release::NEWEST.to_string()))),
+        Shape::Kubernetes | Shape::Text => ("string", None),
+        Shape::Truth => ("boolean", Some(json!(false))),
+        Shape::Levels => ("map[", Some(json!({}))),
+        Shape::Exceptions => ("sequence[", Some(json!([]))),
+        Shape::Paths | Shape::Overrides => ("array[", Some(json!([]))),
     };
-    let mut question = json!({
-        "variable": key.name, "type": kind, "label": key.title, "tooltip": first_sentence(&description(key)),
-        "description": description(key), "group": group(key), "required": false,
-    });
-    if let Some(fields) = question.as_object_mut() {
-        if !default.is_null() {
-            fields.insert("default".to_owned(), default);
-        }
-        if key.shape == Shape::Exceptions {
-            fields.insert("sequence_questions".to_owned(), parts(key));
-        }
+    let description = description(key);
+    Question {
+        variable: key.name,
+        r#type: kind,
+        label: key.title,
+        tooltip: first_sentence(&description).to_owned(),
+        description,
+        default,
+        group: group(key),
+        required: false,
+        hide_input: None,
+        sequence_questions: if key.shape == Shape::Exceptions { exception(key) } else { Vec::new() },
     }
-    question
 }
 
 fn description(key: &Key) -> String {
     if key.shape != Shape::Levels {
-        // A form writes the quotes itself.
+        // The form itself adds the quotes.
         return key.description.replace(", in quotes", "");
     }
     let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
@@ -72,43 +103,23 @@ fn group(key: &Key) -> &'static str {
 }
 
 /// The questions of one exception.
-fn parts(key: &Key) -> Value {
-    let part = |(name, description, is_needed): &(&str, &str, bool)| {
-        // No default: an empty text would be a value, and not a valid one.
-        json!({
-            "variable": name, "type": "string", "label": name, "tooltip": first_sentence(description),
-            "description": description, "group": group(key), "required": is_needed,
-        })
+fn exception(key: &Key) -> Vec<Question> {
+    let question = |(name, description, required): &(&'static str, &str, bool)| Question {
+        variable: name,
+        r#type: "string",
+        label: name,
+        description: (*description).to_owned(),
+        tooltip: first_sentence(description).to_owned(),
+        // No default: the form would send an empty string, which is not a valid value.
+        default: None,
+        group: group(key),
+        required: *required,
+        hide_input: None,
+        sequence_questions: Vec::new(),
     };
-    keys::EXCEPTION.iter().map(part).collect()
+    keys::EXCEPTION.iter().map(question).collect()
 }
 
 fn first_sentence(text: &str) -> &str {
     text.split_once(". ").map_or(text.trim_end_matches('.'), |(first, _)| first)
-}
-
-/// The fields in the order in which people write them.
-fn ordered(question: &Value) -> Result<Yaml, String> {
-    const ORDER: [&str; 10] = [
-        "variable",
-        "type",
-        "label",
-        "description",
-        "tooltip",
-        "default",
-        "group",
-        "required",
-        "hide_input",
-        "sequence_questions",
-    ];
-    let mut fields = Mapping::new();
-    for name in ORDER {
-        let Some(value) = question.get(name) else { continue };
-        let value = match value.as_array().filter(|_| name == "sequence_questions") {
-            Some(parts) => Yaml::Sequence(parts.iter().map(ordered).collect::<Result<_, _>>()?),
-            None => serde_yaml_ng::to_value(value).map_err(|error| error.to_string())?,
-        };
-        fields.insert(name.into(), value);
-    }
-    Ok(Yaml::Mapping(fields))
 }

@@ -99,7 +99,7 @@ fn run(style: &Style) -> Result<Tally, Stop> {
     let metadata = metadata::embedded(&bytes).unwrap_or_default();
     let settings = options.settings.as_ref().map_or(Ok(Value::Object(serde_json::Map::new())), |path| {
         let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
-        serde_yaml_ng::from_str(&text).map_err(|error| named(path, &error))
+        serde_saphyr::from_str(&text).map_err(|error| named(path, &error))
     })?;
 
     let module = compile(&bytes).map_err(|error| named(&options.module, &error))?;
