@@ -66,7 +66,7 @@ lint-workflows: ## Lint the workflows and the action, if zizmor and actionlint a
 # https://embarkstudios.github.io/cargo-deny
 .PHONY: deny
 deny: ## Check licences, advisories and sources of the dependencies, if cargo-deny is installed
-	$(call if-installed,cargo-deny,cargo install --locked cargo-deny,$(CARGO) deny --all-features check)
+	$(call if-installed,cargo-deny,cargo install --locked cargo-deny,$(CARGO) deny --workspace --all-features check)
 
 .PHONY: e2e-tests
 e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, if kwctl and bats are installed

@@ -1,6 +1,6 @@
-//! Artifact Hub's files have what its page needs, and say what the policy says.
+//! Artifact Hub's files are complete and agree with the policy's metadata.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use karpwarden_generate::{changelog, home};
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn yaml(path: &str) -> Value {
 }
 
 #[test]
-fn the_package_is_complete_and_says_what_the_metadata_says() {
+fn package_is_complete_and_agrees_with_the_metadata() {
     let (package, metadata) =
         (yaml("artifacthub/artifacthub-pkg.yml"), yaml("policies/karpenter/metadata.yml"));
     // Required by Artifact Hub: docs/metadata/artifacthub-pkg.yml.
@@ -21,7 +21,7 @@ fn the_package_is_complete_and_says_what_the_metadata_says() {
     assert_eq!(&package["version"], annotation("io.kubewarden.policy.version"));
     assert_eq!(package["version"], home::VERSION);
     let image = &package["containersImages"][0];
-    assert_eq!(image["name"], "policy", "Artifact Hub asks for an image of this name");
+    assert_eq!(image["name"], "policy", "Artifact Hub requires an image of this name");
     let module = annotation("io.kubewarden.policy.ociUrl").as_str().unwrap();
     assert_eq!(image["image"], format!("{module}:v{}", home::VERSION));
     assert_eq!(package["annotations"]["kubewarden/mutation"], "true");
@@ -52,7 +52,7 @@ fn the_package_is_complete_and_says_what_the_metadata_says() {
 }
 
 #[test]
-fn the_owners_are_the_authors() {
+fn owner_is_the_author() {
     let owner = &yaml("artifacthub/artifacthub-repo.yml")["owners"][0];
     assert_eq!(
         format!("{} <{}>", owner["name"].as_str().unwrap(), owner["email"].as_str().unwrap()),
@@ -61,7 +61,7 @@ fn the_owners_are_the_authors() {
 }
 
 #[test]
-fn a_changelog_of_another_version_is_noticed() {
+fn rejects_a_changelog_of_another_version() {
     let changes =
         |text: &str| changelog::newest(text).map(|section| (section.created_at(), section.changes.len()));
     let released = format!(

@@ -1,6 +1,6 @@
-//! The manifests that users apply: Kubewarden's own types read them, and the module answers every request they match.
+//! The manifests that users apply: they parse as Kubewarden's types, and the module answers every request that they match.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod cluster_manifests {
     mod exempt;

@@ -1,8 +1,8 @@
-//! `e2e.bats`, run in the waPC host: what kwctl is to answer, the module answers here.
+//! Runs `e2e.bats` with the waPC host in place of kwctl.
 //!
-//! Of the shell, only what the file uses is understood; everything else fails, so that no line is passed over.
+//! It implements only the shell syntax that the file uses, and fails on any other line.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const FOLDER: &str = "policies/karpenter";
 
-/// The words of a command line, single quotes taken off.
+/// The words of a command line, without single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -33,13 +33,13 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What `kwctl run` prints, and its status.
+/// Output and exit status of `kwctl run`.
 struct Run {
     status: i32,
     output: String,
 }
 
-/// kwctl as far as the file needs it: kubewarden/kubewarden-controller `crates/kwctl/src/command/run.rs`.
+/// The options of `kwctl run` that the file uses: kubewarden/kubewarden-controller `crates/kwctl/src/command/run.rs`.
 fn kwctl(module: &Module, grants: &Value, arguments: &[String], used: &mut BTreeSet<String>) -> Run {
     let (mut request, mut settings, mut session, mut may_look) = (None, json!({}), None, false);
     let mut file = |name: &String| {
@@ -60,7 +60,7 @@ fn kwctl(module: &Module, grants: &Value, arguments: &[String], used: &mut BTree
     let cluster = session.map_or_else(Cluster::offline, |text| Cluster::replaying(&text).unwrap());
     let granted = metadata::context_aware_resources(grants);
     let cluster = if may_look { cluster.granting(granted) } else { cluster };
-    // kwctl always lets a policy mutate.
+    // kwctl lets every policy mutate.
     let policy = Policy::new(module.clone()).settings(settings).mutating(true);
     let verdict = policy.check_settings(&cluster);
     if !verdict.valid {
@@ -74,7 +74,7 @@ fn kwctl(module: &Module, grants: &Value, arguments: &[String], used: &mut BTree
     Run { status: 0, output: serde_json::to_string(&policy.review(&request, &cluster)).unwrap() }
 }
 
-/// `expr "$output" : PATTERN`: a basic regular expression that starts where the text starts.
+/// `expr "$output" : PATTERN`: a basic regular expression, anchored at the start.
 fn matches(output: &str, pattern: &str) -> bool {
     let literal: Vec<String> = pattern.split(".*").map(regex::escape).collect();
     let regex = format!("^{}", literal.join(".*"));
@@ -82,7 +82,7 @@ fn matches(output: &str, pattern: &str) -> bool {
 }
 
 #[test]
-fn the_module_answers_as_the_end_to_end_tests_ask() {
+fn module_passes_the_end_to_end_tests() {
     let bytes = built::policy().unwrap();
     let module = Module::load(&bytes).unwrap();
     let grants = metadata::embedded(&bytes).unwrap();

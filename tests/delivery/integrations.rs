@@ -1,6 +1,6 @@
-//! What stands beside the programs: workflows, the action, the hooks, the image, the schemas.
+//! Integrations: workflows, the action, pre-commit hooks, the image, the schemas.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use karpwarden::check::Cluster;
 use karpwarden::manifest::limits::Limits;
@@ -17,7 +17,7 @@ fn parsed(path: &str) -> Value {
 }
 
 #[test]
-fn every_action_is_pinned_and_says_its_version() {
+fn actions_are_pinned_with_a_version_comment() {
     for path in WORKFLOWS {
         for line in home::text(path).unwrap().lines().filter(|line| line.contains("uses:")) {
             let (_, pin) = line.split_once('@').unwrap();
@@ -29,7 +29,7 @@ fn every_action_is_pinned_and_says_its_version() {
 }
 
 #[test]
-fn jobs_have_the_rights_they_name_and_an_end() {
+fn jobs_have_explicit_permissions_and_a_timeout() {
     for path in WORKFLOWS {
         let workflow = parsed(path);
         assert_eq!(workflow["permissions"], json!({}), "{path}");
@@ -40,7 +40,7 @@ fn jobs_have_the_rights_they_name_and_an_end() {
 }
 
 #[test]
-fn the_release_and_the_action_name_what_is_built() {
+fn release_and_action_name_the_current_version_and_built_targets() {
     let release = parsed(".github/workflows/release.yml");
     assert_eq!(release["env"]["MODULE"], home::MODULE);
     let action = parsed("action.yml");
@@ -53,7 +53,7 @@ fn the_release_and_the_action_name_what_is_built() {
     }
 }
 
-/// Every shell script of a workflow or an action, with the job it is in.
+/// Every shell script of a workflow or an action, with its job.
 fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
     let jobs = workflow["jobs"].as_object().into_iter().flat_map(|jobs| jobs.values());
     let jobs: Vec<&Value> = jobs.chain(workflow.get("runs")).collect();
@@ -66,7 +66,7 @@ fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
 }
 
 #[test]
-fn workflows_call_what_is_there() {
+fn workflows_name_existing_targets_packages_and_files() {
     let makefile = home::text("Makefile").unwrap();
     let packages: Vec<String> =
         ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"]
@@ -80,7 +80,7 @@ fn workflows_call_what_is_there() {
                 for target in line.strip_prefix("make ").into_iter().flat_map(str::split_whitespace) {
                     assert!(
                         makefile.contains(&format!("\n{target}:")),
-                        "{path}: there is no `make {target}`"
+                        "{path}: no target `{target}` in the Makefile"
                     );
                     called += 1;
                 }
@@ -90,7 +90,7 @@ fn workflows_call_what_is_there() {
                     let named = format!("\nname = \"{package}\"\n");
                     assert!(
                         packages.iter().any(|manifest| manifest.contains(&named)),
-                        "{path}: no {package}"
+                        "{path}: no package {package}"
                     );
                     called += 1;
                 }
@@ -98,7 +98,7 @@ fn workflows_call_what_is_there() {
                     let is_kept =
                         ["schemas/", "artifacthub/", "policies/"].iter().any(|kept| file.starts_with(kept));
                     if is_kept && !file.contains("policy.wasm") {
-                        assert!(home::path(file).is_file(), "{path}: there is no {file}");
+                        assert!(home::path(file).is_file(), "{path}: no file {file}");
                         called += 1;
                     }
                 }
@@ -109,7 +109,7 @@ fn workflows_call_what_is_there() {
 }
 
 #[test]
-fn what_a_job_takes_another_has_made() {
+fn downloaded_artifacts_and_outputs_are_produced_by_a_job() {
     let release = parsed(".github/workflows/release.yml");
     let text = home::text(".github/workflows/release.yml").unwrap();
     let jobs = release["jobs"].as_object().unwrap();
@@ -122,36 +122,36 @@ fn what_a_job_takes_another_has_made() {
                 made.push(step["with"]["name"].as_str().unwrap().to_owned());
             }
         }
-        // An output of a step is that of a step of the same job, which writes it.
+        // A referenced output must be written by a step of the same job.
         let written = serde_json::to_string(job).unwrap();
         for rest in written.split("${{ steps.").skip(1) {
             let (id, output) = rest.split_once(" }}").unwrap().0.split_once(".outputs.").unwrap();
             let step = job["steps"].as_array().unwrap().iter().find(|step| step["id"] == *id).unwrap();
             let writes = step["run"].as_str().unwrap().contains(&format!("printf '{output}=%s"));
-            assert!(writes, "nothing writes {output} of {id}");
+            assert!(writes, "step {id} does not write {output}");
         }
     }
     assert!(made.contains(&"binary-${{ matrix.target }}".to_owned()), "{made:?}");
-    // All that is downloaded without a name lies in a folder of its name.
+    // A download without a name puts each artifact into a folder of the artifact's name.
     for rest in text.split("artifacts/").skip(1).map(|rest| rest.split(['/', ' ']).next().unwrap()) {
         let is_made = made.iter().any(|name| name == rest) || rest.starts_with("binary-");
-        assert!(is_made, "nothing makes {rest}: {made:?}");
+        assert!(is_made, "no job uploads {rest}: {made:?}");
     }
     for job in jobs.values() {
         for step in
             job["steps"].as_array().unwrap().iter().filter(|step| uses(step, "actions/download-artifact@"))
         {
             if let Some(name) = step["with"]["name"].as_str() {
-                assert!(made.iter().any(|made| made == name), "nothing makes {name}");
+                assert!(made.iter().any(|made| made == name), "no job uploads {name}");
             }
         }
     }
 }
 
-/// The script of the action that checks, with a program in place of karpwarden that prints what it is told.
+/// Runs the action's check script with a program in place of karpwarden that prints its arguments.
 #[cfg(unix)]
 #[test]
-fn the_action_hands_its_inputs_on() {
+fn action_passes_its_inputs_to_the_command_line() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::Command;
 
@@ -163,22 +163,22 @@ fn the_action_hands_its_inputs_on() {
     let action = parsed("action.yml");
     let scripts = scripts(&action);
     let (_, check) = scripts.last().unwrap();
-    let told = |paths: &str, release: &str, output: &str| {
+    let arguments = |paths: &str, release: &str, output: &str| {
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", check]).env("FOLDER", &folder);
         bash.envs([("PATHS", paths), ("KARPENTER_VERSION", release), ("OUTPUT", output)]);
         let run = bash.envs([("FORMAT", "github"), ("FAIL_ON", "error")]).output().unwrap();
-        assert_eq!(run.status.code(), Some(1), "the status of the program is that of the job: {run:?}");
+        assert_eq!(run.status.code(), Some(1), "the job has the exit status of the program: {run:?}");
         String::from_utf8(run.stdout).unwrap().lines().collect::<Vec<_>>().join(" ")
     };
     let always = "check --format github --fail-on error";
-    assert_eq!(told(".", "", ""), format!("{always} -- ."));
+    assert_eq!(arguments(".", "", ""), format!("{always} -- ."));
     assert_eq!(
-        told("a b\nc\n", "1.8", "x.sarif"),
+        arguments("a b\nc\n", "1.8", "x.sarif"),
         format!("{always} --karpenter-version 1.8 --output x.sarif -- a b c")
     );
     std::fs::remove_dir_all(&folder).unwrap();
-    // And every input is handed on.
+    // Every input is used.
     let script = home::text("action.yml").unwrap();
     for input in action["inputs"].as_object().unwrap().keys() {
         assert!(script.contains(&format!("${{{{ inputs.{input} }}}}")), "{input} is not used");
@@ -186,18 +186,18 @@ fn the_action_hands_its_inputs_on() {
 }
 
 #[test]
-fn the_image_is_a_binary_and_nobody() {
+fn image_holds_one_binary_and_runs_without_root() {
     let text = home::text("Containerfile").unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("FROM")).collect::<Vec<_>>(), ["FROM scratch"]);
-    assert!(!text.contains("\nRUN"), "there is no shell to run anything");
+    assert!(!text.contains("\nRUN"), "the image has no shell");
     let user = text.lines().find_map(|line| line.strip_prefix("USER ")).unwrap();
     assert!(user.split(':').all(|id| id.parse::<u32>().is_ok_and(|id| id > 0)), "{user}");
 }
 
 #[test]
-fn hooks_run_commands_that_exist() {
+fn hooks_run_existing_commands_once_over_all_files() {
     for hook in parsed(".pre-commit-hooks.yaml").as_array().unwrap() {
-        // A hook names every file, excluded or not, and would split them over several runs.
+        // pre-commit passes excluded files too, and splits the files over several runs by default.
         assert!(hook["entry"].as_str().unwrap().starts_with("karpwarden check --force-exclude"), "{hook}");
         assert_eq!(hook["require_serial"], true, "{hook}");
         assert!(["rust", "system"].contains(&hook["language"].as_str().unwrap()), "{hook}");
@@ -217,7 +217,7 @@ fn read(text: &str) -> (File, Value) {
 }
 
 #[test]
-fn the_schema_and_the_reader_of_the_settings_agree() {
+fn schema_and_parser_of_the_settings_agree() {
     let schema = schema("settings");
     for (text, is_valid) in [
         ("{}", true),
@@ -239,13 +239,13 @@ fn the_schema_and_the_reader_of_the_settings_agree() {
     ] {
         let (file, value) = read(text);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
-        assert_eq!(Settings::read(tree.root()).is_ok(), is_valid, "the reader, of {text}");
-        assert_eq!(schema.is_valid(&value), is_valid, "the schema, of {text}");
+        assert_eq!(Settings::read(tree.root()).is_ok(), is_valid, "parser: {text}");
+        assert_eq!(schema.is_valid(&value), is_valid, "schema: {text}");
     }
 }
 
 #[test]
-fn reports_are_what_their_schema_says() {
+fn reports_match_their_schema() {
     let schema = schema("report");
     let files: Vec<File> = ["nodeclass-bad", "labels-bad", "storage-bad", "identity-bad"]
         .into_iter()

@@ -1,6 +1,6 @@
-//! The YAML in what users read is what it says it is.
+//! YAML examples in the documentation are valid.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use karpwarden_generate::{home, yaml};
 use kubewarden_policy_sdk::crd::policies::ClusterAdmissionPolicy;
 use serde_json::Value;
 
-/// The settings in a text, or what is wrong with them.
+/// The settings in a text, or the problems in them.
 fn settings(text: &str) -> Result<Settings, String> {
     let file = File::read("settings.yaml", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
@@ -21,7 +21,7 @@ fn settings(text: &str) -> Result<Settings, String> {
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
-/// Whether a document has a key of the settings, and so is meant to be settings.
+/// Whether a document is meant to be settings: it has one of their keys.
 fn is_settings(document: &Value) -> bool {
     document.as_object().is_some_and(|fields| {
         !fields.contains_key("apiVersion") && fields.keys().any(|key| Settings::KEYS.contains(&key.as_str()))
@@ -66,7 +66,7 @@ fn settings_and_policies_in_the_documentation_are_valid() {
 }
 
 #[test]
-fn the_example_of_the_policys_readme_is_rejected_and_its_remedy_is_accepted() {
+fn readme_example_is_rejected_and_its_fix_accepted() {
     let blocks = yaml::blocks(&home::text("policies/karpenter/README.md").unwrap());
     let class = blocks
         .iter()
@@ -78,13 +78,13 @@ fn the_example_of_the_policys_readme_is_rejected_and_its_remedy_is_accepted() {
         report.summary.errors
     };
     assert_eq!(errors(class), 1);
-    let mended = class.replace("arn:aws:iam::111122223333:instance-profile/", "");
-    assert_eq!(errors(&mended), 0);
+    let fixed = class.replace("arn:aws:iam::111122223333:instance-profile/", "");
+    assert_eq!(errors(&fixed), 0);
 }
 
-/// The release that documents name is the one that is built.
+/// The documentation names the current version everywhere.
 #[test]
-fn every_version_in_the_documentation_is_this_one() {
+fn documentation_names_the_current_version() {
     for page in pages() {
         let text = home::text(&page).unwrap();
         for (before, after) in

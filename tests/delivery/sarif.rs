@@ -1,7 +1,7 @@
-//! SARIF is what the standard says: OASIS, Static Analysis Results Interchange Format Version 2.1.0 Plus Errata 01, of which
-//! the schema below has the objects that reports use, as closed and as bounded as the standard's own schema has them.
+//! SARIF reports match the standard: OASIS, Static Analysis Results Interchange Format Version 2.1.0 Plus Errata 01. The schema
+//! below has the objects that reports use, with the bounds of the standard's schema.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::fs;
 
@@ -105,7 +105,7 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&log).unwrap()
 }
 
-/// A report on the examples and on a text that cannot be read.
+/// A report on the examples and on a text that cannot be parsed.
 fn log(settings: &Settings) -> Value {
     let mut names: Vec<_> =
         fs::read_dir(home::path("examples")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -125,7 +125,7 @@ fn log(settings: &Settings) -> Value {
 }
 
 #[test]
-fn reports_are_what_the_standard_says() {
+fn reports_match_the_standard() {
     let schema = schema();
     let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
     for settings in [Settings::default(), range] {
@@ -147,7 +147,7 @@ fn reports_are_what_the_standard_says() {
             &run["invocations"][0]["toolExecutionNotifications"][0]["locations"][0]["physicalLocation"];
         assert_eq!(notified["artifactLocation"]["uri"], "a%20b/%C3%A9%25.yaml");
     }
-    // And it tells what is not.
+    // The schema rejects invalid logs.
     for (path, value) in [
         ("/version", json!("2.0.0")),
         ("/runs/0/results/0/level", json!("fatal")),

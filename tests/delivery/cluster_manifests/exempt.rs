@@ -1,4 +1,4 @@
-//! The requests that no policy may stand in the way of: the match conditions, evaluated.
+//! Requests that no policy may block, by the match conditions of the manifests.
 
 use cel::{Context, Program, Value as Cel};
 use karpwarden_admit::Request;
@@ -9,9 +9,9 @@ use super::types::{group, policies};
 
 const KARPENTER: &str = "system:serviceaccount:kube-system:karpenter";
 
-/// Whether the policy of this name is asked, as far as match conditions decide. A condition that fails to evaluate is a
-/// failure: with `failurePolicy: Fail` it would be a refusal.
-fn is_asked(name: &str, request: &Request) -> bool {
+/// Whether the match conditions of the policy accept the request. A condition that fails to evaluate fails the test: with
+/// `failurePolicy: Fail` the API server rejects the request.
+fn is_matched(name: &str, request: &Request) -> bool {
     let manifests = policies().into_iter().chain([group()]);
     let policy = manifests.into_iter().find(|policy| policy["metadata"]["name"] == name).unwrap();
     let request = request.to_json().unwrap();
@@ -21,7 +21,7 @@ fn is_asked(name: &str, request: &Request) -> bool {
         context.add_variable(variable, value).unwrap();
     }
     let conditions = policy["spec"]["matchConditions"].as_array().unwrap();
-    // All are evaluated, so that none can hide a failure of another.
+    // Every condition is evaluated, so that a false one does not hide the failure of another.
     let holds = conditions.iter().map(|condition| {
         let expression = condition["expression"].as_str().unwrap();
         let program = Program::compile(expression).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
@@ -47,7 +47,7 @@ const OF_KARPENTER: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn whoever_creates_or_changes_an_object_is_asked_about_it() {
+fn creating_and_changing_objects_is_matched() {
     for (policy, kind) in [
         ("karpwarden-node-overlays", "NodeOverlay"),
         ("karpwarden-workloads", "Deployment"),
@@ -60,14 +60,14 @@ fn whoever_creates_or_changes_an_object_is_asked_about_it() {
     .into_iter()
     .chain(OF_KARPENTER)
     {
-        assert!(is_asked(policy, &Request::create(good(kind))), "{policy}: {kind}");
+        assert!(is_matched(policy, &Request::create(good(kind))), "{policy}: {kind}");
         let old = with(good(kind), "/spec", json!({}));
-        assert!(is_asked(policy, &Request::update(old, good(kind))), "{policy}: {kind}");
+        assert!(is_matched(policy, &Request::update(old, good(kind))), "{policy}: {kind}");
     }
 }
 
 #[test]
-fn karpenters_own_writes_are_never_blocked() {
+fn writes_of_karpenter_are_never_matched() {
     for (policy, kind) in OF_KARPENTER.into_iter().chain([("karpwarden-karpenter-objects", "NodeClaim")]) {
         for namespace in ["kube-system", "karpenter"] {
             let user = format!("system:serviceaccount:{namespace}:karpenter");
@@ -75,19 +75,19 @@ fn karpenters_own_writes_are_never_blocked() {
             let hashed =
                 with(good(kind), "/metadata/annotations", json!({"karpenter.sh/nodepool-hash": "1"}));
             assert!(
-                !is_asked(policy, &Request::update(good(kind), hashed).by(&user, [])),
+                !is_matched(policy, &Request::update(good(kind), hashed).by(&user, [])),
                 "{policy}: {kind}"
             );
-            assert!(!is_asked(policy, &Request::create(good(kind)).by(&user, [])), "{policy}: {kind}");
+            assert!(!is_matched(policy, &Request::create(good(kind)).by(&user, [])), "{policy}: {kind}");
         }
-        // The name alone is not enough: anybody may have an account called so in a namespace of theirs.
+        // The name alone is not enough: other namespaces may have a ServiceAccount of this name.
         let other = Request::create(good(kind)).by("system:serviceaccount:team-a:karpenter", []);
-        assert!(is_asked(policy, &other), "{policy}: {kind}");
+        assert!(is_matched(policy, &other), "{policy}: {kind}");
     }
 }
 
 #[test]
-fn finalizers_come_off_whoever_takes_them() {
+fn removing_finalizers_is_never_matched() {
     for (policy, kind) in OF_KARPENTER.into_iter().chain([
         ("karpwarden-node-overlays", "NodeOverlay"),
         ("karpwarden-workloads", "Deployment"),
@@ -97,50 +97,50 @@ fn finalizers_come_off_whoever_takes_them() {
         let going = with(good(kind), "/metadata/deletionTimestamp", json!("2026-11-20T00:00:00Z"));
         let held = with(going.clone(), "/metadata/finalizers", json!(["karpenter.k8s.aws/termination"]));
         let changed = with(going, "/spec", json!({}));
-        assert!(!is_asked(policy, &Request::update(held, changed).by("eve", [])), "{policy}: {kind}");
+        assert!(!is_matched(policy, &Request::update(held, changed).by("eve", [])), "{policy}: {kind}");
     }
 }
 
 #[test]
-fn labels_and_scaling_of_what_was_there_before_go_through() {
+fn relabelling_and_scaling_existing_objects_is_not_matched() {
     let labelled = |kind| with(good(kind), "/metadata/labels", json!({"a": "b"}));
     for (policy, kind) in OF_KARPENTER.into_iter().chain([("karpwarden-controller", "Deployment")]) {
-        assert!(!is_asked(policy, &Request::update(good(kind), labelled(kind))), "{policy}: {kind}");
+        assert!(!is_matched(policy, &Request::update(good(kind), labelled(kind))), "{policy}: {kind}");
     }
     let scaled = with(good("Deployment"), "/spec/replicas", json!(7));
-    assert!(!is_asked("karpwarden-workloads", &Request::update(good("Deployment"), scaled)));
+    assert!(!is_matched("karpwarden-workloads", &Request::update(good("Deployment"), scaled)));
 }
 
 #[test]
-fn what_a_workload_makes_is_not_asked_about_again() {
+fn pods_of_matched_workloads_are_not_matched() {
     let owned = |api_version: &str, is_controller: bool| {
         let owner = json!([{"apiVersion": api_version, "kind": "Owner", "name": "a", "uid": "1", "controller": is_controller}]);
-        is_asked(
+        is_matched(
             "karpwarden-workloads",
             &Request::create(with(good("Pod"), "/metadata/ownerReferences", owner)),
         )
     };
-    // A ReplicaSet, a Job, and the node that a mirror pod belongs to.
+    // Owners: a ReplicaSet, a Job, and the node of a mirror pod.
     assert!(!owned("apps/v1", true) && !owned("batch/v1", true) && !owned("v1", true));
-    // An operator's own kinds are not matched, so what they make is.
+    // No policy matches the custom kinds of operators, so their pods are matched.
     assert!(owned("argoproj.io/v1alpha1", true) && owned("apps/v1", false));
 }
 
 #[test]
-fn a_volume_whose_disk_exists_is_not_refused() {
+fn provisioned_volumes_are_not_matched() {
     let made = json!({"pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com"});
     let volume = with(good("PersistentVolume"), "/metadata/annotations", made);
-    assert!(!is_asked("karpwarden-storage", &Request::create(volume).by(KARPENTER, [])));
+    assert!(!is_matched("karpwarden-storage", &Request::create(volume).by(KARPENTER, [])));
 }
 
 #[test]
-fn status_and_other_sub_resources_are_matched_by_no_policy() {
+fn no_policy_matches_subresources() {
     for policy in policies().into_iter().chain([group()]) {
         for rule in policy["spec"]["rules"].as_array().unwrap() {
             for list in ["apiGroups", "apiVersions", "resources", "operations"] {
                 for one in rule[list].as_array().unwrap() {
                     let text = one.as_str().unwrap();
-                    // A wildcard would also keep the audit scanner from looking.
+                    // The audit scanner ignores rules with a wildcard.
                     assert!(!text.contains(['/', '*']), "{policy}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Every resource that a policy matches, through the module.
+//! Sends an object of every matched resource through the module.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::samples::{bad, good, kind};
 use super::types::policies;
 
-/// Compiled once: it takes longer than all the requests.
+/// The policy module. Compiled once, because that takes longer than all requests.
 fn module() -> &'static Module {
     static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
     &MODULE
 }
 
-/// What the cluster holds beside the object that is applied.
+/// A cluster with the objects that the policy looks up.
 fn cluster(spec: &Value) -> Cluster {
     let granted = spec["contextAwareResources"].as_array().unwrap();
     let granted =
@@ -31,7 +31,7 @@ fn policy(module: &Module, spec: &Value) -> Policy {
         .mode(mode)
 }
 
-/// Group, resource and operation of everything that a policy matches.
+/// Group, resource and operation of each match of a policy.
 fn matched(spec: &Value) -> Vec<(String, String, String)> {
     let mut matched = Vec::new();
     for rule in spec["rules"].as_array().unwrap() {
@@ -51,13 +51,13 @@ fn request(operation: &str, object: &Value, old: &Value) -> Value {
     let request = match operation {
         "CREATE" => Request::create(object.clone()),
         "UPDATE" => Request::update(old.clone(), object.clone()),
-        other => panic!("no policy is about {other}"),
+        other => panic!("unexpected operation {other}"),
     };
     request.to_json().unwrap()
 }
 
 #[test]
-fn every_match_is_answered_and_what_is_wrong_is_refused() {
+fn accepts_good_and_rejects_bad_objects_of_every_match() {
     let module = module();
     for manifest in policies() {
         let (name, spec) = (manifest["metadata"]["name"].as_str().unwrap(), &manifest["spec"]);
@@ -78,16 +78,16 @@ fn every_match_is_answered_and_what_is_wrong_is_refused() {
                 assert!(answer.allowed, "{case}: {}", answer.message());
                 continue;
             }
-            assert!(!answer.allowed, "{case}: nothing is refused");
+            assert!(!answer.allowed, "{case}: not rejected");
             assert!(answer.message().contains(rule), "{case}: {}", answer.message());
         }
         let refused: Vec<_> = cluster.calls().into_iter().filter_map(|call| call.refusal).collect();
-        assert!(refused.is_empty(), "{name} lacks a right: {refused:?}");
+        assert!(refused.is_empty(), "{name} lacks a permission: {refused:?}");
     }
 }
 
 #[test]
-fn what_the_mending_policy_changes_is_then_accepted_by_the_others() {
+fn other_policies_accept_what_the_fixing_policy_returns() {
     let module = module();
     let all = policies();
     let spec = |name: &str| &all.iter().find(|policy| policy["metadata"]["name"] == name).unwrap()["spec"];
@@ -98,13 +98,13 @@ fn what_the_mending_policy_changes_is_then_accepted_by_the_others() {
         answer.patch().unwrap(),
         json!([{"op": "replace", "path": "/spec/instanceProfile", "value": "a"}])
     );
-    let mended = good("EC2NodeClass");
+    let fixed = good("EC2NodeClass");
     let guard = spec("karpwarden-karpenter-objects");
-    assert!(policy(module, guard).review(&request("CREATE", &mended, &mended), &cluster(guard)).allowed);
+    assert!(policy(module, guard).review(&request("CREATE", &fixed, &fixed), &cluster(guard)).allowed);
 }
 
 #[test]
-fn in_monitor_nothing_is_refused_and_nothing_is_changed() {
+fn monitor_mode_rejects_and_changes_nothing() {
     let module = module();
     let all = policies();
     let policy = policy(module, &all[0]["spec"]).mode(Mode::Monitor);

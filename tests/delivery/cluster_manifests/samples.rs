@@ -1,8 +1,8 @@
-//! An object of each kind that the policies match: nothing is wrong with it, or something is.
+//! A good and a bad object of each kind that the policies match.
 
 use serde_json::{Value, json};
 
-/// The kind that a resource's objects are of.
+/// The kind of a resource.
 pub(super) fn kind(group: &str, resource: &str) -> &'static str {
     match (group, resource) {
         ("karpenter.sh", "nodepools") => "NodePool",
@@ -23,19 +23,19 @@ pub(super) fn kind(group: &str, resource: &str) -> &'static str {
     }
 }
 
-/// A good object.
+/// An object without findings.
 pub(super) fn good(kind: &str) -> Value {
     object(kind, false)
 }
 
-/// An object that is refused, and the rule that says why; `None` where none does.
+/// An object with an error, and its rule; `None` for kinds without an error.
 pub(super) fn bad(kind: &str) -> Option<(Value, &'static str)> {
     let rule = match kind {
         "NodePool" => "restricted-label",
         "NodeClaim" => "api-enum",
         "NodeOverlay" => "api-pattern",
         "EC2NodeClass" => "instance-profile-is-arn",
-        // No node is made for the pods of a DaemonSet, whatever they select.
+        // Karpenter creates no node for the pods of a DaemonSet, whatever they select.
         "DaemonSet" | "PersistentVolume" | "PersistentVolumeClaim" | "StorageClass" => return None,
         _ => "pod-restricted-label",
     };

@@ -1,4 +1,4 @@
-//! Kubewarden's and Kubernetes' types, which refuse what they do not know.
+//! The manifests as types of Kubewarden and Kubernetes, which reject unknown fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// `spec` of a PolicyServer, as far as it is used: kubewarden/kubewarden-controller `api/policies/v1/policyserver_types.go`.
+/// The used part of a PolicyServer's `spec`: kubewarden/kubewarden-controller `api/policies/v1/policyserver_types.go`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PolicyServer {
@@ -34,7 +34,7 @@ fn of_kind(objects: &[Value], kind: &str) -> Vec<Value> {
     objects.iter().filter(|object| object["kind"] == kind).cloned().collect()
 }
 
-/// Everything that an installation can consist of.
+/// Every object that an installation can contain.
 pub(super) fn all() -> Vec<Value> {
     kustomize::render("policies/karpenter/kustomize/overlays/example").unwrap()
 }
@@ -48,7 +48,7 @@ pub(super) fn group() -> Value {
 }
 
 #[test]
-fn every_manifest_is_of_a_kind_that_exists_and_says_nothing_unknown() {
+fn manifests_have_known_kinds_and_fields() {
     for object in all() {
         match object["kind"].as_str().unwrap() {
             "ClusterAdmissionPolicy" => drop(read::<ClusterAdmissionPolicy>(&object)),
@@ -65,7 +65,7 @@ fn every_manifest_is_of_a_kind_that_exists_and_says_nothing_unknown() {
 }
 
 #[test]
-fn the_modes_are_those_of_the_overlays() {
+fn overlays_set_the_mode_of_every_policy() {
     for (overlay, mode) in [("monitor", "monitor"), ("protect", "protect")] {
         let objects = kustomize::render(&format!("policies/karpenter/kustomize/overlays/{overlay}")).unwrap();
         let policies = of_kind(&objects, "ClusterAdmissionPolicy");
@@ -79,7 +79,7 @@ fn the_modes_are_those_of_the_overlays() {
 }
 
 #[test]
-fn every_policy_runs_this_release_on_its_own_server_and_may_look_up_what_the_metadata_says() {
+fn policies_name_this_release_their_server_and_the_resources_of_the_metadata() {
     let metadata: Value =
         serde_saphyr::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
     let servers: Vec<_> =
@@ -96,7 +96,7 @@ fn every_policy_runs_this_release_on_its_own_server_and_may_look_up_what_the_met
 }
 
 #[test]
-fn the_rights_are_those_to_read_what_is_looked_up_and_what_is_audited() {
+fn roles_grant_exactly_the_looked_up_and_the_audited_resources() {
     let roles = of_kind(&all(), "ClusterRole");
     let granted = |name: &str| -> BTreeSet<(String, String)> {
         let role = roles.iter().find(|role| role["metadata"]["name"] == name).unwrap();
@@ -116,7 +116,7 @@ fn the_rights_are_those_to_read_what_is_looked_up_and_what_is_audited() {
         .iter()
         .map(|(kind, _)| (kind.group.to_owned(), karpwarden_admit::kinds::plural(kind.name)));
     assert_eq!(granted("karpwarden-context"), looked_up.collect());
-    // What has no namespace, the scanner's own role does not reach.
+    // The audit scanner's default role does not include cluster-scoped resources.
     let audited: BTreeSet<_> = policies()
         .iter()
         .filter(|policy| policy["spec"]["backgroundAudit"] == true)
@@ -137,7 +137,7 @@ fn the_rights_are_those_to_read_what_is_looked_up_and_what_is_audited() {
 }
 
 #[test]
-fn the_server_never_waits_for_nodes_that_wait_for_it() {
+fn policy_server_does_not_run_on_karpenters_nodes() {
     let server: PolicyServer = read(&of_kind(&all(), "PolicyServer")[0]["spec"]);
     let nodes =
         server.affinity.node_affinity.unwrap().required_during_scheduling_ignored_during_execution.unwrap();
@@ -158,7 +158,7 @@ fn the_server_never_waits_for_nodes_that_wait_for_it() {
 }
 
 #[test]
-fn the_mending_policy_only_warns_whatever_the_family() {
+fn fixing_policy_sets_every_family_to_warn() {
     let fix = policies().into_iter().find(|policy| policy["metadata"]["name"] == "karpwarden-fix").unwrap();
     let levels = fix["spec"]["settings"]["rules"].as_object().unwrap();
     for family in karpwarden::finding::Family::ALL {

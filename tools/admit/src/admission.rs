@@ -1,14 +1,16 @@
 //! Manifests as admission requests.
 //!
 //! Source: kubernetes/api `admission/v1/types.go` for the fields; kubewarden/kubewarden-controller
-//! `crates/policy-evaluator/src/admission_request.rs` for those that reach the policy, and that absent ones are left
-//! out.
+//! `crates/policy-evaluator/src/admission_request.rs` for the fields that reach the policy. It leaves out absent fields.
 
 use core::fmt;
 
 use serde_json::{Map, Value, json};
 
 use crate::kinds::{group_and_version, is_namespaced, plural};
+
+/// UID of every request that sets no other.
+const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// A request about one object, as the API server would send it to a webhook.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +22,10 @@ pub struct Request {
     groups: Vec<String>,
     dry_run: bool,
     sub_resource: Option<String>,
-    uid: Option<String>,
+    uid: String,
 }
 
-/// What the user is about to do.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The object does not exist yet.
@@ -78,37 +80,37 @@ impl Request {
             groups: ["system:masters", "system:authenticated"].map(str::to_owned).to_vec(),
             dry_run: false,
             sub_resource: None,
-            uid: None,
+            uid: UID.to_owned(),
         }
     }
 
-    /// Sets who asks. Without it, the administrator of the cluster does.
+    /// Sets the user. The default is the administrator of the cluster.
     pub fn by<'a>(mut self, username: &str, groups: impl IntoIterator<Item = &'a str>) -> Self {
         username.clone_into(&mut self.username);
         self.groups = groups.into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// `--dry-run=server`.
+    /// Makes it a request of `kubectl --dry-run=server`.
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
     }
 
-    /// A request about a part of the object, such as `status`.
+    /// Sets the subresource, such as `status`.
     pub fn sub_resource(mut self, name: &str) -> Self {
         self.sub_resource = Some(name.to_owned());
         self
     }
 
-    /// Sets the request's identifier. Without it, the same object gets the same one every time.
+    /// Sets the UID. The default is the same for every request, so that runs can be compared.
     pub fn uid(mut self, uid: &str) -> Self {
-        self.uid = Some(uid.to_owned());
+        uid.clone_into(&mut self.uid);
         self
     }
 
-    /// The `AdmissionRequest` object. Fails if the manifest has no apiVersion or kind, which the API server would not
-    /// let through to a webhook.
+    /// The `AdmissionRequest` object. Fails if the manifest has no apiVersion or kind: the API server rejects such a
+    /// document before it calls a webhook.
     pub fn to_json(&self) -> Result<Value, NotAnObject> {
         let object = self.object.as_ref().or(self.old_object.as_ref()).ok_or(NotAnObject)?;
         let text = |field: &str| object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -121,8 +123,6 @@ impl Request {
 
         let gvk = json!({"group": group, "version": version, "kind": kind});
         let gvr = json!({"group": group, "version": version, "resource": plural(kind)});
-        let uid =
-            self.uid.clone().unwrap_or_else(|| uid_of(self.operation, &[api_version, kind], namespace, name));
         let mut request = Map::new();
         let mut set = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -130,7 +130,7 @@ impl Request {
             }
         };
         let sub_resource = || self.sub_resource.clone().map(Value::from);
-        set("uid", Some(uid.into()));
+        set("uid", Some(self.uid.clone().into()));
         set("kind", Some(gvk.clone()));
         set("resource", Some(gvr.clone()));
         set("subResource", sub_resource());
@@ -141,8 +141,8 @@ impl Request {
         set("namespace", namespace.map(Value::from));
         set("operation", Some(self.operation.name().into()));
         set("userInfo", Some(json!({"username": self.username, "groups": self.groups})));
-        set("object", self.object.as_ref().map(|object| placed(object, namespace)));
-        set("oldObject", self.old_object.as_ref().map(|object| placed(object, namespace)));
+        set("object", self.object.as_ref().map(|object| with_namespace(object, namespace)));
+        set("oldObject", self.old_object.as_ref().map(|object| with_namespace(object, namespace)));
         set("dryRun", Some(self.dry_run.into()));
         let options = json!({"apiVersion": "meta.k8s.io/v1", "kind": self.operation.options_kind()});
         set("options", Some(options));
@@ -150,8 +150,8 @@ impl Request {
     }
 }
 
-/// A namespaced object reaches the webhook with its namespace filled in.
-fn placed(object: &Value, namespace: Option<&str>) -> Value {
+/// The object with its namespace. The API server fills it in before it calls a webhook.
+fn with_namespace(object: &Value, namespace: Option<&str>) -> Value {
     let mut object = object.clone();
     if let (Some(namespace), Some(fields)) = (namespace, object.as_object_mut()) {
         let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
@@ -162,34 +162,13 @@ fn placed(object: &Value, namespace: Option<&str>) -> Value {
     object
 }
 
-/// An identifier in the shape of the API server's that depends on nothing but what the request is about: the same
-/// bytes on every run. FNV-1a, two times 64 bits.
-fn uid_of(operation: Operation, kind: &[&str], namespace: Option<&str>, name: Option<&str>) -> String {
-    let parts = [operation.name(), namespace.unwrap_or_default(), name.unwrap_or_default()];
-    let text = [kind, &parts].concat().join("/");
-    let hash = |seed: u64| {
-        text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
-    };
-    let (high, low) = (hash(0), hash(1));
-    format!(
-        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
-        high >> 32,
-        high >> 16 & 0xffff,
-        high & 0xfff,
-        low >> 48 & 0xfff,
-        low & 0xffff_ffff_ffff
-    )
-}
-
-/// A document without `apiVersion` or `kind`.
+/// The document has no `apiVersion` or no `kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnObject;
 
 impl fmt::Display for NotAnObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no `apiVersion` or no `kind`: the API server takes it for no object")
+        f.write_str("no `apiVersion` or no `kind`: not a Kubernetes object")
     }
 }
 
@@ -204,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_create_says_what_who_and_how() {
+    fn create_request_has_every_field_of_the_api_servers() {
         assert_eq!(
             Request::create(node_pool()).uid("1").to_json().unwrap(),
             json!({
@@ -224,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_has_both_objects_and_a_delete_only_the_old_one() {
+    fn update_has_both_objects_and_delete_only_the_old_one() {
         let update = Request::update(node_pool(), node_pool()).to_json().unwrap();
         assert!(update.get("object").is_some() && update.get("oldObject").is_some());
         let delete = Request::delete(node_pool()).to_json().unwrap();
@@ -233,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_of_a_namespace_is_placed_in_it() {
+    fn namespaced_object_without_namespace_gets_default() {
         let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "web-"}});
         let request = Request::create(pod).by("eve", ["dev"]).dry_run().to_json().unwrap();
         assert_eq!(request["namespace"], "default");
@@ -245,15 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_identifier_is_the_same_on_every_run() {
-        let uid = |request: Request| request.to_json().unwrap()["uid"].clone();
-        assert_eq!(uid(Request::create(node_pool())), uid(Request::create(node_pool())));
-        assert_ne!(uid(Request::create(node_pool())), uid(Request::delete(node_pool())));
-        assert_eq!(uid(Request::create(node_pool())).as_str().unwrap().len(), 36);
-    }
-
-    #[test]
-    fn what_has_no_kind_is_no_object() {
+    fn rejects_a_document_without_kind() {
         assert_eq!(Request::create(json!({"apiVersion": "v1"})).to_json(), Err(NotAnObject));
         assert_eq!(Request::create(json!([])).to_json(), Err(NotAnObject));
     }

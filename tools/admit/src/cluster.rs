@@ -1,6 +1,6 @@
-//! What a policy may ask of the cluster, and what it is told.
+//! The cluster that answers a policy's host calls.
 //!
-//! Order of the checks and wording of the refusals: kubewarden/kubewarden-controller
+//! Source of the order of the checks and of the error messages: kubewarden/kubewarden-controller
 //! `crates/policy-evaluator/src/runtimes/callback.rs`.
 
 mod inventory;
@@ -21,9 +21,9 @@ use inventory::Inventory;
 pub use session::SessionError;
 use session::{HostRequest, Session};
 
-/// The cluster behind one policy: what exists, what the policy may see of it, and what it asked.
+/// The cluster of one policy: the objects that exist, the kinds that the policy may read, and a record of its host calls.
 ///
-/// A clone is the same cluster; calls made through it are recorded once.
+/// Clones share the objects and the record.
 #[derive(Clone)]
 pub struct Cluster {
     granted: BTreeSet<(String, String)>,
@@ -35,7 +35,7 @@ pub struct Cluster {
 enum World {
     /// policy-server runs without a connection to Kubernetes.
     Unreachable,
-    /// Every question ends in this error.
+    /// The API server answers every request with this error.
     Failing(String),
     Holding(Inventory),
     Replaying(Mutex<Session>),
@@ -47,36 +47,36 @@ struct Record {
     log: Vec<Value>,
 }
 
-/// One question to the cluster, answered or not.
+/// One host call, successful or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Namespace and operation, such as `kubernetes/list_resources_all`.
     pub operation: String,
-    /// What the policy sent; `null` if it was not JSON.
+    /// The payload that the policy sent; `null` if it was not JSON.
     pub request: Value,
-    /// The error that the policy was given; `None` if it got an answer.
+    /// The error that the policy got; `None` after a success.
     pub refusal: Option<String>,
 }
 
 impl Cluster {
-    /// A policy that was granted nothing, on a policy-server without a cluster: what a policy meets when its
-    /// ClusterAdmissionPolicy lists no `contextAwareResources`.
+    /// A policy-server without a connection to Kubernetes, and a policy that may read nothing: the situation of a policy
+    /// whose ClusterAdmissionPolicy lists no `contextAwareResources`.
     pub fn offline() -> Self {
         Self::of(World::Unreachable)
     }
 
-    /// A cluster whose API server answers every question with this error.
+    /// A cluster whose API server answers every request with this error.
     pub fn failing(error: impl Into<String>) -> Self {
         Self::of(World::Failing(error.into()))
     }
 
-    /// A cluster in which these objects exist. The policy sees the kinds that are [granted](Self::granting).
+    /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
     pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
         Self::of(World::Holding(Inventory::new(objects)))
     }
 
-    /// Replays a session file that `kwctl run --record-host-capabilities-interactions` wrote: the questions must come
-    /// in its order and be the same in every field.
+    /// Replays a session that `kwctl run --record-host-capabilities-interactions` recorded. The host calls must come in the
+    /// recorded order and be equal in every field.
     pub fn replaying(session: &str) -> Result<Self, SessionError> {
         Ok(Self::of(World::Replaying(Mutex::new(Session::parse(session)?))))
     }
@@ -90,27 +90,26 @@ impl Cluster {
         }
     }
 
-    /// Adds to the policy's `contextAwareResources`, each an apiVersion and a kind.
+    /// Adds to the policy's `contextAwareResources`: pairs of apiVersion and kind.
     pub fn granting<'a>(mut self, resources: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let owned = |(api_version, kind): (&str, &str)| (api_version.to_owned(), kind.to_owned());
         self.granted.extend(resources.into_iter().map(owned));
         self
     }
 
-    /// Sets the policy's `hostCapabilities`: patterns such as `kubernetes/*`. Without it everything is granted, as the
-    /// controller does for policies of the whole cluster.
+    /// Sets the policy's `hostCapabilities`: patterns such as `kubernetes/*`. The default grants everything, as the
+    /// controller does for cluster-wide policies.
     pub fn capable_of<'a>(mut self, patterns: impl IntoIterator<Item = &'a str>) -> Self {
         self.capabilities = patterns.into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// Takes a kind away from an API server that [holds objects](Self::holding), as if its definition had never been
-    /// installed. Other clusters serve no kinds and stay as they are.
+    /// Removes a kind, as if its CRD were not installed. Only for clusters that [hold objects](Self::holding).
     pub fn not_serving(self, api_version: &str, kind: &str) -> Self {
         self.changing(|inventory| inventory.forget_kind(api_version, kind))
     }
 
-    /// Lets a user do something, for `can_i`: by default nobody may do anything. The resource is the plural.
+    /// Adds a permission for `can_i`; by default no user has any. The resource is the plural.
     pub fn permitting(self, user: &str, verb: &str, group: &str, resource: &str) -> Self {
         self.changing(|inventory| inventory.permit(user, verb, group, resource))
     }
@@ -122,7 +121,7 @@ impl Cluster {
         self
     }
 
-    /// What was asked so far, in order, refusals included. Log lines are [apart](Self::log).
+    /// The host calls so far, in order, including those that failed. Log lines are [separate](Self::log).
     pub fn calls(&self) -> Vec<Call> {
         self.recorded().calls.clone()
     }
@@ -132,7 +131,7 @@ impl Cluster {
         self.recorded().log.clone()
     }
 
-    /// How many exchanges of a replayed session were not asked for. `kwctl` only warns about them.
+    /// Number of recorded exchanges that were not replayed. `kwctl` only warns about them.
     pub fn leftover(&self) -> usize {
         match &*self.world {
             World::Replaying(session) => lock(session).leftover(),
@@ -176,7 +175,7 @@ impl Cluster {
             ));
         }
         if namespace != "kubernetes" {
-            // The other capabilities (registries, DNS, certificates) are of no use to a policy about manifests.
+            // Not implemented: registries, DNS and certificates, which a policy about manifests does not use.
             return Err(match namespace {
                 "tracing" | "oci" | "net" | "crypto" => format!("unknown operation: {operation}"),
                 _ => format!("unknown namespace: {namespace}"),
@@ -223,7 +222,7 @@ impl World {
     }
 }
 
-/// Reads what the policy sent, with the fields that the SDK's own types require.
+/// Parses a host call. The required fields are those of the SDK's types.
 fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest, String> {
     #[derive(Deserialize)]
     struct CanI {
@@ -248,7 +247,7 @@ fn json<T: serde::de::DeserializeOwned>(payload: &[u8]) -> Result<T, String> {
     serde_json::from_slice(payload).map_err(|error| error.to_string())
 }
 
-/// A recorder is still right after a test has panicked beside it.
+/// Ignores poisoning: the record stays consistent if another thread panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
-//! What the API server knows of a kind: its plural and whether it lives in a namespace.
+//! Plural and scope of kinds, as the API server has them.
 
-/// Kinds without a namespace. Every other kind is taken to have one.
+/// Cluster-scoped kinds. All other kinds are assumed to be namespaced.
 ///
 /// Karpenter's are all cluster-scoped: kubernetes-sigs/karpenter `pkg/apis/crds`, aws/karpenter-provider-aws
-/// `pkg/apis/crds` (and the kinds before 1.0, which upgrades still meet).
+/// `pkg/apis/crds` (and the kinds before 1.0, which manifests still contain).
 const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
@@ -39,23 +39,23 @@ const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("storage.k8s.io", "VolumeAttachment"),
 ];
 
-/// Groups whose name does not end in `.k8s.io` and that the API server itself serves.
+/// Built-in groups whose name does not end in `.k8s.io`.
 const BUILT_IN_GROUPS: &[&str] = &["", "apps", "autoscaling", "batch", "policy"];
 
-/// Whether objects of this kind live in a namespace.
+/// Whether objects of this kind have a namespace.
 pub fn is_namespaced(group: &str, kind: &str) -> bool {
     !CLUSTER_SCOPED.contains(&(group, kind))
 }
 
-/// Whether the API server serves the group itself, without a custom resource definition.
+/// Whether the group is built into the API server, rather than defined by a CRD.
 pub fn is_built_in(group: &str) -> bool {
     BUILT_IN_GROUPS.contains(&group) || group.ends_with(".k8s.io")
 }
 
-/// The plural by which the API server calls the resource: `nodepools`, `ec2nodeclasses`, `networkpolicies`.
+/// The plural of a kind, which names the resource in the API: `nodepools`, `ec2nodeclasses`, `networkpolicies`.
 ///
-/// The guess of kubernetes/apimachinery `pkg/api/meta/restmapper.go` `UnsafeGuessKindToResource`, except that a vowel
-/// keeps its `y`: the definition in kubernetes-sigs/karpenter `pkg/apis/crds/karpenter.sh_nodeoverlays.yaml` says
+/// The rule of kubernetes/apimachinery `pkg/api/meta/restmapper.go` `UnsafeGuessKindToResource`, except that a `y`
+/// after a vowel stays: the CRD in kubernetes-sigs/karpenter `pkg/apis/crds/karpenter.sh_nodeoverlays.yaml` has
 /// `nodeoverlays`.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_ascii_lowercase();
@@ -71,7 +71,7 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// Splits `karpenter.sh/v1` into group and version; the core group is the empty one.
+/// Splits `karpenter.sh/v1` into group and version; the core group is empty.
 pub fn group_and_version(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plurals_are_those_of_the_definitions() {
+    fn plurals_match_the_crds() {
         for (kind, expected) in [
             ("NodePool", "nodepools"),
             ("NodeOverlay", "nodeoverlays"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn karpenter_lives_outside_namespaces_and_pods_inside() {
+    fn karpenters_kinds_are_cluster_scoped_and_pods_namespaced() {
         assert!(!is_namespaced("karpenter.sh", "NodePool"));
         assert!(!is_namespaced("karpenter.k8s.aws", "EC2NodeClass"));
         assert!(is_namespaced("", "Pod"));

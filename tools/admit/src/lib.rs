@@ -1,4 +1,4 @@
-//! A Kubewarden policy server and a cluster in miniature: the policy module runs here as it runs in production.
+//! A Kubewarden policy server and a cluster in memory. The policy module runs here as it runs in a cluster.
 //!
 //! ```text
 //! manifest ──▶ admission::Request ──▶ server::Policy::review ──▶ server::AdmissionResponse
@@ -7,14 +7,13 @@
 //!                                  module::Module ──┴── cluster::Cluster
 //! ```
 //!
-//! * [`module`] is the waPC host: one compiled module, a fresh instance for every request, a deadline on each.
-//! * [`cluster`] answers what a policy asks of Kubernetes, and records it.
-//! * [`admission`] turns a manifest into the request that the API server would send.
-//! * [`server`] turns the policy's answer into the response that the API server would get.
+//! * [`module`] is the waPC host: one compiled module, a new instance for every request, a deadline for each.
+//! * [`cluster`] answers and records the policy's host calls.
+//! * [`admission`] turns a manifest into the request that the API server sends.
+//! * [`server`] turns the policy's answer into the response that the API server gets.
 //!
-//! The same two crates that Kubewarden's own policy-evaluator is built on run the module, so what holds here holds
-//! there. Behaviour that the crates leave to the host follows kubewarden/kubewarden-controller
-//! `crates/policy-evaluator`; each place names its file.
+//! The module runs on the same two crates as in Kubewarden's policy-evaluator. Behaviour that these crates leave to the host
+//! follows kubewarden/kubewarden-controller `crates/policy-evaluator`; the comments name the file.
 
 pub mod admission;
 pub mod built;

@@ -18,21 +18,21 @@ use wasmtime_provider::{
 
 use crate::cluster::Cluster;
 
-/// How long a request may run before policy-server interrupts it, unless it is told otherwise.
+/// Default time after which policy-server interrupts a request.
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
-/// policy-server ticks once a second, so its deadline falls somewhere between one and two seconds. A finer tick makes
-/// it fall where it says.
+/// Interval of the deadline's clock. policy-server ticks once a second, so its deadline is anywhere between one and two
+/// seconds; a shorter interval makes it exact.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The text by which policy-evaluator recognises an interruption: wasmtime-provider has no typed error for it.
+/// Text that marks an interruption, as in policy-evaluator: wasmtime-provider has no typed error for it.
 const INTERRUPTED: &str = "guest code interrupted, execution deadline exceeded";
 
-/// How wasmtime begins the account of a trap. policy-server makes no difference between a trap and an error that the
-/// policy returned; a test wants to.
+/// Start of wasmtime's message about a trap. policy-server does not distinguish a trap from an error that the policy
+/// returned; tests do.
 const TRAPPED: &str = "error while executing at wasm backtrace";
 
-/// A compiled policy module. Every [`call`](Self::call) gets an instance of its own.
+/// A compiled policy module. Every [`call`](Self::call) gets a new instance.
 #[derive(Clone)]
 pub struct Module {
     pre: WasmtimeEngineProviderPre,
@@ -59,13 +59,13 @@ impl Module {
         self
     }
 
-    /// Makes a fresh instance, calls one operation (`validate`, `validate_settings`, `protocol_version`) and drops the
-    /// instance. Nothing that the policy computed survives, as in policy-server.
+    /// Makes an instance, calls one operation (`validate`, `validate_settings`, `protocol_version`) and drops the instance,
+    /// as policy-server does.
     pub fn call(&self, operation: &str, payload: &[u8], cluster: &Cluster) -> Result<Vec<u8>, Failure> {
         self.instance(cluster)?.call(operation, payload)
     }
 
-    /// An instance that can be called again and again: what `kwctl bench` measures, and policy-server never does.
+    /// An instance for several calls. `kwctl bench` measures such an instance; policy-server never reuses one.
     pub fn instance(&self, cluster: &Cluster) -> Result<Instance, Failure> {
         let provider = self
             .pre
@@ -87,7 +87,7 @@ impl fmt::Debug for Module {
     }
 }
 
-/// One instance of a module, after its `wapc_init`.
+/// An instance of a module, after its `wapc_init`.
 pub struct Instance(WapcHost);
 
 impl Instance {
@@ -110,16 +110,16 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// Why there is no answer. Prints what the waPC host says, to the letter.
+/// Reason why a call has no answer. Displays the waPC host's message unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The module cannot be compiled, linked or initialised.
     NotStarted(String),
     /// The deadline passed.
     Interrupted(String),
-    /// The policy trapped: a panic, an endless recursion, memory out of bounds.
+    /// The policy trapped: a panic, a stack overflow, an access out of bounds.
     Trapped(String),
-    /// The policy returned an error instead of an answer, or does not know the operation.
+    /// The policy returned an error, or has no such operation.
     Returned(String),
 }
 
@@ -133,7 +133,7 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// The one engine of the process, with a thread that ticks its epoch for as long as the process lives.
+/// The engine of the process, with a thread that increments its epoch.
 fn engine() -> Result<&'static Engine, Failure> {
     static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
     ENGINE.get_or_init(start_engine).as_ref().map_err(|text| Failure::NotStarted(text.clone()))

@@ -1,4 +1,4 @@
-//! What policy-server makes of a policy's answer.
+//! Turns a policy's answer into an AdmissionResponse, as policy-server does.
 //!
 //! Source: kubewarden/kubewarden-controller `crates/policy-evaluator/src/` (`runtimes/wapc/runtime.rs`,
 //! `admission_response.rs`, `admission_response_handler.rs`).
@@ -14,7 +14,7 @@ use crate::{
     module::{Failure, Module},
 };
 
-/// A policy as a `ClusterAdmissionPolicy` configures it.
+/// A policy as configured by a `ClusterAdmissionPolicy`.
 #[derive(Clone, Debug)]
 pub struct Policy {
     module: Module,
@@ -28,15 +28,15 @@ pub struct Policy {
 /// `spec.mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// A rejection rejects.
+    /// Rejections take effect.
     #[default]
     Protect,
-    /// Everything is allowed and nothing changed; warnings and audit annotations still reach the user.
+    /// Everything is allowed and nothing is changed; warnings and audit annotations remain.
     Monitor,
 }
 
 impl Policy {
-    /// A policy without settings that protects and must not mutate: the defaults of the resource.
+    /// A policy with the defaults of the resource: no settings, mode `protect`, not mutating.
     pub fn new(module: Module) -> Self {
         let id = "clusterwide-karpenter".to_owned();
         Self { module, id, settings: json!({}), mode: Mode::Protect, mutating: false, message: None }
@@ -54,19 +54,19 @@ impl Policy {
         self
     }
 
-    /// Sets `spec.mutating`. Where it is false, a policy that mutates is a rejection.
+    /// Sets `spec.mutating`. If it is false, a mutation by the policy becomes a rejection.
     pub fn mutating(mut self, mutating: bool) -> Self {
         self.mutating = mutating;
         self
     }
 
-    /// Sets `spec.message`, which takes the place of the policy's own in a rejection.
+    /// Sets `spec.message`, which replaces the policy's message in a rejection.
     pub fn message(mut self, message: &str) -> Self {
         self.message = Some(message.to_owned());
         self
     }
 
-    /// What policy-server does once at start: it exits if the settings are not valid.
+    /// Validates the settings. policy-server does this once at start, and exits if they are not valid.
     pub fn check_settings(&self, cluster: &Cluster) -> SettingsVerdict {
         let invalid = |message| SettingsVerdict { valid: false, message: Some(message) };
         match self.module.call("validate_settings", self.settings.to_string().as_bytes(), cluster) {
@@ -77,7 +77,7 @@ impl Policy {
         }
     }
 
-    /// What policy-server does for every request: a fresh instance, one call, and the answer as the API server gets it.
+    /// Reviews a request in a new instance, and returns the response that the API server gets.
     pub fn review(&self, request: &Value, cluster: &Cluster) -> AdmissionResponse {
         self.constrain(self.evaluate(request, cluster))
     }
@@ -101,7 +101,7 @@ impl Policy {
         }
     }
 
-    /// Mode, permission to mutate and the custom message, in this order.
+    /// Applies the mode, the permission to mutate and the custom message, in this order.
     fn constrain(&self, mut response: AdmissionResponse) -> AdmissionResponse {
         match self.mode {
             Mode::Monitor => {
@@ -137,16 +137,16 @@ impl Policy {
     }
 }
 
-/// The policy's verdict on its settings.
+/// Answer of `validate_settings`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SettingsVerdict {
-    /// Whether policy-server may serve the policy with them.
+    /// Whether policy-server starts with these settings.
     pub valid: bool,
-    /// Why not.
+    /// Reason why it does not.
     pub message: Option<String>,
 }
 
-/// What a policy returns from `validate`: kubewarden-policy-sdk 0.17.3 `src/response.rs`.
+/// Answer of `validate`: kubewarden-policy-sdk 0.17.3 `src/response.rs`.
 #[derive(Deserialize)]
 struct PolicyAnswer {
     accepted: bool,
@@ -157,39 +157,39 @@ struct PolicyAnswer {
     warnings: Option<Vec<String>>,
 }
 
-/// `admission.k8s.io/v1` `AdmissionResponse`, with the fields that policy-server leaves out and those it sends as null.
+/// `admission.k8s.io/v1` `AdmissionResponse`. As in policy-server, some absent fields are left out and others are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdmissionResponse {
-    /// The request's own.
+    /// UID of the request.
     pub uid: String,
     /// Whether the object may be stored.
     pub allowed: bool,
-    /// `JSONPatch`, if there is a patch.
+    /// `JSONPatch` if the response has a patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch_type: Option<String>,
-    /// RFC 6902, in base64.
+    /// The patch (RFC 6902), in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// Why it is not allowed.
+    /// Reason for the rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// What the API server's audit log gets.
+    /// Annotations for the API server's audit log.
     pub audit_annotations: Option<BTreeMap<String, String>>,
-    /// What the user's terminal shows.
+    /// Warnings that kubectl prints.
     pub warnings: Option<Vec<String>>,
 }
 
 /// The part of `metav1.Status` that a policy can fill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// For the user.
+    /// Message that kubectl prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Where a custom message took the place of the policy's own.
+    /// Holds the policy's message if a custom message replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// The HTTP status; the API server chooses one if there is none.
+    /// HTTP status; the API server chooses the status if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
 }
@@ -197,7 +197,7 @@ pub struct Status {
 /// The part of `metav1.StatusDetails` that policy-server fills.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Details {
-    /// Each holds one message.
+    /// One message each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
 }
@@ -205,21 +205,21 @@ pub struct Details {
 /// `metav1.StatusCause`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Never filled.
+    /// Always null.
     pub reason: Option<String>,
-    /// The policy's own words.
+    /// The policy's message.
     pub message: Option<String>,
-    /// Only filled for the members of a group.
+    /// Only set for the members of a policy group.
     pub field: Option<String>,
 }
 
 impl AdmissionResponse {
-    /// The status message; empty if there is none.
+    /// The status message, or an empty string.
     pub fn message(&self) -> &str {
         self.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()
     }
 
-    /// The decoded patch; `None` if there is none.
+    /// The decoded patch.
     pub fn patch(&self) -> Option<Value> {
         let bytes = STANDARD.decode(self.patch.as_ref()?).ok()?;
         serde_json::from_slice(&bytes).ok()

@@ -1,18 +1,13 @@
-//! What a policy is told when it asks the cluster.
+//! Answers to a policy's host calls.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test may fall over, and so may what it calls"
-)]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 use karpwarden_admit::{Cluster, Failure, Module};
 use serde_json::{Value, json};
 
 const LIST_ALL: &str = "list_resources_all";
 
-/// Asks through a real instance; an error is the one the policy sees.
+/// Makes a host call from a real instance. An error is the one that the policy gets.
 fn ask(cluster: &Cluster, operation: &str, request: &Value) -> Result<Value, String> {
     let module = Module::load(include_bytes!("probe.wat")).unwrap();
     match module.call(operation, request.to_string().as_bytes(), cluster) {
@@ -50,7 +45,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn without_a_grant_the_host_refuses_in_its_own_words() {
+fn kind_without_grant_is_denied_with_the_hosts_message() {
     let refusal = "Policy has not been granted access to Kubernetes karpenter.sh/v1/NodePool resources. \
                    The violation has been reported.";
     for cluster in [Cluster::offline(), Cluster::holding([node_pool("a")]).granting([("v1", "NodePool")])] {
@@ -64,7 +59,7 @@ fn without_a_grant_the_host_refuses_in_its_own_words() {
 }
 
 #[test]
-fn a_capability_that_is_not_granted_is_refused_before_the_resource() {
+fn capability_is_checked_before_the_resource() {
     for (patterns, allowed) in
         [(&[][..], false), (&["kubernetes/get_resource"], false), (&["kubernetes/*"], true)]
     {
@@ -81,7 +76,7 @@ fn a_capability_that_is_not_granted_is_refused_before_the_resource() {
 }
 
 #[test]
-fn a_failing_api_server_is_an_error_to_the_policy() {
+fn policy_gets_the_error_of_a_failing_api_server() {
     let cluster = Cluster::failing("etcd is down").granting([("karpenter.sh/v1", "NodePool")]);
     assert_eq!(
         ask(&cluster, LIST_ALL, &node_pools()).unwrap_err(),
@@ -90,7 +85,7 @@ fn a_failing_api_server_is_an_error_to_the_policy() {
 }
 
 #[test]
-fn a_list_has_the_shape_of_the_hosts() {
+fn list_has_the_format_of_the_host() {
     let list = ask(&cluster(), LIST_ALL, &node_pools()).unwrap();
     assert_eq!(list["apiVersion"], "karpenter.sh/v1");
     assert_eq!(list["kind"], "NodePoolList");
@@ -104,14 +99,11 @@ fn a_list_has_the_shape_of_the_hosts() {
     );
     let pods = ask(&cluster(), LIST_ALL, &json!({"api_version": "v1", "kind": "Pod"})).unwrap();
     assert_eq!(names(&pods), ["one", "two"]);
-    assert!(
-        pods["items"][0].get("kind").is_none(),
-        "the API server leaves it out of a list of its own kinds"
-    );
+    assert!(pods["items"][0].get("kind").is_none(), "the API server omits it in lists of built-in kinds");
 }
 
 #[test]
-fn a_list_is_narrowed_by_namespace_selectors_and_masks() {
+fn list_is_limited_by_namespace_selectors_and_masks() {
     let with = |mut request: Value, key: &str, value: Value| {
         request[key] = value;
         request
@@ -126,11 +118,15 @@ fn a_list_is_narrowed_by_namespace_selectors_and_masks() {
     let masked = with(node_pools(), "field_masks", json!(["spec.weight"]));
     let list = ask(&cluster(), LIST_ALL, &masked).unwrap();
     assert_eq!(list["items"][0]["spec"], json!({"weight": 10}));
-    assert_eq!(list["items"][0]["metadata"]["labels"], json!({"team": "a"}), "no mask reaches metadata");
+    assert_eq!(
+        list["items"][0]["metadata"]["labels"],
+        json!({"team": "a"}),
+        "masks do not apply to metadata"
+    );
 }
 
 #[test]
-fn a_kind_without_namespaces_cannot_be_searched_for_in_one() {
+fn listing_a_cluster_scoped_kind_in_a_namespace_fails() {
     let mut request = node_pools();
     request["namespace"] = json!("x");
     assert_eq!(
@@ -141,7 +137,7 @@ fn a_kind_without_namespaces_cannot_be_searched_for_in_one() {
 }
 
 #[test]
-fn a_kind_that_is_not_installed_is_not_found() {
+fn kind_without_crd_is_not_found() {
     let cluster = cluster().not_serving("karpenter.sh/v1", "NodePool");
     assert_eq!(
         ask(&cluster, LIST_ALL, &node_pools()).unwrap_err(),
@@ -150,7 +146,7 @@ fn a_kind_that_is_not_installed_is_not_found() {
 }
 
 #[test]
-fn one_object_is_got_by_name_whole_or_masked() {
+fn get_returns_an_object_whole_or_masked() {
     let request = |name: &str, masks: Value| {
         json!({"api_version": "karpenter.sh/v1", "kind": "NodePool", "name": name, "namespace": null,
                "disable_cache": false, "field_masks": masks})
@@ -165,7 +161,7 @@ fn one_object_is_got_by_name_whole_or_masked() {
 }
 
 #[test]
-fn can_i_needs_no_grant_and_knows_who_may_do_what() {
+fn can_i_needs_no_grant_and_answers_by_permission() {
     let cluster =
         Cluster::holding(Vec::<Value>::new()).permitting("eve", "create", "karpenter.sh", "nodepools");
     let request = |verb: &str| {
@@ -177,7 +173,7 @@ fn can_i_needs_no_grant_and_knows_who_may_do_what() {
 }
 
 #[test]
-fn a_log_line_is_always_taken() {
+fn log_lines_need_no_capability() {
     let cluster = Cluster::offline().capable_of([]);
     let line = json!({"level": "info", "message": "hello"});
     ask(&cluster, "~log", &line).unwrap();
@@ -186,7 +182,7 @@ fn a_log_line_is_always_taken() {
 }
 
 #[test]
-fn an_operation_that_the_host_does_not_have_is_an_error() {
+fn unknown_operation_is_an_error() {
     assert_eq!(ask(&cluster(), "watch", &json!({})).unwrap_err(), "unknown operation: watch");
     assert!(
         ask(&cluster(), LIST_ALL, &json!({"kind": "Pod"}))
@@ -221,11 +217,11 @@ fn replay() -> Cluster {
 }
 
 #[test]
-fn a_recorded_session_is_replayed_in_order() {
+fn session_is_replayed_in_order() {
     let cluster = replay();
     assert_eq!(cluster.leftover(), 2);
     let mut list = node_pools();
-    // Masks are a set: their order does not count.
+    // Masks are a set; their order does not matter.
     list["field_masks"] = json!(["spec.limits", "spec.weight"]);
     assert_eq!(ask(&cluster, LIST_ALL, &list).unwrap(), json!({"items": []}));
     let get =
@@ -239,7 +235,7 @@ fn a_recorded_session_is_replayed_in_order() {
 }
 
 #[test]
-fn a_question_that_differs_in_one_field_is_not_answered() {
+fn replay_rejects_a_call_that_differs_in_one_field() {
     let error = ask(&replay(), LIST_ALL, &node_pools()).unwrap_err();
     assert!(
         error.starts_with(
@@ -251,10 +247,10 @@ fn a_question_that_differs_in_one_field_is_not_answered() {
 }
 
 #[test]
-fn a_session_file_that_cannot_be_read_says_where() {
+fn error_of_an_invalid_session_names_the_exchange() {
     let unknown = SESSION.replace("!KubernetesGetResource", "!KubernetesPatchResource");
     let error = Cluster::replaying(&unknown).unwrap_err().to_string();
-    assert!(error.starts_with("the request of exchange 1 is not a question to Kubernetes"), "{error}");
+    assert!(error.starts_with("the request of exchange 1 is not a host call to Kubernetes"), "{error}");
     assert!(
         Cluster::replaying("a: b").unwrap_err().to_string().starts_with("not a list of recorded exchanges")
     );

@@ -1,6 +1,6 @@
-//! The host treats a module as policy-server does.
+//! The host runs a module as policy-server does.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over, and so may what it calls")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ fn probe() -> Module {
 }
 
 #[test]
-fn every_request_gets_a_fresh_instance() {
+fn every_request_gets_a_new_instance() {
     let (module, cluster) = (probe(), Cluster::offline());
     for _ in 0..3 {
         assert_eq!(module.call("#", NOTHING, &cluster).unwrap(), b"1");
     }
     let instance = module.instance(&cluster).unwrap();
     assert_eq!(instance.call("#", NOTHING).unwrap(), b"1");
-    assert_eq!(instance.call("#", NOTHING).unwrap(), b"2", "only a kept instance remembers");
+    assert_eq!(instance.call("#", NOTHING).unwrap(), b"2", "a reused instance keeps its memory");
 }
 
 #[test]
-fn requests_run_side_by_side() {
+fn requests_run_in_parallel() {
     let module = probe();
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -34,20 +34,20 @@ fn requests_run_side_by_side() {
 }
 
 #[test]
-fn an_endless_loop_is_interrupted_and_the_next_request_served() {
+fn endless_loop_is_interrupted_and_the_next_request_served() {
     let module = probe().with_deadline(Duration::from_millis(50));
     let failure = module.call("@", NOTHING, &Cluster::offline()).unwrap_err();
     assert!(matches!(failure, Failure::Interrupted(_)), "{failure:?}");
     assert_eq!(
         failure.to_string(),
         "Guest call failure: guest code interrupted, execution deadline exceeded",
-        "policy-evaluator looks for this text"
+        "policy-evaluator searches for this text"
     );
     assert_eq!(module.call("#", NOTHING, &Cluster::offline()).unwrap(), b"1");
 }
 
 #[test]
-fn an_endless_start_is_interrupted() {
+fn endless_initialisation_is_interrupted() {
     let endless = br#"(module
         (func (export "wapc_init") (loop $forever (br $forever)))
         (func (export "__guest_call") (param i32 i32) (result i32) i32.const 0))"#;
@@ -57,7 +57,7 @@ fn an_endless_start_is_interrupted() {
 }
 
 #[test]
-fn a_trap_is_told_from_an_error_that_the_policy_returns() {
+fn trap_and_returned_error_are_distinguished() {
     let module = probe();
     let trap = module.call("!", NOTHING, &Cluster::offline()).unwrap_err();
     assert!(matches!(trap, Failure::Trapped(_)), "{trap:?}");
@@ -71,7 +71,7 @@ fn a_trap_is_told_from_an_error_that_the_policy_returns() {
 }
 
 #[test]
-fn what_is_no_policy_is_refused_with_the_reason() {
+fn loading_something_else_than_a_policy_fails_with_a_reason() {
     let not_wasm = Module::load(b"not a module").unwrap_err();
     assert!(not_wasm.to_string().contains("does not compile"), "{not_wasm}");
     let unknown_import = br#"(module (import "env" "magic" (func)))"#;
@@ -82,7 +82,7 @@ fn what_is_no_policy_is_refused_with_the_reason() {
 }
 
 #[test]
-fn the_floor_speaks_the_protocol() {
+fn accept_all_policy_implements_the_protocol() {
     let floor = Module::load(&built::floor().unwrap()).unwrap();
     let cluster = Cluster::offline();
     assert_eq!(floor.call("protocol_version", NOTHING, &cluster).unwrap(), br#""v1""#);

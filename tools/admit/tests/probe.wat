@@ -1,12 +1,12 @@
-;; A waPC guest that does what the first character of the operation says, to see how the host takes it:
-;;   #  answers how often this instance has been called (one digit)
-;;   @  never ends
+;; A waPC guest for tests of the host. The first character of the operation selects what it does:
+;;   #  answers the number of calls of this instance (one digit)
+;;   @  loops for ever
 ;;   !  traps
 ;;   ?  returns the payload as an error
-;;   =  answers the payload
+;;   =  answers with the payload
 ;;   ~  calls the host: kubewarden, tracing, the rest of the operation
-;;   any other: calls the host: kubewarden, kubernetes, the operation
-;; A host call is answered with what the host says, or ends in the host's error.
+;;   other: calls the host: kubewarden, kubernetes, the operation
+;; The answer to a host call is the guest's answer, and the host's error is its error.
 (module
   (import "wapc" "__guest_request" (func $request (param i32 i32)))
   (import "wapc" "__guest_response" (func $respond (param i32 i32)))

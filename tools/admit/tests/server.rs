@@ -1,10 +1,6 @@
-//! What the API server gets for what the policy answers.
+//! The response that the API server gets for each answer of a policy.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test may fall over, and so may what it calls"
-)]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 use std::time::Duration;
 
@@ -15,7 +11,7 @@ fn node_pool() -> Value {
     json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {"weight": 1}})
 }
 
-/// A policy that gives this answer to whatever it is asked.
+/// A policy that always gives this answer.
 fn answering(answer: &str) -> Policy {
     let text = answer.replace('\\', "\\\\").replace('"', "\\\"");
     let module = format!(
@@ -44,7 +40,7 @@ const REJECTED: &str =
     r#"{"accepted":false,"message":"no","code":400,"warnings":["w"],"audit_annotations":{"k":"v"}}"#;
 
 #[test]
-fn an_acceptance_is_an_empty_response() {
+fn acceptance_is_an_empty_response() {
     let expected = json!({"uid": "7", "allowed": true, "auditAnnotations": null, "warnings": null});
     assert_eq!(as_json(&review(&answering(r#"{"accepted":true}"#))), expected);
     let floor = Policy::new(Module::load(&built::floor().unwrap()).unwrap());
@@ -53,7 +49,7 @@ fn an_acceptance_is_an_empty_response() {
 }
 
 #[test]
-fn a_rejection_carries_message_code_warnings_and_annotations() {
+fn rejection_has_message_code_warnings_and_annotations() {
     assert_eq!(
         as_json(&review(&answering(REJECTED))),
         json!({"uid": "7", "allowed": false, "status": {"message": "no", "code": 400},
@@ -70,7 +66,7 @@ fn monitor_mode_allows_and_keeps_warnings_and_annotations() {
 }
 
 #[test]
-fn a_custom_message_moves_the_policys_own_to_the_causes() {
+fn custom_message_moves_the_policys_message_to_the_causes() {
     let response = review(&answering(REJECTED).message("ask the platform team"));
     assert_eq!(response.message(), "ask the platform team");
     let causes = response.status.unwrap().details.unwrap().causes;
@@ -84,7 +80,7 @@ fn mutating(weight: u8) -> Policy {
 }
 
 #[test]
-fn a_mutation_becomes_a_patch_where_it_is_allowed() {
+fn mutation_becomes_a_patch_in_a_mutating_policy() {
     let response = review(&mutating(2).mutating(true));
     assert!(response.allowed);
     assert_eq!(response.patch_type.as_deref(), Some("JSONPatch"));
@@ -92,7 +88,7 @@ fn a_mutation_becomes_a_patch_where_it_is_allowed() {
 }
 
 #[test]
-fn a_mutation_that_is_not_allowed_is_a_rejection() {
+fn mutation_is_rejected_in_a_policy_that_is_not_mutating() {
     let response = review(&mutating(2));
     assert!(!response.allowed);
     assert_eq!(response.patch, None);
@@ -104,13 +100,13 @@ fn a_mutation_that_is_not_allowed_is_a_rejection() {
 }
 
 #[test]
-fn a_mutation_that_changes_nothing_is_none() {
+fn mutation_without_a_change_gives_no_patch() {
     let response = review(&mutating(1));
     assert!(response.allowed && response.patch.is_none() && response.status.is_none());
 }
 
 #[test]
-fn nothing_can_be_changed_in_a_deletion() {
+fn mutation_of_a_delete_request_is_rejected() {
     let request = Request::delete(node_pool()).to_json().unwrap();
     let response = mutating(2).mutating(true).review(&request, &Cluster::offline());
     assert!(!response.allowed);
@@ -118,7 +114,7 @@ fn nothing_can_be_changed_in_a_deletion() {
 }
 
 #[test]
-fn an_answer_that_is_no_json_a_trap_and_a_timeout_are_internal_errors() {
+fn invalid_answer_trap_and_timeout_are_internal_errors() {
     let broken = review(&answering("nonsense"));
     assert_eq!(
         broken.message(),

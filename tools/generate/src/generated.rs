@@ -1,4 +1,4 @@
-//! The files that are derived, each with its text.
+//! The derived files and their text.
 
 mod artifacthub;
 mod install;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::home;
 use sessions::World;
 
-/// The request of the test data that makes the policy look around.
-const ASKING: &str = "deployment-create-unmatched";
+/// A request of the test data for which the policy looks up other objects.
+const REQUEST: &str = "deployment-create-unmatched";
 
-/// A path of the repository, and the text that belongs there.
+/// A path in the repository, and the text of the file.
 pub type File = (String, String);
 
 /// All derived files.
@@ -32,11 +32,11 @@ pub fn files() -> Result<Vec<File>, String> {
         ("policies/karpenter/questions-ui.yml".to_owned(), questions),
         (
             "policies/karpenter/test_data/session.yml".to_owned(),
-            sessions::text(ASKING, &none, World::Holding)?,
+            sessions::text(REQUEST, &none, World::Holding)?,
         ),
         (
             "policies/karpenter/test_data/session-error.yml".to_owned(),
-            sessions::text(ASKING, &none, World::Failing)?,
+            sessions::text(REQUEST, &none, World::Failing)?,
         ),
         ("policies/karpenter/monitor.yaml".to_owned(), install::text("monitor")?),
         ("policies/karpenter/protect.yaml".to_owned(), install::text("protect")?),

@@ -1,6 +1,6 @@
 //! The part of Kustomize that the overlays use: resources, components, and JSON patches with a target.
 //!
-//! Whatever else a `kustomization.yaml` says is an error, so that what is tested is what `kubectl apply -k` would apply.
+//! Any other field of a `kustomization.yaml` is an error, so that the tests see what `kubectl apply -k` applies.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,7 +43,7 @@ struct Change {
     value: Value,
 }
 
-/// The objects that a folder of the repository stands for, in order.
+/// The objects that a folder of the repository renders to, in order.
 pub fn render(folder: &str) -> Result<Vec<Value>, String> {
     let mut objects = Vec::new();
     add(folder, &mut objects)?;
@@ -83,24 +83,24 @@ fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
         };
         let mut targets: Vec<&mut Value> = objects.iter_mut().filter(is_target).collect();
         if targets.is_empty() {
-            return Err(format!("{file}: a patch has no target"));
+            return Err(format!("{file}: a patch matches no object"));
         }
         for target in &mut targets {
             for change in &changes {
-                make(target, change).map_err(|error| format!("{file}: {error}"))?;
+                apply(target, change).map_err(|error| format!("{file}: {error}"))?;
             }
         }
     }
     Ok(())
 }
 
-/// RFC 6902, as far as it is used: `add` to an object, and `replace`.
-fn make(object: &mut Value, change: &Change) -> Result<(), String> {
+/// Applies a change of RFC 6902: `add` to an object, or `replace`.
+fn apply(object: &mut Value, change: &Change) -> Result<(), String> {
     let (parent, key) = change.path.rsplit_once('/').ok_or("a path starts with a slash")?;
     let parent = object.pointer_mut(parent).and_then(Value::as_object_mut);
-    let fields = parent.ok_or_else(|| format!("there is no object above {}", change.path))?;
+    let fields = parent.ok_or_else(|| format!("no object at the parent of {}", change.path))?;
     match change.op.as_str() {
-        "replace" if !fields.contains_key(key) => return Err(format!("there is no {}", change.path)),
+        "replace" if !fields.contains_key(key) => return Err(format!("nothing at {}", change.path)),
         "add" | "replace" => fields.insert(key.to_owned(), change.value.clone()),
         other => return Err(format!("unknown operation {other}")),
     };

@@ -1,7 +1,7 @@
-//! What users install: the cluster's manifests, the policy's metadata, the schemas, Artifact Hub's files.
+//! The files that are derived from the settings, the registry of rules and the changelog: the policy's metadata and settings form,
+//! the schemas, the install manifests, Artifact Hub's files.
 //!
-//! What can be derived is derived here, from the settings and the registry of rules; `make generate` writes it, and a test
-//! fails where a file has drifted. What cannot is tested: parsed into Kubewarden's own types and run through the module.
+//! `make generate` writes them, and a test in `tests/delivery` fails if one is out of date.
 
 pub mod changelog;
 pub mod generated;

@@ -1,7 +1,7 @@
-//! Pushes an annotated policy to a registry, so that what arrives is what `kwctl push` would have sent.
+//! Pushes an annotated policy to a registry, in the form that `kwctl push` gives it.
 //!
 //! Source: kubewarden/kubewarden-controller `crates/policy-fetcher/src/registry/mod.rs` (media types),
-//! `crates/kwctl/src/push.rs` (annotations) and `crates/kwctl/src/main.rs` (what is printed).
+//! `crates/kwctl/src/push.rs` (annotations) and `crates/kwctl/src/main.rs` (the output).
 
 pub mod metadata;
 pub mod registry;
@@ -9,16 +9,16 @@ pub mod target;
 
 use core::fmt;
 
-/// Why nothing was published, for the person who reads it.
+/// Reason why nothing was published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The command line or the module is wrong.
+    /// Invalid arguments or an invalid module.
     Usage(String),
     /// The registry cannot be reached.
     Unreachable(String),
-    /// The registry wants to know who pushes, or does not let them.
+    /// The registry requires a login, or the user may not push.
     Denied(String),
-    /// The registry refuses what was sent.
+    /// The registry rejects the push.
     Refused(String),
 }
 

@@ -11,14 +11,14 @@ Usage: karpwarden-publish MODULE.wasm TARGET
   MODULE.wasm  the annotated module
   TARGET       registry.example/policies/karpenter:v1.0.0
 
-Who pushes: REGISTRY_USER and REGISTRY_PASSWORD, else what `docker login` noted or gave to a credential helper.
-Exit status: 0 pushed, 2 usage, 3 the registry cannot be reached, 4 it wants a login or denies, 5 it refuses.
+Login: REGISTRY_USER and REGISTRY_PASSWORD, or the credentials that `docker login` stored.
+Exit status: 0 pushed; 2 invalid usage or module; 3 registry unreachable; 4 login missing or not permitted; 5 push rejected.
 ";
 
 fn main() -> ExitCode {
     match run() {
         Ok(immutable) => {
-            // What `kwctl push --output json` prints.
+            // The output of `kwctl push --output json`.
             println!("{}", serde_json::json!({"immutable_ref": immutable}));
             ExitCode::SUCCESS
         }

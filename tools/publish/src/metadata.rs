@@ -1,4 +1,4 @@
-//! The annotations that go into the manifest: those of the policy that fit on a line.
+//! The annotations of the registry's manifest.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::Failure;
 /// The section that holds the metadata: kubewarden/kubewarden-controller `crates/policy-evaluator/src/constants.rs`.
 const SECTION: &str = "io.kubewarden.metadata";
 
-/// Where the sources are, for people and for registries: `org.opencontainers.image.source` of the OCI image specification.
+/// URL of the sources, as the OCI image specification names it.
 const SOURCE: &str = "org.opencontainers.image.source";
 
-/// The annotations of an annotated module. A registry takes text of one line only, so the usage is not among them.
+/// The annotations of the policy that have one line: a registry accepts no other, so the usage is left out.
 ///
 /// Source: kubewarden/kubewarden-controller `crates/kwctl/src/push.rs`, `build_oci_annotations`.
 pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, Failure> {

@@ -1,4 +1,4 @@
-//! The push itself, and what its failures mean.
+//! The push, and its errors.
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -11,19 +11,19 @@ use oci_client::{Client, Reference};
 use crate::Failure;
 use crate::target::{credentials, is_loopback};
 
-/// How long a registry may take to be reached.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of a connection to a registry.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A client for a registry: encrypted, unless the registry is on this machine.
+/// A client for a registry. It uses TLS, unless the registry is on this machine.
 pub fn client(reference: &Reference) -> Client {
-    // Where another part of the process has chosen one already, that will do.
+    // Fails if the process has a provider already, which works as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let is_here = is_loopback(reference.resolve_registry());
     let protocol = if is_here { ClientProtocol::Http } else { ClientProtocol::Https };
-    Client::new(ClientConfig { protocol, connect_timeout: Some(PATIENCE), ..ClientConfig::default() })
+    Client::new(ClientConfig { protocol, connect_timeout: Some(TIMEOUT), ..ClientConfig::default() })
 }
 
-/// Pushes a module with the annotations of its metadata. Gives the reference that never changes: the one by digest.
+/// Pushes a module with the annotations of its metadata. Returns its immutable reference, by digest.
 pub async fn push(module: &[u8], reference: &Reference) -> Result<String, Failure> {
     let annotations = crate::metadata::annotations(module)?;
     let layers = [ImageLayer::new(module.to_vec(), WASM_LAYER_MEDIA_TYPE.to_owned(), None)];
@@ -33,19 +33,19 @@ pub async fn push(module: &[u8], reference: &Reference) -> Result<String, Failur
     let client = client(reference);
     let pushed = client.push(reference, &layers, config, &auth, Some(manifest)).await;
     pushed.map_err(|error| failure(&error, reference))?;
-    // What the registry stores is asked for, not assumed.
+    // Asks the registry for the digest that it stored.
     let digest = client.fetch_manifest_digest(reference, &auth).await;
     let digest = digest.map_err(|error| failure(&error, reference))?;
     Ok(format!("{}/{}@{digest}", reference.registry(), reference.repository()))
 }
 
-/// What an error of the client means for whoever pushes.
+/// The cause of a client's error, in terms of the user.
 fn failure(error: &OciDistributionError, reference: &Reference) -> Failure {
     let registry = reference.registry();
     let login = "set REGISTRY_USER and REGISTRY_PASSWORD, or log in with `docker login`";
     match error {
         OciDistributionError::AuthenticationFailure(_) | OciDistributionError::UnauthorizedError { .. } => {
-            Failure::Denied(format!("{registry} wants to know who pushes: {login}"))
+            Failure::Denied(format!("{registry} requires a login: {login}"))
         }
         OciDistributionError::RegistryError { envelope, .. }
             if envelope
@@ -54,25 +54,25 @@ fn failure(error: &OciDistributionError, reference: &Reference) -> Failure {
                 .any(|one| matches!(one.code, OciErrorCode::Unauthorized | OciErrorCode::Denied)) =>
         {
             Failure::Denied(format!(
-                "{registry} does not let this user push to {}: {login}",
+                "this user may not push to {} on {registry}: {login}",
                 reference.repository()
             ))
         }
         OciDistributionError::ServerError { code: 401 | 403, .. } => Failure::Denied(format!(
-            "{registry} does not let this user push to {}: {login}",
+            "this user may not push to {} on {registry}: {login}",
             reference.repository()
         )),
         OciDistributionError::RequestError(error) if error.is_connect() || error.is_timeout() => {
             Failure::Unreachable(format!("{registry} cannot be reached: {}", causes(error)))
         }
         OciDistributionError::RequestError(error) => {
-            Failure::Refused(format!("{registry} did not answer as a registry does: {}", causes(error)))
+            Failure::Refused(format!("{registry} does not answer like a registry: {}", causes(error)))
         }
-        other => Failure::Refused(format!("{registry} refuses {reference}: {other}")),
+        other => Failure::Refused(format!("{registry} rejects {reference}: {other}")),
     }
 }
 
-/// An error and what it comes from: the last is what helps.
+/// An error with its causes. The last one is usually the helpful one.
 fn causes(error: &(dyn core::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

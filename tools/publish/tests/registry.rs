@@ -1,7 +1,7 @@
-//! Against Debian's registry, on a port of this machine that nobody else has.
+//! Pushes to Debian's docker-registry, on a free port of this machine.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use oci_client::secrets::RegistryAuth;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// `open sesame` of the user `eve`, as bcrypt.
+/// An htpasswd file: user `eve`, password `open sesame`, hashed with bcrypt.
 const PASSWORDS: &str = "eve:$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW\n";
 
-/// A registry that ends with its test.
+/// A running registry, stopped when dropped.
 struct Registry {
     child: Child,
     address: String,
@@ -26,7 +26,7 @@ struct Registry {
 }
 
 impl Registry {
-    /// Starts one with more configuration than where it stores and listens.
+    /// Starts a registry with additional configuration.
     fn start(storage: &str, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().display();
@@ -52,9 +52,9 @@ impl Registry {
             let (_, rest) = line.split_once("listening on ")?;
             Some(rest.split(['"', ' ']).next()?.to_owned())
         });
-        // Its log has to be read on, or it waits for a reader.
+        // Reads the rest of the log: the registry blocks when the pipe is full.
         std::thread::spawn(move || lines.for_each(drop));
-        let address = address.unwrap_or_else(|| panic!("the registry does not say where it listens"));
+        let address = address.unwrap_or_else(|| panic!("the registry's log does not name its address"));
         Self { child, address, _folder: folder }
     }
 
@@ -65,7 +65,7 @@ impl Registry {
 
 impl Drop for Registry {
     fn drop(&mut self) {
-        // It is gone already where the test made it so.
+        // Fails if the test has stopped it already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -100,19 +100,19 @@ fn publish(module: &[u8], target: &str, variables: &[(&str, &str)]) -> Output {
     for name in ["REGISTRY_USER", "REGISTRY_PASSWORD", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
     }
-    // Nobody's own login is used.
+    // An empty configuration, so that no login of this machine is used.
     command.env("DOCKER_CONFIG", folder.path());
     command.args([file.as_os_str(), target.as_ref()]).envs(variables.iter().copied()).output().unwrap()
 }
 
-/// The reference by digest of a push that went well.
+/// The immutable reference that a successful push prints.
 fn immutable(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     printed["immutable_ref"].as_str().unwrap().to_owned()
 }
 
-fn refused(output: &Output) -> (Option<i32>, String) {
+fn failed(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -121,7 +121,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_is_pushed_is_what_is_pulled_by_tag_and_by_digest() {
+fn pull_by_tag_and_by_digest_returns_what_was_pushed() {
     let registry = Registry::start("", "");
     let (module, target) = (module(), registry.target("policies/karpenter:v1.0.0"));
     let immutable = immutable(&publish(&module, &format!("registry://{target}"), &[]));
@@ -156,7 +156,7 @@ fn what_is_pushed_is_what_is_pulled_by_tag_and_by_digest() {
 }
 
 #[test]
-fn the_source_that_the_metadata_names_for_registries_stays() {
+fn keeps_the_image_source_of_the_metadata() {
     let module = module_with(
         r#"{"annotations":{"io.kubewarden.policy.source":"https://git.example/a",
         "org.opencontainers.image.source":"https://git.example/b"}}"#,
@@ -166,7 +166,7 @@ fn the_source_that_the_metadata_names_for_registries_stays() {
 }
 
 #[test]
-fn the_same_module_has_the_same_digest_every_time() {
+fn same_module_has_same_digest() {
     let registry = Registry::start("", "");
     let digest = |tag| {
         immutable(&publish(&module(), &registry.target(tag), &[])).rsplit('@').next().unwrap().to_owned()
@@ -175,39 +175,39 @@ fn the_same_module_has_the_same_digest_every_time() {
 }
 
 #[test]
-fn a_registry_that_is_down_is_said_to_be() {
+fn reports_an_unreachable_registry() {
     let mut registry = Registry::start("", "");
     registry.child.kill().unwrap();
     registry.child.wait().unwrap();
-    let (status, said) = refused(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains(&format!("{} cannot be reached", registry.address)), "{said}");
+    let (status, message) = failed(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
+    assert_eq!(status, Some(3), "{message}");
+    assert!(message.contains(&format!("{} cannot be reached", registry.address)), "{message}");
 }
 
 #[test]
-fn a_registry_that_refuses_is_said_to() {
+fn reports_a_rejected_push() {
     let registry = Registry::start("  maintenance: {readonly: {enabled: true}}\n", "");
-    let (status, said) = refused(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
-    assert_eq!(status, Some(5), "{said}");
-    assert!(said.contains("refuses"), "{said}");
+    let (status, message) = failed(&publish(&module(), &registry.target("policies/karpenter:v1.0.0"), &[]));
+    assert_eq!(status, Some(5), "{message}");
+    assert!(message.contains("rejects"), "{message}");
 }
 
 #[test]
-fn a_login_is_asked_for_and_used() {
+fn asks_for_a_login_and_uses_it() {
     let registry = Registry::start("", "auth: {htpasswd: {realm: test, path: 'PASSWORDS'}}\n");
     let target = registry.target("policies/karpenter:v1.0.0");
-    let (status, said) = refused(&publish(&module(), &target, &[]));
-    assert_eq!(status, Some(4), "{said}");
-    assert!(said.contains("REGISTRY_USER"), "{said}");
+    let (status, message) = failed(&publish(&module(), &target, &[]));
+    assert_eq!(status, Some(4), "{message}");
+    assert!(message.contains("REGISTRY_USER"), "{message}");
     let wrong = publish(&module(), &target, &[("REGISTRY_USER", "eve"), ("REGISTRY_PASSWORD", "wrong")]);
-    assert_eq!(refused(&wrong).0, Some(4), "{}", refused(&wrong).1);
+    assert_eq!(failed(&wrong).0, Some(4), "{}", failed(&wrong).1);
     let right =
         publish(&module(), &target, &[("REGISTRY_USER", "eve"), ("REGISTRY_PASSWORD", "open sesame")]);
     assert!(immutable(&right).contains("@sha256:"));
 }
 
 #[test]
-fn a_credential_helper_is_asked() {
+fn uses_a_credential_helper() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let registry = Registry::start("", "auth: {htpasswd: {realm: test, path: 'PASSWORDS'}}\n");
@@ -240,12 +240,12 @@ fn a_credential_helper_is_asked() {
 }
 
 #[test]
-fn what_is_no_annotated_module_is_not_pushed() {
+fn does_not_push_a_module_without_metadata() {
     for (bytes, reason) in
         [(&b"\0asm\x01\0\0\0"[..], "is not annotated"), (b"text", "not a WebAssembly module")]
     {
-        let (status, said) = refused(&publish(bytes, "127.0.0.1:1/policies/karpenter:v1.0.0", &[]));
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(reason), "{said}");
+        let (status, message) = failed(&publish(bytes, "127.0.0.1:1/policies/karpenter:v1.0.0", &[]));
+        assert_eq!(status, Some(2), "{message}");
+        assert!(message.contains(reason), "{message}");
     }
 }

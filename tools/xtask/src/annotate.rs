@@ -1,8 +1,8 @@
 //! `cargo xtask annotate`: a policy module with its metadata in it.
 //!
-//! Source: kubewarden/kubewarden-controller `crates/kwctl/src/annotate.rs`. The section holds the same JSON as there;
-//! the module before it keeps its bytes, where kwctl parses and writes it anew. So the result depends on its inputs
-//! alone, and stripping it of the section gives the very module that was built.
+//! Source: kubewarden/kubewarden-controller `crates/kwctl/src/annotate.rs`. The section holds the same JSON. kwctl parses
+//! and rewrites the module; here the module keeps its bytes, so that the result depends on the inputs alone and the module is
+//! the result without its last section.
 
 use crate::{
     capabilities,
@@ -16,7 +16,7 @@ const CUSTOM: u8 = 0;
 #[derive(Debug)]
 pub(crate) struct Annotated {
     pub(crate) module: Vec<u8>,
-    /// Nothing that keeps the policy from working, as in kwctl.
+    /// Mistakes in the metadata that do not keep the policy from working, as in kwctl.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -24,8 +24,8 @@ pub(crate) struct Annotated {
 pub(crate) fn annotate(bytes: &[u8], metadata: &str, usage: Option<&str>) -> Result<Annotated, String> {
     let module = Module::read(bytes)?;
     if module.metadata.is_some() {
-        // Kubewarden would read the old section, the first one.
-        return Err("the module is annotated already; annotate the one that was built".to_owned());
+        // Kubewarden reads the first section, which is the old one.
+        return Err("the module is already annotated; annotate the one that was built".to_owned());
     }
     module.check_interface()?;
     let metadata = Metadata::read(metadata, usage)?;
@@ -84,7 +84,7 @@ hostCapabilities: [kubernetes/list_resources_all]
     }
 
     #[test]
-    fn the_section_is_appended_and_read_back() {
+    fn appends_a_section_that_can_be_read_back() {
         let built = policy();
         let annotated = annotate(&built, METADATA, Some("# Usage\n")).unwrap();
         assert!(annotated.module.starts_with(&built));
@@ -103,7 +103,7 @@ hostCapabilities: [kubernetes/list_resources_all]
     }
 
     #[test]
-    fn the_same_inputs_give_the_same_bytes() {
+    fn same_inputs_give_same_bytes() {
         let once = annotate(&policy(), METADATA, None).unwrap().module;
         assert_eq!(once, annotate(&policy(), METADATA, None).unwrap().module);
         // 0x00, the section's length in two bytes, the name's length, the name.
@@ -115,13 +115,13 @@ hostCapabilities: [kubernetes/list_resources_all]
     }
 
     #[test]
-    fn a_module_is_annotated_once() {
+    fn rejects_an_annotated_module() {
         let once = annotate(&policy(), METADATA, None).unwrap().module;
-        assert!(annotate(&once, METADATA, None).unwrap_err().contains("annotated already"));
+        assert!(annotate(&once, METADATA, None).unwrap_err().contains("already annotated"));
     }
 
     #[test]
-    fn what_policy_server_could_not_run_is_refused() {
+    fn rejects_a_module_that_policy_server_cannot_run() {
         let refused = |text: &str| annotate(&wat::parse_str(text).unwrap(), METADATA, None).unwrap_err();
         assert!(annotate(b"\0asm junk", METADATA, None).unwrap_err().starts_with("not a WebAssembly module"));
         assert!(refused("(module)").contains("exports no function `__guest_call`"));
@@ -135,13 +135,13 @@ hostCapabilities: [kubernetes/list_resources_all]
     }
 
     #[test]
-    fn capabilities_that_do_not_agree_are_a_warning() {
+    fn warns_of_capabilities_that_differ_from_the_metadata() {
         let metadata = METADATA.replace("list_resources_all", "can_i");
         assert_eq!(annotate(&policy(), &metadata, None).unwrap().warnings.len(), 2);
     }
 
     #[test]
-    fn lengths_are_leb128() {
+    fn encodes_lengths_as_leb128() {
         let encoded = |length| {
             let mut bytes = Vec::new();
             write_length(&mut bytes, length).unwrap();

@@ -1,7 +1,7 @@
-//! Which host capabilities a module seems to use, and whether its metadata says so.
+//! Host capabilities that a module uses, compared with those that its metadata declares.
 //!
 //! Source: kubewarden/kubewarden-controller `crates/kwctl/src/wasm_scanner.rs`: a capability counts as used if its
-//! namespace and its operation both occur in the module's data. `crates/policy-evaluator/src/host_capabilities.rs` has
+//! namespace and its operation both occur in the module's data segments. `crates/policy-evaluator/src/host_capabilities.rs` has
 //! the list.
 
 use std::collections::BTreeSet;
@@ -20,38 +20,38 @@ const KNOWN: &[(&str, &str)] = &[
     ("oci", "v2/verify"),
 ];
 
-/// The capabilities whose names occur in the data.
+/// The capabilities whose names occur in the data segments.
 pub(crate) fn used(data: &[&[u8]]) -> BTreeSet<String> {
-    let occurs = |word: &str| data.iter().any(|segment| places(segment, word).next().is_some());
+    let occurs = |word: &str| data.iter().any(|segment| occurrences(segment, word).next().is_some());
     let known =
-        KNOWN.iter().filter(|(namespace, operation)| occurs(namespace) && stands_alone(data, operation));
+        KNOWN.iter().filter(|(namespace, operation)| occurs(namespace) && occurs_alone(data, operation));
     known.map(|(namespace, operation)| format!("{namespace}/{operation}")).collect()
 }
 
-/// Whether the operation occurs other than as the beginning of a longer one.
-fn stands_alone(data: &[&[u8]], operation: &str) -> bool {
+/// Whether the operation occurs other than as a prefix of a longer one.
+fn occurs_alone(data: &[&[u8]], operation: &str) -> bool {
     let longer = |other: &&(&str, &str)| other.1 != operation && other.1.starts_with(operation);
     let longer: Vec<_> = KNOWN.iter().filter(longer).collect();
     data.iter().any(|segment| {
-        let mut places = places(segment, operation);
-        places.any(|rest| !longer.iter().any(|(_, other)| rest.starts_with(other.as_bytes())))
+        let mut found = occurrences(segment, operation);
+        found.any(|rest| !longer.iter().any(|(_, other)| rest.starts_with(other.as_bytes())))
     })
 }
 
-/// The rest of the segment from each place where the word occurs.
-fn places<'a>(segment: &'a [u8], word: &'a str) -> impl Iterator<Item = &'a [u8]> {
+/// The rest of the segment from each occurrence of the word.
+fn occurrences<'a>(segment: &'a [u8], word: &'a str) -> impl Iterator<Item = &'a [u8]> {
     let tails = (0..segment.len()).filter_map(|start| segment.get(start..));
     tails.filter(move |tail| tail.starts_with(word.as_bytes()))
 }
 
-/// How the metadata and the module disagree, in sentences.
+/// Differences between the metadata and the module, one sentence each.
 pub(crate) fn disagreements(declared: &BTreeSet<String>, used: &BTreeSet<String>) -> Vec<String> {
     let undeclared = used.difference(declared).map(|capability| {
         format!("the module uses the host capability `{capability}`, which hostCapabilities does not list")
     });
-    let unused = declared.difference(used).map(|capability| {
-        format!("hostCapabilities lists `{capability}`, which the module does not seem to use")
-    });
+    let unused = declared
+        .difference(used)
+        .map(|capability| format!("hostCapabilities lists `{capability}`, which the module does not use"));
     undeclared.chain(unused).collect()
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn namespace_and_operation_must_both_occur() {
+    fn capability_needs_namespace_and_operation() {
         assert_eq!(
             used(&[b"kubernetes", b"xxlist_resources_allxx"]),
             set(&["kubernetes/list_resources_all"])
@@ -73,20 +73,20 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_longer_operation_does_not_count() {
+    fn prefix_of_a_longer_operation_does_not_count() {
         assert_eq!(used(&[b"oci v1/oci_manifest_config"]), set(&["oci/v1/oci_manifest_config"]));
         let both = set(&["oci/v1/oci_manifest", "oci/v1/oci_manifest_config"]);
         assert_eq!(used(&[b"oci v1/oci_manifest_config v1/oci_manifest"]), both);
     }
 
     #[test]
-    fn disagreements_are_told_both_ways() {
-        let told = disagreements(&set(&["kubernetes/can_i"]), &set(&["kubernetes/get_resource"]));
+    fn reports_undeclared_and_unused_capabilities() {
+        let reported = disagreements(&set(&["kubernetes/can_i"]), &set(&["kubernetes/get_resource"]));
         assert_eq!(
-            told,
+            reported,
             [
                 "the module uses the host capability `kubernetes/get_resource`, which hostCapabilities does not list",
-                "hostCapabilities lists `kubernetes/can_i`, which the module does not seem to use",
+                "hostCapabilities lists `kubernetes/can_i`, which the module does not use",
             ]
         );
     }

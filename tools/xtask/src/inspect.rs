@@ -1,4 +1,4 @@
-//! `cargo xtask inspect`: what is in a policy module.
+//! `cargo xtask inspect`: prints the content of a policy module.
 
 use std::{
     fmt::Write as _,
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{capabilities, metadata::USAGE, module::Module};
 
-/// A text to read: metadata, size, interface.
+/// Metadata, size and interface of a module, as text.
 pub(crate) fn report(bytes: &[u8]) -> Result<String, String> {
     let module = Module::read(bytes)?;
     let compressed = gzip(bytes).map_err(|error| format!("gzip: {error}"))?;
@@ -41,7 +41,7 @@ fn list<'a>(line: &mut impl FnMut(&str), title: &str, names: impl Iterator<Item 
     line(&format!("{title:<13} {names}"));
 }
 
-/// The README is for `kwctl inspect` to render; here its length will do.
+/// The metadata with the number of lines in place of the README, which `kwctl inspect` renders.
 fn shortened(mut metadata: Value) -> Value {
     if let Some(usage) = metadata.pointer_mut(&format!("/annotations/{USAGE}"))
         && let Some(text) = usage.as_str()
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_module_has_a_size_and_an_interface() {
+    fn reports_size_and_interface_of_a_module_without_metadata() {
         let module =
             wat::parse_str(r#"(module (import "wapc" "a" (func)) (memory (export "memory") 1))"#).unwrap();
         let report = report(&module).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped() {
+    fn groups_digits_by_thousands() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -1,8 +1,8 @@
-//! `metadata.yml`: what a policy says of itself.
+//! `metadata.yml`: the metadata of a policy.
 //!
-//! Keys, their order in JSON and the rules they must meet: kubewarden/kubewarden-controller
-//! `crates/policy-evaluator/src/policy_metadata.rs`. One thing is stricter here: a key that Kubewarden does not know is
-//! an error, where Kubewarden drops it in silence.
+//! Source of the keys, their order in JSON and their validation: kubewarden/kubewarden-controller
+//! `crates/policy-evaluator/src/policy_metadata.rs`. Stricter in one point: an unknown key is an error, while Kubewarden ignores
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// The annotation that holds the README: `crates/policy-evaluator/src/constants.rs`.
 pub(crate) const USAGE: &str = "io.kubewarden.policy.usage";
 
-/// `kwctl annotate` notes its own version here. It is left out: another tool wrote the section, nothing reads the
-/// annotation but to print it, and without it the bytes depend on this repository alone.
+/// The annotation in which `kwctl annotate` records its version. This tool does not write it: Kubewarden only prints it, and the
+/// bytes of the module then depend on this repository alone.
 pub(crate) const KWCTL: &str = "io.kubewarden.kwctl";
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -66,7 +66,7 @@ enum Operation {
     All,
 }
 
-/// The other modes (Rego, WASI programs) are not for a waPC module; they fail as unknown values.
+/// The other modes (Rego, WASI programs) do not apply to a waPC module and fail as unknown values.
 #[derive(Debug, Default, Deserialize, Serialize)]
 enum ExecutionMode {
     #[default]
@@ -95,8 +95,8 @@ const fn yes() -> bool {
 }
 
 impl Metadata {
-    /// Reads and checks `metadata.yml`, and adds what annotating adds: the protocol and the usage. All that is wrong is
-    /// told at once, a line each.
+    /// Reads and validates `metadata.yml`, and adds the protocol version and the usage. The error lists all mistakes, one a
+    /// line.
     pub(crate) fn read(yaml: &str, usage: Option<&str>) -> Result<Self, String> {
         let mut metadata: Self =
             serde_saphyr::from_str(yaml).map_err(|error| format!("metadata: {error}"))?;
@@ -107,7 +107,7 @@ impl Metadata {
         metadata.protocol_version = Some(ProtocolVersion::V1);
         let annotations = metadata.annotations.get_or_insert_default();
         if annotations.remove(KWCTL).is_some() {
-            return Err(format!("metadata: annotations.\"{KWCTL}\" is kwctl's own to write; take it out"));
+            return Err(format!("metadata: annotations.\"{KWCTL}\" is written by kwctl only; remove it"));
         }
         if let Some(usage) = usage {
             annotations.insert(USAGE.to_owned(), usage.to_owned());
@@ -150,7 +150,7 @@ fn check_list(field: &str, length: usize, has_asterisk: bool, mistakes: &mut Vec
     }
 }
 
-/// The API server's own check: kubernetes/kubernetes `pkg/apis/admissionregistration/validation/validation.go`.
+/// The API server's validation: kubernetes/kubernetes `pkg/apis/admissionregistration/validation/validation.go`.
 fn check_resources(field: &str, resources: &[String], mistakes: &mut Vec<String>) {
     check_list(field, resources.len(), false, mistakes);
     let mut whole_resources = BTreeSet::new();
@@ -201,7 +201,7 @@ mutating: false
     }
 
     #[test]
-    fn defaults_are_written_out_in_kubewardens_order() {
+    fn writes_defaults_in_kubewardens_order() {
         assert_eq!(
             json(LEAST),
             concat!(
@@ -214,7 +214,7 @@ mutating: false
     }
 
     #[test]
-    fn sets_are_sorted_and_optional_keys_come_last() {
+    fn sorts_sets_and_writes_optional_keys_last() {
         let more = format!(
             "{LEAST}minimumKubewardenVersion: 1.33.0\nhostCapabilities: [b, a]\ncontextAwareResources:\n\
              - {{apiVersion: v1, kind: Pod}}\n- {{apiVersion: karpenter.sh/v1, kind: NodePool}}\n"
@@ -228,13 +228,13 @@ mutating: false
     }
 
     #[test]
-    fn the_usage_joins_the_annotations() {
+    fn adds_the_usage_to_the_annotations() {
         let metadata = Metadata::read(LEAST, Some("# Karpenter\n")).unwrap();
         assert_eq!(metadata.annotations.unwrap()[USAGE], "# Karpenter\n");
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn reports_all_mistakes_at_once() {
         let wrong = "\
 rules:
 - apiGroups: ['*', karpenter.sh]
@@ -265,14 +265,12 @@ metadata: contextAwareResources[0] needs an apiVersion and a kind"
     }
 
     #[test]
-    fn unknown_and_missing_keys_are_named() {
+    fn names_unknown_and_missing_keys() {
         let error = |yaml: &str| Metadata::read(yaml, None).unwrap_err();
         assert!(error(&format!("{LEAST}contextAware: true\n")).contains("unknown field `contextAware`"));
         assert!(error("rules: []\n").contains("missing field `mutating`"));
         assert!(error(&format!("{LEAST}executionMode: opa\n")).contains("unknown variant `opa`"));
         assert!(error(&LEAST.replace("UPDATE", "PATCH")).contains("unknown variant `PATCH`"));
-        assert!(
-            error(&format!("{LEAST}annotations: {{io.kubewarden.kwctl: '1'}}\n")).contains("take it out")
-        );
+        assert!(error(&format!("{LEAST}annotations: {{io.kubewarden.kwctl: '1'}}\n")).contains("remove it"));
     }
 }

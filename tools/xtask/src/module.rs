@@ -1,4 +1,4 @@
-//! What of a WebAssembly module the other files look at.
+//! The parts of a WebAssembly module that the tasks read.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ pub(crate) const SECTION: &str = "io.kubewarden.metadata";
 /// A module that has been validated.
 #[derive(Debug, Default)]
 pub(crate) struct Module<'a> {
-    /// The metadata's bytes, if the module is annotated.
+    /// Bytes of the metadata, if the module is annotated.
     pub(crate) metadata: Option<&'a [u8]>,
-    /// Module and name of each imported function, as `wapc.__host_call`.
+    /// Imported functions, such as `wapc.__host_call`.
     pub(crate) imports: BTreeSet<String>,
-    /// Names of what the module exports.
+    /// Names of all exports.
     pub(crate) exports: BTreeSet<String>,
     /// Names of the exported functions.
     pub(crate) functions: BTreeSet<String>,
@@ -66,13 +66,13 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Why policy-server could not run the module as a waPC policy, if so.
+    /// Fails if policy-server cannot run the module as a waPC policy.
     ///
-    /// `kwctl annotate` runs the module to learn its protocol version. This task does not bring a WebAssembly engine
-    /// for one word: it looks at the interface, and the tests of `tools/admit` ask the module itself.
+    /// `kwctl annotate` runs the module to get its protocol version. This check reads only the imports and exports, so that no
+    /// WebAssembly engine is needed; the tests in `tests/front-ends` call the module.
     pub(crate) fn check_interface(&self) -> Result<(), String> {
         if !self.functions.contains("__guest_call") {
-            return Err("the module is no waPC guest: it exports no function `__guest_call`".to_owned());
+            return Err("not a waPC guest: the module exports no function `__guest_call`".to_owned());
         }
         if !self.functions.contains("wapc_init") && !self.functions.contains("_start") {
             return Err(

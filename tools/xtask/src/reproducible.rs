@@ -11,7 +11,7 @@ const POLICY: &str = "policies/karpenter/annotated-policy.wasm";
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let scratch = env::temp_dir().join(format!("karpwarden-reproducible-{}", std::process::id()));
     let result = compare(root, &scratch);
-    // What is left in the temporary folder does not change the result.
+    // The temporary folder is removed at best effort; the result does not depend on it.
     let _ = fs::remove_dir_all(&scratch);
     result
 }

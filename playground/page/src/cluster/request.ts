@@ -11,6 +11,9 @@ const OPTIONS: Record<Operation, string> = {
   DELETE: 'DeleteOptions',
 };
 
+/** UID of every request. */
+const UID = '00000000-0000-4000-8000-000000000000';
+
 /** The AdmissionRequest that the API server would send about an object. */
 export function admissionRequest(
   operation: Operation,
@@ -30,9 +33,8 @@ export function admissionRequest(
     : undefined;
   const gvk = { group, version, kind };
   const gvr = { group, version, resource: plural(kind) };
-  const identity = [apiVersion, kind, operation, namespace ?? '', name];
   return {
-    uid: uidOf(identity),
+    uid: UID,
     kind: gvk,
     resource: gvr,
     requestKind: gvk,
@@ -41,36 +43,17 @@ export function admissionRequest(
     ...(namespace === undefined ? {} : { namespace }),
     operation,
     userInfo: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
-    ...(object ? { object: placed(object, namespace) } : {}),
-    ...(oldObject ? { oldObject: placed(oldObject, namespace) } : {}),
+    ...(object ? { object: withNamespace(object, namespace) } : {}),
+    ...(oldObject ? { oldObject: withNamespace(oldObject, namespace) } : {}),
     dryRun: false,
     options: { apiVersion: 'meta.k8s.io/v1', kind: OPTIONS[operation] },
   };
 }
 
-/** A namespaced object reaches the webhook with its namespace filled in. */
-function placed(object: JsonObject, namespace: string | undefined): JsonObject {
+/** The object with its namespace. The API server fills it in before it calls a webhook. */
+function withNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   if (namespace === undefined) return object;
   const metadata = Object.hasOwn(object, 'metadata') ? object.metadata : {};
   if (!isObject(metadata) || Object.hasOwn(metadata, 'namespace')) return object;
   return { ...object, metadata: { ...metadata, namespace } };
-}
-
-/** FNV-1a, two times 64 bits, in the shape of the API server's identifiers: the same request has the same one. */
-function uidOf(identity: string[]): string {
-  const bytes = new TextEncoder().encode(identity.join('/'));
-  const hash = (seed: bigint) => {
-    let value = 0xcbf29ce484222325n ^ seed;
-    for (const byte of bytes) value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
-    return value;
-  };
-  const [high, low] = [hash(0n), hash(1n)];
-  const hex = (value: bigint, digits: number) => value.toString(16).padStart(digits, '0');
-  return [
-    hex(high >> 32n, 8),
-    hex((high >> 16n) & 0xffffn, 4),
-    `4${hex(high & 0xfffn, 3)}`,
-    `8${hex((low >> 48n) & 0xfffn, 3)}`,
-    hex(low & 0xffffffffffffn, 12),
-  ].join('-');
 }

@@ -1,7 +1,7 @@
-//! `respond`: answers requests, one JSON object a line, with the AdmissionResponse that policy-server would give.
+//! `respond`: reads requests, one JSON object a line, and prints policy-server's AdmissionResponse to each.
 //!
-//! A line holds what the playground's Admission tab asks: `operation`, `object`, `oldObject`, `others`, `settings`, `mode`,
-//! `mutating`, `connected`. Its answer is a line too; `null` where no rule of the policy is about the request.
+//! A request has the fields of the playground's Admission tab: `operation`, `object`, `oldObject`, `others`, `settings`, `mode`,
+//! `mutating`, `connected`. The response is `null` if the policy does not match the request.
 
 use std::{
     env, fs,
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct Review {
     operation: String,
     #[serde(default)]
     object: Value,
@@ -51,19 +51,19 @@ fn run() -> Result<(), Box<dyn core::error::Error>> {
     Ok(())
 }
 
-fn respond(asked: Asked, module: &Module, described: &Value) -> Result<Value, Box<dyn core::error::Error>> {
-    let request = match asked.operation.as_str() {
-        "CREATE" => Request::create(asked.object),
-        "UPDATE" => Request::update(asked.old_object, asked.object),
-        _ => Request::delete(asked.old_object),
+fn respond(review: Review, module: &Module, described: &Value) -> Result<Value, Box<dyn core::error::Error>> {
+    let request = match review.operation.as_str() {
+        "CREATE" => Request::create(review.object),
+        "UPDATE" => Request::update(review.old_object, review.object),
+        _ => Request::delete(review.old_object),
     };
     let request = request.to_json()?;
-    if !metadata::is_about(described, &request) {
+    if !metadata::matches(described, &request) {
         return Ok(Value::Null);
     }
-    let mode = if asked.mode == "monitor" { Mode::Monitor } else { Mode::Protect };
-    let policy = Policy::new(module.clone()).settings(asked.settings).mode(mode).mutating(asked.mutating);
-    let granted = if asked.connected { metadata::context_aware_resources(described) } else { Vec::new() };
-    let cluster = Cluster::holding(asked.others).granting(granted);
+    let mode = if review.mode == "monitor" { Mode::Monitor } else { Mode::Protect };
+    let policy = Policy::new(module.clone()).settings(review.settings).mode(mode).mutating(review.mutating);
+    let granted = if review.connected { metadata::context_aware_resources(described) } else { Vec::new() };
+    let cluster = Cluster::holding(review.others).granting(granted);
     Ok(serde_json::to_value(policy.review(&request, &cluster))?)
 }

@@ -1,4 +1,4 @@
-//! A cluster in memory, which answers in the shape of the real one.
+//! A cluster in memory, which answers in the format of Kubewarden's host.
 //!
 //! Source: kubewarden/kubewarden-controller `crates/policy-evaluator/src/callback_handler/kubernetes/` (`client.rs`,
 //! `reflector.rs`).
@@ -122,7 +122,7 @@ impl Inventory {
         Ok(object)
     }
 
-    /// Whether the kind has namespaces, if it is served at all.
+    /// Whether objects of the kind have a namespace. Fails for a kind that is not served.
     fn scope(&self, api_version: &str, kind: &str) -> Result<bool, String> {
         if self.not_served.contains(&(api_version.to_owned(), kind.to_owned())) {
             return Err(format!("Cannot find resource {api_version}/{kind}"));
@@ -154,9 +154,8 @@ impl Inventory {
     }
 }
 
-/// An object as the host lists it: without bookkeeping (`modify_object` in `reflector.rs` empties it but leaves the
-/// fields), and, for kinds that the API server itself serves, without `apiVersion` and `kind`, which a list of those
-/// never repeats.
+/// An object as an item of the host's list. The host empties `managedFields` and drops the last applied configuration
+/// (`modify_object` in `reflector.rs`). For built-in kinds the API server omits `apiVersion` and `kind` in the items of a list.
 fn listed(mut object: Value, mask: Option<&Mask>) -> Value {
     let built_in = object
         .get("apiVersion")
@@ -185,7 +184,7 @@ fn name_of(object: &Value) -> &str {
     object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A namespaced object without a namespace was applied to `default`.
+/// The namespace of an object; `default` if it names none.
 fn namespace_of(object: &Value) -> &str {
     object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("default")
 }

@@ -1,19 +1,19 @@
-//! Field masks: which parts of an object the host sends.
+//! Field masks, which select the parts of an object that the host sends.
 //!
 //! Source: kubewarden/kubewarden-controller
-//! `crates/policy-evaluator/src/callback_handler/kubernetes/field_mask.rs`, and `reflector.rs` for what a mask never
-//! reaches: the host holds `apiVersion`, `kind` and `metadata` apart from the rest, and prunes only the rest.
+//! `crates/policy-evaluator/src/callback_handler/kubernetes/field_mask.rs`. A mask does not apply to `apiVersion`, `kind` and
+//! `metadata`, which the host stores separately (`reflector.rs`).
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A tree of the paths to keep. A node without children keeps everything below it.
+/// Tree of the paths to keep. A leaf keeps everything below it.
 #[derive(Debug, Default)]
 pub(super) struct Mask(BTreeMap<String, Mask>);
 
 impl Mask {
-    /// Paths are separated by dots; a key that has a dot in it cannot be named.
+    /// Parses paths with dots between the keys. There is no notation for a key that contains a dot.
     pub(super) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut root = Self::default();
         for path in paths {
@@ -25,7 +25,7 @@ impl Mask {
         root
     }
 
-    /// Prunes an object of the cluster, sparing what identifies it.
+    /// Prunes an object, except for `apiVersion`, `kind` and `metadata`.
     pub(super) fn prune_object(&self, object: &mut Value) {
         if self.0.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl Mask {
         }
         match value {
             Value::Object(fields) => fields.retain(|key, value| self.keep(key, value)),
-            // A path goes through a list as if it were not there.
+            // A path does not name the index of a list: it applies to every item.
             Value::Array(items) => items.iter_mut().for_each(|item| self.prune(item)),
             _ => {}
         }
@@ -74,17 +74,17 @@ mod tests {
             "status": {"conditions": []},
         });
         Mask::new(paths.iter().copied()).prune_object(&mut object);
-        object.as_object_mut().unwrap().remove("metadata").expect("no mask reaches metadata");
+        object.as_object_mut().unwrap().remove("metadata").expect("masks do not apply to metadata");
         object
     }
 
     #[test]
-    fn an_empty_mask_keeps_everything() {
+    fn empty_mask_keeps_everything() {
         assert!(pruned(&[])["spec"].get("template").is_some());
     }
 
     #[test]
-    fn a_path_goes_through_lists_and_keeps_all_below_its_end() {
+    fn path_applies_to_every_item_of_a_list() {
         assert_eq!(
             pruned(&["spec.template.spec.taints.key", "status"]),
             json!({
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_path_narrows_a_shorter_one() {
+    fn longer_path_narrows_a_shorter_one() {
         assert_eq!(pruned(&["spec", "spec.weight"])["spec"], json!({"weight": 10}));
     }
 
     #[test]
-    fn a_mask_of_metadata_alone_drops_spec_and_status() {
+    fn mask_of_metadata_drops_spec_and_status() {
         let bare = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool"});
         assert_eq!(pruned(&["metadata.name"]), bare);
     }

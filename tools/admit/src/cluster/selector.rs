@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-/// Whether an object's labels meet a selector such as `team=a,tier in (web, db),!legacy`.
+/// Whether an object's labels match a selector such as `team=a,tier in (web, db),!legacy`.
 pub(super) fn labels_match(selector: &str, object: &Value) -> Result<bool, String> {
     let label = |key: &str| object.pointer("/metadata/labels")?.get(key)?.as_str();
     for requirement in split_outside_parentheses(selector) {
@@ -15,7 +15,7 @@ pub(super) fn labels_match(selector: &str, object: &Value) -> Result<bool, Strin
     Ok(true)
 }
 
-/// Whether an object's fields meet a selector such as `metadata.name=default`.
+/// Whether an object's fields match a selector such as `metadata.name=default`.
 pub(super) fn fields_match(selector: &str, object: &Value) -> Result<bool, String> {
     let field = |path: &str| {
         let value = path.split('.').try_fold(object, |value, part| value.get(part));
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn labels_are_compared_listed_or_asked_for() {
+    fn label_selectors_compare_list_and_test_for_existence() {
         let object = json!({"metadata": {"labels": {"team": "a", "tier": "web"}}});
         for (selector, expected) in [
             ("", true),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_compared() {
+    fn field_selectors_compare_values() {
         let object = json!({"metadata": {"name": "default"}});
         assert_eq!(fields_match("metadata.name=default", &object), Ok(true));
         assert_eq!(fields_match("metadata.name!=default", &object), Ok(false));

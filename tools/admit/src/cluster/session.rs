@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a policy can ask of Kubernetes. Names, fields and their order are those of `CallbackRequestType`: they are the
-/// session file's, and the host's error messages show them.
+/// A host call to Kubernetes. Variants, fields and their order are equal to `CallbackRequestType` of the host, because session
+/// files and error messages contain them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum HostRequest {
     KubernetesListResourceNamespace {
@@ -43,7 +43,7 @@ pub(super) enum HostRequest {
 }
 
 impl HostRequest {
-    /// The resource that must be in the policy's `contextAwareResources`; `can_i` needs none.
+    /// The resource that must be in the policy's `contextAwareResources`; `None` for `can_i`, which needs no grant.
     pub(super) fn resource(&self) -> Option<(&str, &str)> {
         match self {
             Self::KubernetesListResourceNamespace { api_version, kind, .. }
@@ -54,7 +54,7 @@ impl HostRequest {
     }
 }
 
-/// What is left of a recording.
+/// The exchanges of a recording that are still to be replayed.
 #[derive(Debug)]
 pub(super) struct Session(VecDeque<(HostRequest, Response)>);
 
@@ -72,7 +72,7 @@ enum Response {
 }
 
 impl Session {
-    /// `kwctl` reads a request only when its turn comes, and aborts if it cannot. Here the whole file is read first.
+    /// Parses the whole file. `kwctl` parses each request when it is due, and aborts if it cannot.
     pub(super) fn parse(text: &str) -> Result<Self, SessionError> {
         let exchanges: Vec<Exchange> =
             serde_saphyr::from_str(text).map_err(|error| SessionError::File(error.to_string()))?;
@@ -104,12 +104,12 @@ impl Session {
     }
 }
 
-/// A file that is not a recorded session.
+/// The file is not a recorded session.
 #[derive(Debug)]
 pub enum SessionError {
     /// Not a list of exchanges.
     File(String),
-    /// The request of this exchange, counted from 0, is not one a policy can make of Kubernetes.
+    /// The request of this exchange, counted from 0, is not a host call to Kubernetes.
     Request(usize, String),
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for SessionError {
         match self {
             Self::File(error) => write!(f, "not a list of recorded exchanges: {error}"),
             Self::Request(index, error) => {
-                write!(f, "the request of exchange {index} is not a question to Kubernetes: {error}")
+                write!(f, "the request of exchange {index} is not a host call to Kubernetes: {error}")
             }
         }
     }

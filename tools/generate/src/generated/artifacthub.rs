@@ -1,4 +1,4 @@
-//! `artifacthub-pkg.yml`: the policy's page on Artifact Hub, as `kwctl scaffold artifacthub` would write it, and more.
+//! `artifacthub-pkg.yml`: the policy's page on Artifact Hub, with everything that `kwctl scaffold artifacthub` writes.
 //!
 //! Source: artifacthub/hub `docs/metadata/artifacthub-pkg.yml`; kubewarden/kubewarden-controller `crates/policy-evaluator/src/`
 //! `policy_artifacthub.rs` for the annotations.
@@ -60,16 +60,16 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
     });
     let text = yaml::text(&package)?;
     Ok(format!(
-        "# Made by `make generate` from the metadata, the settings' form, the README and the changelog.\n{text}"
+        "# Written by `make generate` from the metadata, the settings form, the README and the changelog.\n{text}"
     ))
 }
 
 fn install(module: &str) -> String {
     let manifest = format!("{}/raw/v{}/policies/karpenter/monitor.yaml", home::REPOSITORY, home::VERSION);
     format!(
-        "The policies with their rights and a server of their own, refusing nothing yet:\n\n\
+        "The policies in mode monitor, their permissions, and a policy server for them:\n\n\
          ```console\nkubectl apply -f {manifest}\n```\n\n\
-         A manifest to start from:\n\n\
+         A manifest to adapt:\n\n\
          ```console\nkwctl scaffold manifest -t ClusterAdmissionPolicy --allow-context-aware registry://{module}\n```\n"
     )
 }

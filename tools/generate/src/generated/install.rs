@@ -1,10 +1,10 @@
-//! An overlay as one file: what `kubectl apply -f` takes.
+//! A Kustomize overlay as one file, for `kubectl apply -f`.
 
 use crate::{home, kustomize, yaml};
 
 const FOLDER: &str = "policies/karpenter/kustomize";
 
-/// The files of the base, comments and all, in the mode of the overlay.
+/// The files of the base with their comments, in the mode of the overlay.
 pub(super) fn text(mode: &str) -> Result<String, String> {
     let base = format!("{FOLDER}/base");
     let list: serde_json::Value = serde_saphyr::from_str(&home::text(&format!("{base}/kustomization.yaml"))?)
@@ -17,14 +17,14 @@ pub(super) fn text(mode: &str) -> Result<String, String> {
     }
     let head = format!(
         "# kubectl apply -f {}/raw/v{}/policies/karpenter/{mode}.yaml\n#\n\
-         # Made of kustomize/overlays/{mode}. Tell the policies your release of Karpenter and the name of your cluster\n\
-         # under `settings`: karpenterVersion: \"1.8\", clusterName: prod-eu-1.\n",
+         # Rendered from kustomize/overlays/{mode}. Set your Karpenter release and cluster name under `settings`:\n\
+         # karpenterVersion: \"1.8\", clusterName: prod-eu-1.\n",
         home::REPOSITORY,
         home::VERSION
     );
     let text = format!("{head}{}", parts.join("---\n"));
     if yaml::documents(&text)? != kustomize::render(&format!("{FOLDER}/overlays/{mode}"))? {
-        return Err(format!("the overlay {mode} is more than another mode of the base"));
+        return Err(format!("the overlay {mode} differs from the base in more than the mode"));
     }
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! `metadata.yml`: what rules read as what a policy matches, what they look up as what it may see.
+//! `metadata.yml`: the policy matches the kinds that rules read, and may read the kinds that rules look up.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,25 +10,25 @@ use karpwarden_policy::inventory::LOOKED_UP;
 
 use crate::home;
 
-/// The kinds that have a pod template, and pods, by group.
+/// Pods and the kinds with a pod template, by group.
 const WORKLOADS: [(&str, &[&str]); 3] = [
     ("apps", &["deployments", "statefulsets", "daemonsets", "replicasets"]),
     ("batch", &["jobs", "cronjobs"]),
     ("", &["pods"]),
 ];
 
-/// Kinds of Karpenter that it serves itself; other groups and versions are text, not objects of a cluster.
+/// Karpenter's current kinds. Its earlier groups and versions occur in manifests, not in a cluster.
 const OF_KARPENTER: [Kind; 4] = [Kind::NODE_POOL, Kind::NODE_CLAIM, Kind::NODE_OVERLAY, Kind::NODE_CLASS];
 
-/// Volumes of a cluster: which nodes can serve a pod depends on them.
+/// Volumes, which decide where a pod can run.
 const VOLUMES: [&str; 2] = ["persistentvolumes", "persistentvolumeclaims"];
 
-/// A group and a version, and the resources of both.
+/// Resources by rank, group and version.
 type Resources = BTreeMap<(usize, String, String), Vec<String>>;
 
 /// The text of `metadata.yml`.
 pub(super) fn text() -> Result<String, String> {
-    let mut text = String::from("# Made by `make generate` from the registry of rules.\nrules:\n");
+    let mut text = String::from("# Written by `make generate` from the registry of rules.\nrules:\n");
     let resources = resources();
     for ((_, group, version), resources) in &resources {
         let _ = writeln!(text, "  - apiGroups: [\"{group}\"]\n    apiVersions: [\"{version}\"]");
@@ -40,7 +40,7 @@ pub(super) fn text() -> Result<String, String> {
         );
     }
     text.push_str(
-        "# It returns an object only where the settings say `fix: true`.\nmutating: true\ncontextAwareResources:\n",
+        "# The policy changes objects only with the setting `fix: true`.\nmutating: true\ncontextAwareResources:\n",
     );
     for (kind, _) in LOOKED_UP {
         let version = if kind.group.is_empty() {
@@ -57,7 +57,7 @@ hostCapabilities:
   - kubernetes/list_resources_all
 executionMode: kubewarden-wapc
 policyType: kubernetes
-# Objects that are in the cluster already are checked too.
+# The audit scanner checks existing objects.
 backgroundAudit: true
 annotations:
   io.kubewarden.policy.title: karpenter
@@ -85,7 +85,7 @@ annotations:
     Ok(text)
 }
 
-/// What rules read of a cluster, Karpenter's kinds first.
+/// The resources that rules read, Karpenter's kinds first.
 fn resources() -> Resources {
     let mut resources = Resources::new();
     let mut add = |rank: usize, group: &str, version: &str, name: String| {
@@ -126,7 +126,7 @@ fn rank(group: &str) -> usize {
     ORDER.iter().position(|one| *one == group).unwrap_or(ORDER.len())
 }
 
-/// The kinds of the resources, for the policy's page in a catalogue.
+/// The kinds of the resources, for Artifact Hub.
 pub(crate) fn kinds(resources: &Resources) -> Result<Vec<&'static str>, String> {
     const KINDS: [&str; 14] = [
         "NodePool",
@@ -146,7 +146,7 @@ pub(crate) fn kinds(resources: &Resources) -> Result<Vec<&'static str>, String> 
     ];
     let find = |name: &String| {
         let kind = KINDS.into_iter().find(|kind| plural(kind) == *name);
-        kind.ok_or_else(|| format!("the kind of {name} is not known here"))
+        kind.ok_or_else(|| format!("no kind known for the resource {name}"))
     };
     resources.values().flatten().map(find).collect()
 }

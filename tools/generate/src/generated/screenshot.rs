@@ -1,10 +1,10 @@
-//! A picture of the terminal, drawn from what the README shows.
+//! A picture of the terminal, drawn from the README's example.
 
 use core::fmt::Write as _;
 
 use crate::home;
 
-/// Where it lies.
+/// Path of the picture.
 pub(super) const PATH: &str = "docs/images/terminal.svg";
 
 const LINE: usize = 20;

@@ -1,6 +1,6 @@
-//! Sessions for `kwctl run --replay-host-capabilities-interactions`: what the policy asks, and what it is told.
+//! Sessions for `kwctl run --replay-host-capabilities-interactions`: the policy's host calls and the answers to them.
 //!
-//! Recorded from the policy itself, so that a question which changes changes the recording. Format: kubewarden/kubewarden-controller
+//! They are recorded from the policy, so that they follow its host calls. Format: kubewarden/kubewarden-controller
 //! `crates/kwctl/src/callback_handler/proxy.rs`.
 
 use std::cell::RefCell;
@@ -16,12 +16,12 @@ use crate::home;
 
 const FOLDER: &str = "policies/karpenter/test_data";
 
-/// What the cluster of the recording answers.
+/// State of the recorded cluster.
 #[derive(Clone, Copy)]
 pub(super) enum World {
-    /// It holds the good NodePool and the good node class.
+    /// The cluster has a valid NodePool and a valid EC2NodeClass.
     Holding,
-    /// It cannot be reached.
+    /// The API server fails.
     Failing,
 }
 
@@ -40,16 +40,16 @@ impl Host for Recorder {
             let _ = writeln!(text, "    {key}: {value}");
         }
         text.push_str("  response:\n");
-        let (kind, key, said) = match &answer {
+        let (kind, key, content) = match &answer {
             Ok(bytes) => ("Success", "payload", String::from_utf8_lossy(bytes).into_owned()),
             Err(error) => ("Error", "message", error.replace("Callback evaluation failure: ", "")),
         };
-        let _ = writeln!(text, "    type: {kind}\n    {key}: '{}'", said.replace('\'', "''"));
+        let _ = writeln!(text, "    type: {kind}\n    {key}: '{}'", content.replace('\'', "''"));
         answer
     }
 }
 
-/// The recording of the request in a file of the test data.
+/// The recorded session of a request in the test data.
 pub(super) fn text(request: &str, settings: &Value, world: World) -> Result<String, String> {
     let read = |name: &str| -> Result<Value, String> {
         let path = format!("{FOLDER}/{name}.json");
@@ -71,7 +71,7 @@ pub(super) fn text(request: &str, settings: &Value, world: World) -> Result<Stri
     let payload = json!({"request": read(request)?, "settings": settings});
     validate(payload.to_string().as_bytes(), &recorder);
     Ok(format!(
-        "# Made by `make generate`: what the policy asks about {request}.json.\n{}",
+        "# Written by `make generate`: the policy's host calls for {request}.json.\n{}",
         recorder.text.into_inner()
     ))
 }

@@ -1,5 +1,5 @@
-//! `admit`: sends manifests through a policy module, one by one, as `kubectl apply` would in a cluster where the other
-//! documents exist, and prints the verdicts.
+//! `admit`: reviews manifests one by one with a policy module, in a cluster that holds the other documents, and prints the
+//! verdicts.
 
 use std::{
     env,
@@ -27,15 +27,15 @@ Usage: admit --module MODULE.wasm [options] PATH...
   --module FILE      the policy module
   --settings FILE    the policy's settings, YAML or JSON
   --operation OP     create (default) or delete
-  --monitor          the policy's mode is monitor: everything is allowed, warnings are shown
+  --monitor          run the policy in mode monitor: everything is allowed, warnings are shown
   --mutating         the policy may change objects
-  --offline          the policy sees nothing of the cluster
+  --offline          the policy cannot read the cluster
 
-Exit status: 0 everything allowed; 1 something denied; 2 wrong usage, module or settings; 3 no document at all;
+Exit status: 0 every document allowed; 1 a document denied; 2 invalid usage, module or settings; 3 no document found;
 4 a file could not be read.
 ";
 
-/// Nothing but 0 to 4, as the `karpwarden` command line has it.
+/// Reason to stop with exit status 2.
 enum Stop {
     Usage(String),
 }
@@ -72,7 +72,7 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Sto
             Some("--operation") => match arguments.next().as_ref().and_then(|name| name.to_str()) {
                 Some("create") => delete = false,
                 Some("delete") => delete = true,
-                _ => return Err(usage("--operation is `create` or `delete`")),
+                _ => return Err(usage("--operation takes `create` or `delete`")),
             },
             Some("--monitor") => mode = Mode::Monitor,
             Some("--mutating") => mutating = true,
@@ -86,8 +86,8 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Sto
         Some(module) if !paths.is_empty() => {
             Ok(Options { module, settings, paths, delete, mode, mutating, offline })
         }
-        Some(_) => Err(usage("no manifests are named")),
-        None => Err(usage("no module is named")),
+        Some(_) => Err(usage("no manifests given")),
+        None => Err(usage("no module given: --module is missing")),
     }
 }
 
@@ -107,9 +107,7 @@ fn run(style: &Style) -> Result<Tally, Stop> {
     let verdict = policy.check_settings(&Cluster::offline());
     if !verdict.valid {
         let message = verdict.message.unwrap_or_default();
-        return Err(Stop::Usage(format!(
-            "policy-server would not start: policy settings are invalid: {message}"
-        )));
+        return Err(Stop::Usage(format!("policy-server does not start with these settings: {message}")));
     }
     let documents = manifests::read(&options.paths);
     let review = |document: &Document| reviewed(&policy, &metadata, &documents, document, &options);
@@ -121,14 +119,14 @@ fn run(style: &Style) -> Result<Tally, Stop> {
         tally.count(&verdict);
         let heading = if document.file == file { None } else { Some(document.file.as_str()) };
         file = &document.file;
-        // A closed pipe is the reader's wish.
+        // A reader that closes the pipe has seen enough.
         let _ = output.write_all(verdict.print(heading, document, style).as_bytes());
     }
     let _ = writeln!(output, "{}", tally.print(style));
     Ok(tally)
 }
 
-/// Compiling a large module takes a moment; a terminal shows that something happens.
+/// Compiles the module, and shows progress in a terminal: a large module takes a second.
 fn compile(bytes: &[u8]) -> Result<Module, karpwarden_admit::Failure> {
     let shown = io::stderr().is_terminal();
     if shown {
@@ -158,8 +156,8 @@ fn reviewed(
         Ok(request) => request,
         Err(error) => return Verdict::Skipped(error.to_string()),
     };
-    if !metadata::is_about(metadata, &request) {
-        return Verdict::Skipped("no rule of the policy is about it".to_owned());
+    if !metadata::matches(metadata, &request) {
+        return Verdict::Skipped("the policy does not match it".to_owned());
     }
     let others = documents.iter().filter_map(|other| other.content.as_ref().ok());
     let others = others.filter(|other| options.delete || !Arc::ptr_eq(other, object)).cloned();

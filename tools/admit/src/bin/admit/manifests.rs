@@ -12,15 +12,15 @@ use karpwarden::{
 };
 use serde_json::Value;
 
-/// One object, or a document that is none.
+/// An object, or a document that could not be read.
 #[derive(Debug)]
 pub(crate) struct Document {
-    /// As it was named, or found below a folder that was.
+    /// The path as given, or as found below a given folder.
     pub(crate) file: String,
     pub(crate) content: Result<Arc<Value>, String>,
 }
 
-/// Every document below these paths, in the order of the paths; the content of a folder is sorted by name.
+/// Every document of these files and folders, in the order of the paths. Files in a folder are sorted by name.
 pub(crate) fn read(paths: &[PathBuf]) -> Vec<Document> {
     let mut documents = Vec::new();
     for path in paths {
@@ -42,7 +42,7 @@ fn read_folder(folder: &Path, documents: &mut Vec<Document>) {
     let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();
     paths.sort();
     for path in paths {
-        // A link is not followed: it may lead back up.
+        // Links are not followed: they can form a cycle.
         if path.is_symlink() {
             continue;
         }
@@ -71,7 +71,7 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
                     .for_each(add);
             }
             manifest::Document::Template(_) => {
-                documents.push(refused(path, &"a template, which has to be rendered first"));
+                documents.push(refused(path, &"a template; render it first"));
             }
             manifest::Document::Unreadable { at, message } => {
                 let line = file.source.position(*at).line;

@@ -1,4 +1,4 @@
-//! How a verdict looks in a terminal.
+//! Prints verdicts for a terminal.
 
 use std::{
     env,
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::manifests::Document;
 
-/// What became of one document.
+/// Result of one document.
 pub(crate) enum Verdict {
     Answered(AdmissionResponse),
-    /// The API server would not ask the policy.
+    /// The API server does not call the policy for it.
     Skipped(String),
     Unreadable(String),
 }
 
-/// Whether and how wide the output is for eyes.
+/// Colour and width of the output.
 pub(crate) struct Style {
     colour: bool,
-    /// Where lines are wrapped; text for a program is not.
+    /// Column to wrap at. Output that is not a terminal is not wrapped.
     width: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ enum Colour {
 }
 
 impl Style {
-    /// Colour only for a terminal, and not where `NO_COLOR` (no-color.org) asks for none.
+    /// Colour for a terminal only, and not if `NO_COLOR` is set (no-color.org).
     pub(crate) fn of(output: &Stdout) -> Self {
         let terminal = output.is_terminal();
         let declined = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -52,7 +52,7 @@ impl Style {
         if self.colour { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Text below the object, one line of output for each of the text or more.
+    /// Text below the line of the object, indented and wrapped.
     fn paragraph(&self, label: &str, text: &str) -> String {
         const INDENT: usize = 13;
         let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT).max(40));
@@ -68,7 +68,7 @@ impl Style {
 }
 
 impl Verdict {
-    /// The verdict on a document, below the name of its file where that is new.
+    /// The verdict on a document. The heading is the file, if it differs from the previous document's.
     pub(crate) fn print(&self, heading: Option<&str>, document: &Document, style: &Style) -> String {
         let mut output =
             heading.map(|file| format!("{}\n", style.bold(&printable(file)))).unwrap_or_default();
@@ -122,12 +122,12 @@ fn named(object: &Value) -> String {
     format!("{kind} {name}{namespace}")
 }
 
-/// A manifest must not steer the terminal.
+/// Replaces control characters, which could control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
-/// Breaks a line between words; a word that is too long keeps a line to itself.
+/// Breaks a line between words. A word that is too long stays whole.
 fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in line.split(' ') {
@@ -142,7 +142,7 @@ fn wrapped(line: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// How many documents met which fate.
+/// Number of documents by result.
 #[derive(Default)]
 pub(crate) struct Tally {
     allowed: usize,
@@ -175,7 +175,7 @@ impl Tally {
         let parts = parts.iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<_> =
             parts.map(|(count, what, colour)| style.paint(*colour, &format!("{count} {what}"))).collect();
-        if parts.is_empty() { "no document".to_owned() } else { format!("\n{}", parts.join(", ")) }
+        if parts.is_empty() { "no documents".to_owned() } else { format!("\n{}", parts.join(", ")) }
     }
 
     pub(crate) const fn exit_status(&self) -> u8 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_shows_message_warnings_and_notes() {
+    fn denial_shows_message_warnings_and_audit_annotations() {
         let denied = answer(json!({"uid": "", "allowed": false, "status": {"message": "no\nnever"},
             "warnings": ["mind"], "auditAnnotations": {"k": "v"}}));
         assert_eq!(
@@ -224,7 +224,7 @@ pool.yaml
     }
 
     #[test]
-    fn a_terminal_gets_colour_and_wrapped_lines() {
+    fn terminal_gets_colour_and_wrapped_lines() {
         let style = Style { colour: true, width: Some(53) };
         let text = style.paragraph("", "a word and another one, and then some more of them");
         assert_eq!(text, "             a word and another one, and then some\n             more of them\n");
@@ -235,7 +235,7 @@ pool.yaml
     }
 
     #[test]
-    fn the_exit_status_tells_the_worst() {
+    fn exit_status_is_that_of_the_worst_result() {
         let status = |verdicts: &[Verdict]| {
             let mut tally = Tally::default();
             for verdict in verdicts {
@@ -245,7 +245,7 @@ pool.yaml
         };
         let denied = || answer(json!({"uid": "", "allowed": false}));
         let allowed = || answer(json!({"uid": "", "allowed": true}));
-        assert_eq!(status(&[]), (3, "no document".to_owned()));
+        assert_eq!(status(&[]), (3, "no documents".to_owned()));
         assert_eq!(status(&[allowed()]), (0, "\n1 allowed".to_owned()));
         assert_eq!(status(&[allowed(), denied()]), (1, "\n1 denied, 1 allowed".to_owned()));
         let unreadable = Verdict::Unreadable(String::new());
