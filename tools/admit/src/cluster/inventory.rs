@@ -144,13 +144,13 @@ impl Inventory {
     fn permits(&self, review: &Value) -> bool {
         let text =
             |pointer: &str| review.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let asked = [
+        let requested = [
             "/user",
             "/resource_attributes/verb",
             "/resource_attributes/group",
             "/resource_attributes/resource",
         ];
-        self.permitted.contains(&asked.map(text))
+        self.permitted.contains(&requested.map(text))
     }
 }
 
