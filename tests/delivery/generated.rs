@@ -1,7 +1,5 @@
 //! The derived files in the repository are those that `make generate` writes.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use karpwarden_generate::{generated, home};
 
 #[test]
