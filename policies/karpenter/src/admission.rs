@@ -1,4 +1,4 @@
-//! Request in, response out.
+//! Reviews a request.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::host::Host;
 use crate::inventory::Lists;
 use crate::response::Response;
 
-/// Answers `validate`: the payload holds a `request` and the `settings`.
+/// Answers `validate`. The payload holds a `request` and the `settings`.
 ///
-/// Whatever the payload, there is an answer. What cannot be understood is let through with a warning; a policy that
-/// fails on it would stand in the way of objects it knows nothing of.
+/// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning: a policy that failed on it would
+/// block objects that it knows nothing about.
 pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let tree = match read(payload) {
         Ok(tree) => tree,
@@ -48,8 +48,8 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     review.respond(&drafts, object)
 }
 
-/// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`: the payload is the settings alone. All
-/// mistakes come at once.
+/// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
+/// settings alone.
 pub fn validate_settings(payload: &[u8]) -> String {
     let read = read(payload).and_then(|tree| of_policy(tree.root()).map_err(|problems| listed(&problems)));
     let Err(message) = read else { return r#"{"valid":true,"message":null}"#.to_owned() };
@@ -59,7 +59,7 @@ pub fn validate_settings(payload: &[u8]) -> String {
     answer
 }
 
-/// The settings of a policy, which has no use for those of the command line.
+/// The settings of a policy. Settings of the command line are problems.
 fn of_policy(node: Node<'_>) -> Result<Settings, Vec<Problem>> {
     let settings = Settings::read(node, &REGISTRY)?;
     let useless = settings.of_terminal_only(node);
@@ -81,7 +81,7 @@ fn read(payload: &[u8]) -> Result<Tree, String> {
     }
 }
 
-/// The object of a request that creates or changes one.
+/// The object of a CREATE or UPDATE request; `None` for other operations.
 fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
     let operation = match request.str_at(&["operation"]) {
         Some("CREATE") => Operation::Create,
@@ -92,7 +92,7 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
     Some(Object::in_request(whole("object")?, whole("oldObject"), operation))
 }
 
-/// What stays the same while one request is answered.
+/// Settings and inventory of one request.
 struct Review<'r> {
     settings: &'r Settings,
     lists: Lists,
@@ -107,7 +107,7 @@ impl Review<'_> {
         Response::of(drafts, object, self.settings, self.lists.refusals.clone())
     }
 
-    /// The answer with the fixed object, as far as that has fewer findings than the one that was sent.
+    /// The response with the fixed object; `None` unless it has fewer findings than the original.
     fn mutated(&self, fixed: String, sent: Object<'_>) -> Option<Response> {
         let tree = read(fixed.as_bytes()).ok()?;
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
@@ -122,7 +122,7 @@ impl Review<'_> {
     }
 }
 
-/// The whole object with the safe fixes made; `None` where there is none to make.
+/// The whole object with the safe fixes applied; `None` if there are no safe fixes.
 fn fixed(drafts: &[Draft<'_>], object: Object<'_>) -> Option<String> {
     let safe: Vec<_> = drafts.iter().filter_map(Draft::fix_offered).filter(|fix| fix.safe).collect();
     if safe.is_empty() {

@@ -1,14 +1,14 @@
-//! What the policy asks the host for.
+//! The policy's host calls.
 
 use karpwarden::karpenter::kind::Kind;
 
-/// The host's answers.
+/// A host that answers the policy's calls.
 pub trait Host {
-    /// Calls an operation of the namespace `kubernetes`; gives the answer, or why there is none.
+    /// Calls an operation of the namespace `kubernetes`. The error is the host's message.
     fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String>;
 }
 
-/// The host that runs this module.
+/// The waPC host that runs this module.
 #[derive(Clone, Copy, Debug)]
 pub struct Wapc;
 
@@ -19,9 +19,9 @@ impl Host for Wapc {
     }
 }
 
-/// The objects of a kind, as the JSON of a Kubernetes list with at least the named fields of each.
+/// Lists the objects of a kind. The result is the JSON of a Kubernetes list, whose items have at least the given fields.
 pub(crate) fn list(host: &dyn Host, kind: Kind, fields: &[&str]) -> Result<Vec<u8>, String> {
-    // Names of kinds and fields have nothing that JSON would escape.
+    // Names of kinds and fields need no JSON escapes.
     let request = format!(
         r#"{{"api_version":"{}","field_masks":["{}"],"field_selector":null,"kind":"{}","label_selector":null}}"#,
         api_version(kind),
@@ -31,7 +31,7 @@ pub(crate) fn list(host: &dyn Host, kind: Kind, fields: &[&str]) -> Result<Vec<u
     host.call("list_resources_all", request.as_bytes())
 }
 
-/// `group/version`, or the version alone for the core group.
+/// The apiVersion of a kind: `group/version`, or only the version for the core group.
 pub(crate) fn api_version(kind: Kind) -> String {
     if kind.group.is_empty() { kind.version.to_owned() } else { format!("{}/{}", kind.group, kind.version) }
 }

@@ -1,4 +1,4 @@
-//! What else there is in the cluster, looked up through the host.
+//! The other objects of the cluster, looked up through the host.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use karpwarden::lint::settings::Settings;
 
 use crate::host::{Host, api_version, list};
 
-/// The kinds that are looked up, each with the fields that rules read. A host keeps one watch for each set of fields, so
-/// there is one set a kind. `metadata` always comes.
+/// The kinds that the policy looks up, with the fields that rules read. The host keeps one watch for each set of fields, so each
+/// kind has one set. `metadata` is always included.
 pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
     (Kind::NODE_POOL, &["spec.template", "spec.weight", "spec.replicas", "spec.limits"]),
     (
@@ -31,16 +31,16 @@ pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
     (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
 ];
 
-/// The lists that the host gave, and what it did not give.
+/// The lists that the host returned.
 #[derive(Debug, Default)]
 pub struct Lists {
     trees: Vec<(Kind, Tree)>,
-    /// One sentence for each kind that could not be looked up.
+    /// One warning for each kind that could not be looked up.
     pub refusals: Vec<String>,
 }
 
 impl Lists {
-    /// Looks up the kinds that the rules want which read this object and speak.
+    /// Looks up the kinds in the inventory of the enabled rules that apply to this object.
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
         let mut lists = Self::default();
         let wanting: Vec<&Rule> =
@@ -62,7 +62,7 @@ impl Lists {
         lists
     }
 
-    /// The objects of the lists, the reviewed one in the place of its stored state.
+    /// The objects of the lists, with the reviewed object in place of its stored state.
     pub fn objects<'d>(&'d self, reviewed: Object<'d>) -> Vec<Object<'d>> {
         let same = |object: &Object<'_>| {
             object.kind() == reviewed.kind()
@@ -78,7 +78,7 @@ impl Lists {
     }
 }
 
-/// A list as the host sends it: its items need not say their kind.
+/// Parses a list of the host. The items may lack their kind.
 fn read(bytes: &[u8]) -> Result<Tree, String> {
     let text = core::str::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
     let source = Arc::new(Source::new("list", text));

@@ -1,4 +1,4 @@
-//! What the policy answers, in the words of a person who reads it in a terminal.
+//! The policy's response.
 
 use std::fmt::Write as _;
 
@@ -8,39 +8,39 @@ use karpwarden::objects::object::Object;
 use karpwarden::lint::report::url;
 use karpwarden::lint::settings::Settings;
 
-/// The answer to `validate`, as kubewarden-policy-sdk 0.17 reads it (`ValidationResponse`).
+/// Answer to `validate`: `ValidationResponse` of kubewarden-policy-sdk 0.17.
 #[derive(Debug, Default)]
 pub struct Response {
-    /// Whether the request goes through.
+    /// Whether the request is accepted.
     pub accepted: bool,
-    /// Why not.
+    /// Reason for the rejection.
     pub message: Option<String>,
-    /// The object to store in the place of the one that was sent, as JSON.
+    /// The object to store instead of the one in the request, as JSON.
     pub mutated_object: Option<String>,
-    /// What the audit log keeps, by its key.
+    /// Annotations for the audit log.
     pub audit_annotations: Vec<(&'static str, String)>,
-    /// What the person sees who sent the request.
+    /// Warnings for the user who made the request.
     pub warnings: Vec<String>,
 }
 
-/// The API server cuts a warning at 256 bytes, and all of them at 4096 (k8s.io/apiserver warning headers).
+/// The API server truncates a warning to 256 bytes, and all warnings together to 4096 (k8s.io/apiserver warning headers).
 const WARNING_BYTES: usize = 256;
 const WARNINGS: usize = 12;
-/// A refusal names so many findings one by one.
-const REFUSALS: usize = 20;
+/// Number of findings that a rejection lists.
+const LISTED: usize = 20;
 
 impl Response {
-    /// An answer that lets the request through, with warnings.
+    /// A response that accepts the request, with warnings.
     pub fn accepted(warnings: Vec<String>) -> Self {
         Self { accepted: true, warnings: headers(warnings), ..Self::default() }
     }
 
-    /// An answer that refuses the request for a reason that is no finding.
+    /// A response that rejects the request for a reason other than findings.
     pub fn refused(message: String) -> Self {
         Self { message: Some(message), ..Self::default() }
     }
 
-    /// The answer that findings give: an error refuses, a warning warns, an info goes to the audit log.
+    /// The response to findings: an error rejects, a warning becomes a warning, an info goes to the audit log.
     pub fn of(drafts: &[Draft<'_>], object: Object<'_>, settings: &Settings, notes: Vec<String>) -> Self {
         let of = |severity| drafts.iter().filter(move |draft| draft.weight() == severity);
         let errors: Vec<_> = of(Severity::Error).collect();
@@ -64,7 +64,7 @@ impl Response {
         }
     }
 
-    /// As JSON. The status code of a refusal is left to the API server.
+    /// The response as JSON. The API server chooses the status code of a rejection.
     pub fn to_json(&self) -> String {
         let mut text = format!("{{\"accepted\":{},\"message\":", self.accepted);
         match &self.message {
@@ -83,7 +83,7 @@ impl Response {
     }
 }
 
-/// Strings as a JSON list, or under keys as an object; `null` where there are none.
+/// Writes strings as a JSON list, or as an object if they have keys; `null` if the list is empty.
 fn collection<'s>(
     [open, close]: [char; 2],
     items: impl Iterator<Item = (Option<&'s str>, &'s str)>,
@@ -111,20 +111,20 @@ fn name(draft: &Draft<'_>, object: Object<'_>) -> String {
     if path.is_empty() { draft.rule().name.to_owned() } else { format!("{} at {path}", draft.rule().name) }
 }
 
-/// All errors in one text: rule and place, what is wrong, what to do, where to read on.
+/// The message of a rejection. For each error: rule and path, message, help, URL.
 fn refusal(errors: &[&Draft<'_>], object: Object<'_>, settings: &Settings) -> String {
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     let mut text =
         format!("{count} in {}/{} (Karpenter {})", object.kind(), object.name(), settings.karpenter);
-    for (index, draft) in errors.iter().take(REFUSALS).enumerate() {
+    for (index, draft) in errors.iter().take(LISTED).enumerate() {
         let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(draft, object), draft.message());
         if !draft.help_text().is_empty() {
             let _ = write!(text, "\n   help: {}", draft.help_text());
         }
         let _ = write!(text, "\n   see {}", url(draft.rule().name));
     }
-    if errors.len() > REFUSALS {
-        let _ = write!(text, "\nand {} more", errors.len() - REFUSALS);
+    if errors.len() > LISTED {
+        let _ = write!(text, "\nand {} more", errors.len() - LISTED);
     }
     text
 }
@@ -135,7 +135,7 @@ fn warning(draft: &Draft<'_>, object: Object<'_>) -> String {
     format!("{}: {}{separator}{help}", name(draft, object), draft.message())
 }
 
-/// Warnings as they fit into HTTP headers: printable ASCII, bounded in length and number.
+/// Warnings in the form of HTTP headers: printable ASCII, bounded in length and number.
 fn headers(mut warnings: Vec<String>) -> Vec<String> {
     let more = warnings.len().saturating_sub(WARNINGS);
     warnings.truncate(WARNINGS);
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_fit_into_headers() {
+    fn warnings_fit_into_http_headers() {
         let all: Vec<_> = (0..20).map(|index| format!("{index}: é\n{}", "x".repeat(300))).collect();
         let headers = headers(all);
         assert_eq!(headers.len(), WARNINGS + 1);

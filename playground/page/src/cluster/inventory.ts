@@ -1,5 +1,5 @@
 // Host calls of a policy to the cluster. The documents on the page serve as the cluster. Order of the checks, wording and
-// shapes follow policy-server; tests/doors/src/cluster/ names the sources.
+// shapes follow policy-server; tools/admit/src/cluster/ names the sources.
 
 import type { Json } from '../types.ts';
 import { type JsonObject, isObject, textAt } from './json.ts';

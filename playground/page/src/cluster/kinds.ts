@@ -1,4 +1,4 @@
-// Scope, group and resource name of kinds. tests/doors/src/kinds.rs has the same table and names its sources.
+// Scope, group and resource name of kinds. tools/admit/src/kinds.rs has the same table and names its sources.
 
 const CLUSTER_SCOPED = new Set(
   `/Namespace /Node /PersistentVolume

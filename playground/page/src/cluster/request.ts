@@ -1,4 +1,4 @@
-// Builds admission requests from manifests, field by field like tests/doors/src/admission.rs.
+// Builds admission requests from manifests, field by field like tools/admit/src/admission.rs.
 
 import { type JsonObject, isObject, textAt } from './json.ts';
 import { groupAndVersion, isNamespaced, plural } from './kinds.ts';
@@ -10,6 +10,9 @@ const OPTIONS: Record<Operation, string> = {
   UPDATE: 'UpdateOptions',
   DELETE: 'DeleteOptions',
 };
+
+/** UID of every request. */
+const UID = '00000000-0000-4000-8000-000000000000';
 
 /** Builds the AdmissionRequest that the API server sends for an object. */
 export function admissionRequest(
@@ -30,9 +33,8 @@ export function admissionRequest(
     : undefined;
   const gvk = { group, version, kind };
   const gvr = { group, version, resource: plural(kind) };
-  const identity = [apiVersion, kind, operation, namespace ?? '', name];
   return {
-    uid: uidOf(identity),
+    uid: UID,
     kind: gvk,
     resource: gvr,
     requestKind: gvk,
@@ -54,23 +56,4 @@ function withNamespace(object: JsonObject, namespace: string | undefined): JsonO
   const metadata = Object.hasOwn(object, 'metadata') ? object.metadata : {};
   if (!isObject(metadata) || Object.hasOwn(metadata, 'namespace')) return object;
   return { ...object, metadata: { ...metadata, namespace } };
-}
-
-/** Derives a UUID from the request with FNV-1a, so that the same request always has the same UID. */
-function uidOf(identity: string[]): string {
-  const bytes = new TextEncoder().encode(identity.join('/'));
-  const hash = (seed: bigint) => {
-    let value = 0xcbf29ce484222325n ^ seed;
-    for (const byte of bytes) value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
-    return value;
-  };
-  const [high, low] = [hash(0n), hash(1n)];
-  const hex = (value: bigint, digits: number) => value.toString(16).padStart(digits, '0');
-  return [
-    hex(high >> 32n, 8),
-    hex((high >> 16n) & 0xffffn, 4),
-    `4${hex(high & 0xfffn, 3)}`,
-    `8${hex((low >> 48n) & 0xfffn, 3)}`,
-    hex(low & 0xffffffffffffn, 12),
-  ].join('-');
 }

@@ -1,4 +1,4 @@
-// Turns a policy's answer into an AdmissionResponse, like policy-server. tests/doors/src/server.rs does the same natively
+// Turns a policy's answer into an AdmissionResponse, like policy-server. tools/admit/src/server.rs does the same natively
 // and names its sources.
 
 import type { Json } from '../types.ts';

@@ -1,0 +1,169 @@
+//! The manifests as types of Kubewarden and Kubernetes, which reject unknown fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::core::v1::{Affinity, ServiceAccount, Toleration};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use karpwarden_generate::{home, kustomize, yaml};
+use kubewarden_policy_sdk::crd::policies::{ClusterAdmissionPolicy, ClusterAdmissionPolicyGroup};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The used part of a PolicyServer's `spec`: kubewarden/kubewarden-controller `api/policies/v1/policyserver_types.go`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PolicyServer {
+    image: String,
+    service_account_name: String,
+    replicas: i32,
+    min_available: i32,
+    priority_class_name: String,
+    affinity: Affinity,
+    tolerations: Vec<Toleration>,
+    requests: BTreeMap<String, Quantity>,
+    limits: BTreeMap<String, Quantity>,
+}
+
+fn read<T: DeserializeOwned>(object: &Value) -> T {
+    serde_json::from_value(object.clone()).unwrap_or_else(|error| panic!("{error}: {object}"))
+}
+
+fn of_kind(objects: &[Value], kind: &str) -> Vec<Value> {
+    objects.iter().filter(|object| object["kind"] == kind).cloned().collect()
+}
+
+/// Every object that an installation can contain.
+pub(super) fn all() -> Vec<Value> {
+    kustomize::render("policies/karpenter/kustomize/overlays/example").unwrap()
+}
+
+pub(super) fn policies() -> Vec<Value> {
+    of_kind(&all(), "ClusterAdmissionPolicy")
+}
+
+pub(super) fn group() -> Value {
+    yaml::documents(&home::text("policies/karpenter/examples/group.yaml").unwrap()).unwrap().remove(0)
+}
+
+#[test]
+fn manifests_have_known_kinds_and_fields() {
+    for object in all() {
+        match object["kind"].as_str().unwrap() {
+            "ClusterAdmissionPolicy" => drop(read::<ClusterAdmissionPolicy>(&object)),
+            "ClusterRole" => drop(read::<ClusterRole>(&object)),
+            "ClusterRoleBinding" => drop(read::<ClusterRoleBinding>(&object)),
+            "ServiceAccount" => drop(read::<ServiceAccount>(&object)),
+            "PolicyServer" => drop(read::<PolicyServer>(&object["spec"])),
+            other => panic!("no type for the kind {other}"),
+        }
+    }
+    let mut group: ClusterAdmissionPolicyGroup = read(&group());
+    let members: BTreeSet<String> = group.spec.take().unwrap().policies.into_keys().collect();
+    assert_eq!(members, ["new_name", "old_name", "sound"].map(str::to_owned).into());
+}
+
+#[test]
+fn overlays_set_the_mode_of_every_policy() {
+    for (overlay, mode) in [("monitor", "monitor"), ("protect", "protect")] {
+        let objects = kustomize::render(&format!("policies/karpenter/kustomize/overlays/{overlay}")).unwrap();
+        let policies = of_kind(&objects, "ClusterAdmissionPolicy");
+        assert_eq!(policies.len(), 4);
+        assert!(
+            policies
+                .iter()
+                .all(|policy| policy["spec"]["mode"] == mode && policy["spec"]["mutating"] == false)
+        );
+    }
+}
+
+#[test]
+fn policies_name_this_release_their_server_and_the_resources_of_the_metadata() {
+    let metadata: Value =
+        serde_saphyr::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
+    let servers: Vec<_> =
+        of_kind(&all(), "PolicyServer").iter().map(|one| one["metadata"]["name"].clone()).collect();
+    let group = group();
+    let members = group["spec"]["policies"].as_object().unwrap().values();
+    for spec in policies().iter().map(|policy| &policy["spec"]).chain(members) {
+        assert_eq!(spec["module"], home::module());
+        assert_eq!(spec["contextAwareResources"], metadata["contextAwareResources"], "{spec}");
+    }
+    for policy in policies().iter().chain([&group]) {
+        assert!(servers.contains(&policy["spec"]["policyServer"]), "{policy}");
+    }
+}
+
+#[test]
+fn roles_grant_exactly_the_looked_up_and_the_audited_resources() {
+    let roles = of_kind(&all(), "ClusterRole");
+    let granted = |name: &str| -> BTreeSet<(String, String)> {
+        let role = roles.iter().find(|role| role["metadata"]["name"] == name).unwrap();
+        let role: ClusterRole = read(role);
+        let mut granted = BTreeSet::new();
+        for rule in role.rules.unwrap() {
+            assert_eq!(rule.verbs, ["get", "list", "watch"]);
+            for group in rule.api_groups.unwrap() {
+                granted.extend(
+                    rule.resources.iter().flatten().map(|resource| (group.clone(), resource.clone())),
+                );
+            }
+        }
+        granted
+    };
+    let looked_up = karpwarden_policy::inventory::LOOKED_UP
+        .iter()
+        .map(|(kind, _)| (kind.group.to_owned(), karpwarden_admit::kinds::plural(kind.name)));
+    assert_eq!(granted("karpwarden-context"), looked_up.collect());
+    // The audit scanner's default role does not include cluster-scoped resources.
+    let audited: BTreeSet<_> = policies()
+        .iter()
+        .filter(|policy| policy["spec"]["backgroundAudit"] == true)
+        .flat_map(|policy| policy["spec"]["rules"].as_array().unwrap().clone())
+        .flat_map(|rule| {
+            let group = rule["apiGroups"][0].as_str().unwrap().to_owned();
+            let resources = rule["resources"].as_array().unwrap().clone();
+            resources.into_iter().map(move |resource| (group.clone(), resource.as_str().unwrap().to_owned()))
+        })
+        .filter(|(group, resource)| {
+            let kind = super::samples::kind(group, resource);
+            !karpwarden_admit::kinds::is_namespaced(group, kind)
+        })
+        .collect();
+    assert_eq!(granted("karpwarden-audit"), audited);
+    let audit = roles.iter().find(|role| role["metadata"]["name"] == "karpwarden-audit").unwrap();
+    assert_eq!(audit["metadata"]["labels"]["rbac.authorization.k8s.io/aggregate-to-view"], "true");
+}
+
+#[test]
+fn policy_server_does_not_run_on_karpenters_nodes() {
+    let server: PolicyServer = read(&of_kind(&all(), "PolicyServer")[0]["spec"]);
+    let nodes =
+        server.affinity.node_affinity.unwrap().required_during_scheduling_ignored_during_execution.unwrap();
+    for term in nodes.node_selector_terms {
+        let expressions = term.match_expressions.unwrap();
+        assert!(
+            expressions
+                .iter()
+                .any(|one| one.key == "karpenter.sh/nodepool" && one.operator == "DoesNotExist")
+        );
+    }
+    assert!(server.replicas > server.min_available && server.min_available > 0);
+    assert_eq!(server.priority_class_name, "system-cluster-critical");
+    assert_eq!(server.service_account_name, "karpwarden-policy-server");
+    assert!(server.image.starts_with("ghcr.io/kubewarden/") && !server.image.ends_with(":latest"));
+    assert!(server.requests.contains_key("cpu") && server.limits.contains_key("memory"));
+    assert!(server.tolerations.iter().any(|one| one.key.as_deref() == Some("CriticalAddonsOnly")));
+}
+
+#[test]
+fn fixing_policy_sets_every_family_to_warn() {
+    let fix = policies().into_iter().find(|policy| policy["metadata"]["name"] == "karpwarden-fix").unwrap();
+    let levels = fix["spec"]["settings"]["rules"].as_object().unwrap();
+    for family in karpwarden::lint::finding::Family::ALL {
+        assert_eq!(levels[family.name()], "warn", "{}", family.name());
+    }
+    assert_eq!(fix["spec"]["mutating"], true);
+    assert_eq!(fix["spec"]["settings"]["fix"], true);
+}

@@ -1,0 +1,262 @@
+//! Integrations: workflows, the action, pre-commit hooks, the image, the schemas.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use karpwarden::lint::check::Cluster;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::{Document, File};
+use karpwarden::lint::settings::Settings;
+use karpwarden_generate::{home, yaml};
+use serde_json::{Value, json};
+
+const WORKFLOWS: [&str; 3] =
+    [".github/workflows/ci.yml", ".github/workflows/pages.yml", ".github/workflows/release.yml"];
+
+fn parsed(path: &str) -> Value {
+    yaml::documents(&home::text(path).unwrap()).unwrap().remove(0)
+}
+
+#[test]
+fn actions_are_pinned_with_a_version_comment() {
+    for path in WORKFLOWS {
+        for line in home::text(path).unwrap().lines().filter(|line| line.contains("uses:")) {
+            let (_, pin) = line.split_once('@').unwrap();
+            let (digest, version) = pin.split_once(" # v").unwrap_or_else(|| panic!("{line}"));
+            assert!(digest.len() == 40 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{line}");
+            assert!(!version.is_empty(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn jobs_have_explicit_permissions_and_a_timeout() {
+    for path in WORKFLOWS {
+        let workflow = parsed(path);
+        assert_eq!(workflow["permissions"], json!({}), "{path}");
+        for (name, job) in workflow["jobs"].as_object().unwrap() {
+            assert!(job["permissions"].is_object() && job["timeout-minutes"].is_u64(), "{path}: {name}");
+        }
+    }
+}
+
+#[test]
+fn release_and_action_name_the_current_version_and_built_targets() {
+    let release = parsed(".github/workflows/release.yml");
+    assert_eq!(release["env"]["MODULE"], home::MODULE);
+    let action = parsed("action.yml");
+    assert_eq!(action["inputs"]["version"]["default"], format!("v{}", home::VERSION));
+    let targets: Vec<_> =
+        release["jobs"]["binaries"]["strategy"]["matrix"]["include"].as_array().unwrap().clone();
+    let script = home::text("action.yml").unwrap();
+    for target in script.lines().filter_map(|line| line.split_once("target=")?.1.strip_suffix(" ;;")) {
+        assert!(targets.iter().any(|built| built["target"] == target), "{target} is not built");
+    }
+}
+
+/// Every shell script of a workflow or an action, with its job.
+fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
+    let jobs = workflow["jobs"].as_object().into_iter().flat_map(|jobs| jobs.values());
+    let jobs: Vec<&Value> = jobs.chain(workflow.get("runs")).collect();
+    let mut scripts = Vec::new();
+    for job in jobs {
+        let steps = job["steps"].as_array().unwrap();
+        scripts.extend(steps.iter().filter_map(|step| Some((job, step["run"].as_str()?))));
+    }
+    scripts
+}
+
+#[test]
+fn workflows_name_existing_targets_packages_and_files() {
+    let makefile = home::text("Makefile").unwrap();
+    let packages: Vec<String> =
+        ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"]
+            .map(|folder| home::text(&format!("{folder}Cargo.toml")).unwrap())
+            .to_vec();
+    let mut called = 0;
+    for path in WORKFLOWS {
+        let workflow = parsed(path);
+        for (_, script) in scripts(&workflow) {
+            for line in script.lines().map(str::trim) {
+                for target in line.strip_prefix("make ").into_iter().flat_map(str::split_whitespace) {
+                    assert!(
+                        makefile.contains(&format!("\n{target}:")),
+                        "{path}: no target `{target}` in the Makefile"
+                    );
+                    called += 1;
+                }
+                for package in
+                    line.split("--package ").skip(1).filter_map(|rest| rest.split_whitespace().next())
+                {
+                    let named = format!("\nname = \"{package}\"\n");
+                    assert!(
+                        packages.iter().any(|manifest| manifest.contains(&named)),
+                        "{path}: no package {package}"
+                    );
+                    called += 1;
+                }
+                for file in line.strip_prefix("cp ").into_iter().flat_map(str::split_whitespace) {
+                    let is_kept =
+                        ["schemas/", "artifacthub/", "policies/"].iter().any(|kept| file.starts_with(kept));
+                    if is_kept && !file.contains("policy.wasm") {
+                        assert!(home::path(file).is_file(), "{path}: no file {file}");
+                        called += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(called > 15, "{called} only");
+}
+
+#[test]
+fn downloaded_artifacts_and_outputs_are_produced_by_a_job() {
+    let release = parsed(".github/workflows/release.yml");
+    let text = home::text(".github/workflows/release.yml").unwrap();
+    let jobs = release["jobs"].as_object().unwrap();
+    let uses =
+        |step: &Value, action: &str| step["uses"].as_str().is_some_and(|used| used.starts_with(action));
+    let mut made: Vec<String> = Vec::new();
+    for job in jobs.values() {
+        for step in job["steps"].as_array().unwrap() {
+            if uses(step, "actions/upload-artifact@") {
+                made.push(step["with"]["name"].as_str().unwrap().to_owned());
+            }
+        }
+        // A referenced output must be written by a step of the same job.
+        let written = serde_json::to_string(job).unwrap();
+        for rest in written.split("${{ steps.").skip(1) {
+            let (id, output) = rest.split_once(" }}").unwrap().0.split_once(".outputs.").unwrap();
+            let step = job["steps"].as_array().unwrap().iter().find(|step| step["id"] == *id).unwrap();
+            let writes = step["run"].as_str().unwrap().contains(&format!("printf '{output}=%s"));
+            assert!(writes, "step {id} does not write {output}");
+        }
+    }
+    assert!(made.contains(&"binary-${{ matrix.target }}".to_owned()), "{made:?}");
+    // A download without a name puts each artifact into a folder of the artifact's name.
+    for rest in text.split("artifacts/").skip(1).map(|rest| rest.split(['/', ' ']).next().unwrap()) {
+        let is_made = made.iter().any(|name| name == rest) || rest.starts_with("binary-");
+        assert!(is_made, "no job uploads {rest}: {made:?}");
+    }
+    for job in jobs.values() {
+        for step in
+            job["steps"].as_array().unwrap().iter().filter(|step| uses(step, "actions/download-artifact@"))
+        {
+            if let Some(name) = step["with"]["name"].as_str() {
+                assert!(made.iter().any(|made| made == name), "no job uploads {name}");
+            }
+        }
+    }
+}
+
+/// Runs the action's check script with a program in place of karpwarden that prints its arguments.
+#[cfg(unix)]
+#[test]
+fn action_passes_its_inputs_to_the_command_line() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    let folder = std::env::temp_dir().join(format!("karpwarden-action-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("karpwarden");
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 1\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let action = parsed("action.yml");
+    let scripts = scripts(&action);
+    let (_, check) = scripts.last().unwrap();
+    let arguments = |paths: &str, release: &str, output: &str| {
+        let mut bash = Command::new("bash");
+        bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", check]).env("FOLDER", &folder);
+        bash.envs([("PATHS", paths), ("KARPENTER_VERSION", release), ("OUTPUT", output)]);
+        let run = bash.envs([("FORMAT", "github"), ("FAIL_ON", "error")]).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "the job has the exit status of the program: {run:?}");
+        String::from_utf8(run.stdout).unwrap().lines().collect::<Vec<_>>().join(" ")
+    };
+    let always = "check --format github --fail-on error";
+    assert_eq!(arguments(".", "", ""), format!("{always} -- ."));
+    assert_eq!(
+        arguments("a b\nc\n", "1.8", "x.sarif"),
+        format!("{always} --karpenter-version 1.8 --output x.sarif -- a b c")
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+    // Every input is used.
+    let script = home::text("action.yml").unwrap();
+    for input in action["inputs"].as_object().unwrap().keys() {
+        assert!(script.contains(&format!("${{{{ inputs.{input} }}}}")), "{input} is not used");
+    }
+}
+
+#[test]
+fn image_holds_one_binary_and_runs_without_root() {
+    let text = home::text("Containerfile").unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("FROM")).collect::<Vec<_>>(), ["FROM scratch"]);
+    assert!(!text.contains("\nRUN"), "the image has no shell");
+    let user = text.lines().find_map(|line| line.strip_prefix("USER ")).unwrap();
+    assert!(user.split(':').all(|id| id.parse::<u32>().is_ok_and(|id| id > 0)), "{user}");
+}
+
+#[test]
+fn hooks_run_existing_commands_once_over_all_files() {
+    for hook in parsed(".pre-commit-hooks.yaml").as_array().unwrap() {
+        // pre-commit passes excluded files too, and splits the files over several runs by default.
+        assert!(hook["entry"].as_str().unwrap().starts_with("karpwarden check --force-exclude"), "{hook}");
+        assert_eq!(hook["require_serial"], true, "{hook}");
+        assert!(["rust", "system"].contains(&hook["language"].as_str().unwrap()), "{hook}");
+    }
+}
+
+fn schema(name: &str) -> jsonschema::Validator {
+    let schema: Value =
+        serde_json::from_str(&home::text(&format!("schemas/{name}.schema.json")).unwrap()).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn read(text: &str) -> (File, Value) {
+    let file = File::read("a.yaml", text, &Limits::DEFAULT);
+    let value = yaml::documents(text).unwrap().pop().unwrap_or_else(|| json!({}));
+    (file, value)
+}
+
+#[test]
+fn schema_and_parser_of_the_settings_agree() {
+    let schema = schema("settings");
+    for (text, is_valid) in [
+        ("{}", true),
+        ("{karpenterVersion: '1.8', rules: {storage: warn, restricted-label: off}}", true),
+        ("{karpenterVersion: '1.0..1.14', kubernetesVersion: '1.33'}", true),
+        ("{exceptions: [{rule: labels, reason: r, until: 2027-03-31}]}", true),
+        ("{exclude: [a/], overrides: [{paths: [b/], rules: {labels: info}}]}", true),
+        ("{karpenterVersion: 1.1}", false),
+        ("{karpenterVersion: latest}", false),
+        ("{clustername: a}", false),
+        ("{clusterName: ''}", false),
+        ("{rules: {storag: warn}}", false),
+        ("{rules: {storage: loud}}", false),
+        ("{fix: maybe}", false),
+        ("{exceptions: [{rule: labels}]}", false),
+        ("{exceptions: [{rule: labels, reason: r, why: x}]}", false),
+        ("{overrides: [{rules: {}}]}", false),
+        ("{overrides: [{paths: [a], fix: true}]}", false),
+    ] {
+        let (file, value) = read(text);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        assert_eq!(Settings::read(tree.root(), &karpwarden::REGISTRY).is_ok(), is_valid, "parser: {text}");
+        assert_eq!(schema.is_valid(&value), is_valid, "schema: {text}");
+    }
+}
+
+#[test]
+fn reports_match_their_schema() {
+    let schema = schema("report");
+    let files: Vec<File> = ["nodeclass-bad", "labels-bad", "storage-bad", "identity-bad"]
+        .into_iter()
+        .map(|name| File::read(name, home::text(&format!("examples/{name}.yaml")).unwrap(), &Limits::DEFAULT))
+        .chain([File::read("broken", "a: [1\n---\na: {{ .b }}\n", &Limits::DEFAULT)])
+        .collect();
+    let report = karpwarden::check(&[Cluster { name: String::new(), files }], &Settings::default());
+    let mut value: Value = serde_json::from_str(&report.to_json()).unwrap();
+    assert!(value["findings"].as_array().unwrap().len() > 3);
+    let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    value["findings"][0]["severity"] = "fatal".into();
+    assert!(!schema.is_valid(&value));
+}

@@ -1,0 +1,170 @@
+//! `admit`: reviews manifests one by one with a policy module, in a cluster that holds the other documents, and prints the
+//! verdicts.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use karpwarden_admit::{Cluster, Module, Policy, Request, metadata, server::Mode};
+use serde_json::Value;
+
+mod manifests;
+mod verdict;
+
+use manifests::Document;
+use verdict::{Style, Tally, Verdict};
+
+const USAGE: &str = "\
+Usage: admit --module MODULE.wasm [options] PATH...
+
+  PATH               YAML or JSON files, or folders of them
+  --module FILE      the policy module
+  --settings FILE    the policy's settings, YAML or JSON
+  --operation OP     create (default) or delete
+  --monitor          run the policy in mode monitor: everything is allowed, warnings are shown
+  --mutating         the policy may change objects
+  --offline          the policy cannot read the cluster
+
+Exit status: 0 every document allowed; 1 a document denied; 2 invalid usage, module or settings; 3 no document found;
+4 a file could not be read.
+";
+
+/// Reason to stop with exit status 2.
+enum Stop {
+    Usage(String),
+}
+
+fn main() -> ExitCode {
+    let style = Style::of(&io::stdout());
+    match run(&style) {
+        Ok(tally) => ExitCode::from(tally.exit_status()),
+        Err(Stop::Usage(message)) => {
+            eprintln!("{}", message.trim_end());
+            ExitCode::from(2)
+        }
+    }
+}
+
+struct Options {
+    module: PathBuf,
+    settings: Option<PathBuf>,
+    paths: Vec<PathBuf>,
+    delete: bool,
+    mode: Mode,
+    mutating: bool,
+    offline: bool,
+}
+
+fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Stop> {
+    let usage = |reason: &str| Stop::Usage(format!("{reason}\n\n{USAGE}"));
+    let (mut module, mut settings, mut paths) = (None, None, Vec::new());
+    let (mut delete, mut mode, mut mutating, mut offline) = (false, Mode::Protect, false, false);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--module") => module = arguments.next().map(PathBuf::from),
+            Some("--settings") => settings = arguments.next().map(PathBuf::from),
+            Some("--operation") => match arguments.next().as_ref().and_then(|name| name.to_str()) {
+                Some("create") => delete = false,
+                Some("delete") => delete = true,
+                _ => return Err(usage("--operation takes `create` or `delete`")),
+            },
+            Some("--monitor") => mode = Mode::Monitor,
+            Some("--mutating") => mutating = true,
+            Some("--offline") => offline = true,
+            Some("-h" | "--help") => return Err(Stop::Usage(USAGE.to_owned())),
+            Some(flag) if flag.starts_with('-') => return Err(usage(&format!("unknown option `{flag}`"))),
+            _ => paths.push(PathBuf::from(argument)),
+        }
+    }
+    match module {
+        Some(module) if !paths.is_empty() => {
+            Ok(Options { module, settings, paths, delete, mode, mutating, offline })
+        }
+        Some(_) => Err(usage("no manifests given")),
+        None => Err(usage("no module given: --module is missing")),
+    }
+}
+
+fn run(style: &Style) -> Result<Tally, Stop> {
+    let options = options(env::args_os().skip(1))?;
+    let named =
+        |path: &PathBuf, error: &dyn core::fmt::Display| Stop::Usage(format!("{}: {error}", path.display()));
+    let bytes = fs::read(&options.module).map_err(|error| named(&options.module, &error))?;
+    let metadata = metadata::embedded(&bytes).unwrap_or_default();
+    let settings = options.settings.as_ref().map_or(Ok(Value::Object(serde_json::Map::new())), |path| {
+        let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+        serde_saphyr::from_str(&text).map_err(|error| named(path, &error))
+    })?;
+
+    let module = compile(&bytes).map_err(|error| named(&options.module, &error))?;
+    let policy = Policy::new(module).settings(settings).mode(options.mode).mutating(options.mutating);
+    let verdict = policy.check_settings(&Cluster::offline());
+    if !verdict.valid {
+        let message = verdict.message.unwrap_or_default();
+        return Err(Stop::Usage(format!("policy-server does not start with these settings: {message}")));
+    }
+    let documents = manifests::read(&options.paths);
+    let review = |document: &Document| reviewed(&policy, &metadata, &documents, document, &options);
+    let mut tally = Tally::default();
+    let mut output = io::stdout().lock();
+    let mut file = "";
+    for document in &documents {
+        let verdict = review(document);
+        tally.count(&verdict);
+        let heading = if document.file == file { None } else { Some(document.file.as_str()) };
+        file = &document.file;
+        // A reader that closes the pipe has seen enough.
+        let _ = output.write_all(verdict.print(heading, document, style).as_bytes());
+    }
+    let _ = writeln!(output, "{}", tally.print(style));
+    Ok(tally)
+}
+
+/// Compiles the module, and shows progress in a terminal: a large module takes a second.
+fn compile(bytes: &[u8]) -> Result<Module, karpwarden_admit::Failure> {
+    let shown = io::stderr().is_terminal();
+    if shown {
+        eprint!("compiling the module ({} KiB) ...", bytes.len().div_ceil(1024));
+    }
+    let module = Module::load(bytes);
+    if shown {
+        eprint!("\r\x1b[K");
+    }
+    module
+}
+
+fn reviewed(
+    policy: &Policy,
+    metadata: &Value,
+    documents: &[Document],
+    document: &Document,
+    options: &Options,
+) -> Verdict {
+    let object = match &document.content {
+        Ok(object) => object,
+        Err(error) => return Verdict::Unreadable(error.clone()),
+    };
+    let plain = Value::clone(object);
+    let request = if options.delete { Request::delete(plain) } else { Request::create(plain) };
+    let request = match request.to_json() {
+        Ok(request) => request,
+        Err(error) => return Verdict::Skipped(error.to_string()),
+    };
+    if !metadata::matches(metadata, &request) {
+        return Verdict::Skipped("the policy does not match it".to_owned());
+    }
+    let others = documents.iter().filter_map(|other| other.content.as_ref().ok());
+    let others = others.filter(|other| options.delete || !Arc::ptr_eq(other, object)).cloned();
+    let cluster = if options.offline {
+        Cluster::offline()
+    } else {
+        Cluster::holding(others).granting(metadata::context_aware_resources(metadata))
+    };
+    Verdict::Answered(policy.review(&request, &cluster))
+}

@@ -1,0 +1,253 @@
+//! The cluster that answers a policy's host calls.
+//!
+//! Source of the order of the checks and of the error messages: kubewarden/kubewarden-controller
+//! `crates/policy-evaluator/src/runtimes/callback.rs`.
+
+mod inventory;
+mod mask;
+mod selector;
+mod session;
+
+use core::fmt;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use inventory::Inventory;
+pub use session::SessionError;
+use session::{HostRequest, Session};
+
+/// The cluster of one policy: the objects that exist, the kinds that the policy may read, and a record of its host calls.
+///
+/// Clones share the objects and the record.
+#[derive(Clone)]
+pub struct Cluster {
+    granted: BTreeSet<(String, String)>,
+    capabilities: Vec<String>,
+    world: Arc<World>,
+    record: Arc<Mutex<Record>>,
+}
+
+enum World {
+    /// policy-server runs without a connection to Kubernetes.
+    Unreachable,
+    /// The API server answers every request with this error.
+    Failing(String),
+    Holding(Inventory),
+    Replaying(Mutex<Session>),
+}
+
+#[derive(Default)]
+struct Record {
+    calls: Vec<Call>,
+    log: Vec<Value>,
+}
+
+/// One host call, successful or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Namespace and operation, such as `kubernetes/list_resources_all`.
+    pub operation: String,
+    /// The payload that the policy sent; `null` if it was not JSON.
+    pub request: Value,
+    /// The error that the policy got; `None` after a success.
+    pub refusal: Option<String>,
+}
+
+impl Cluster {
+    /// A policy-server without a connection to Kubernetes, and a policy that may read nothing: the situation of a policy
+    /// whose ClusterAdmissionPolicy lists no `contextAwareResources`.
+    pub fn offline() -> Self {
+        Self::of(World::Unreachable)
+    }
+
+    /// A cluster whose API server answers every request with this error.
+    pub fn failing(error: impl Into<String>) -> Self {
+        Self::of(World::Failing(error.into()))
+    }
+
+    /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
+    pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
+        Self::of(World::Holding(Inventory::new(objects)))
+    }
+
+    /// Replays a session that `kwctl run --record-host-capabilities-interactions` recorded. The host calls must come in the
+    /// recorded order and be equal in every field.
+    pub fn replaying(session: &str) -> Result<Self, SessionError> {
+        Ok(Self::of(World::Replaying(Mutex::new(Session::parse(session)?))))
+    }
+
+    fn of(world: World) -> Self {
+        Self {
+            granted: BTreeSet::new(),
+            capabilities: vec!["*".to_owned()],
+            world: Arc::new(world),
+            record: Arc::default(),
+        }
+    }
+
+    /// Adds to the policy's `contextAwareResources`: pairs of apiVersion and kind.
+    pub fn granting<'a>(mut self, resources: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let owned = |(api_version, kind): (&str, &str)| (api_version.to_owned(), kind.to_owned());
+        self.granted.extend(resources.into_iter().map(owned));
+        self
+    }
+
+    /// Sets the policy's `hostCapabilities`: patterns such as `kubernetes/*`. The default grants everything, as the
+    /// controller does for cluster-wide policies.
+    pub fn capable_of<'a>(mut self, patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        self.capabilities = patterns.into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    /// Removes a kind, as if its CRD were not installed. Only for clusters that [hold objects](Self::holding).
+    pub fn not_serving(self, api_version: &str, kind: &str) -> Self {
+        self.changing(|inventory| inventory.forget_kind(api_version, kind))
+    }
+
+    /// Adds a permission for `can_i`; by default no user has any. The resource is the plural.
+    pub fn permitting(self, user: &str, verb: &str, group: &str, resource: &str) -> Self {
+        self.changing(|inventory| inventory.permit(user, verb, group, resource))
+    }
+
+    fn changing(mut self, change: impl FnOnce(&mut Inventory)) -> Self {
+        if let Some(World::Holding(inventory)) = Arc::get_mut(&mut self.world) {
+            change(inventory);
+        }
+        self
+    }
+
+    /// The host calls so far, in order, including those that failed. Log lines are [separate](Self::log).
+    pub fn calls(&self) -> Vec<Call> {
+        self.recorded().calls.clone()
+    }
+
+    /// The log lines that the policy sent.
+    pub fn log(&self) -> Vec<Value> {
+        self.recorded().log.clone()
+    }
+
+    /// Number of recorded exchanges that were not replayed. `kwctl` only warns about them.
+    pub fn leftover(&self) -> usize {
+        match &*self.world {
+            World::Replaying(session) => lock(session).leftover(),
+            _ => 0,
+        }
+    }
+
+    /// Answers one host call, as `host_callback` in policy-evaluator does.
+    pub fn answer(
+        &self,
+        binding: &str,
+        namespace: &str,
+        operation: &str,
+        payload: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        if binding != "kubewarden" {
+            return Err(format!("unknown binding: {binding}"));
+        }
+        let request = serde_json::from_slice(payload).unwrap_or_default();
+        if (namespace, operation) == ("tracing", "log") {
+            self.recorded().log.push(request);
+            return Ok(Vec::new());
+        }
+        let path = format!("{namespace}/{operation}");
+        let answer = self.permitted_answer(&path, namespace, operation, payload);
+        let refusal = answer.as_ref().err().cloned();
+        self.recorded().calls.push(Call { operation: path, request, refusal });
+        answer
+    }
+
+    fn permitted_answer(
+        &self,
+        path: &str,
+        namespace: &str,
+        operation: &str,
+        payload: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        if namespace != "tracing" && !self.is_capable_of(path) {
+            return Err(format!(
+                "Policy has not been granted access to the '{path}' host capability. The violation has been reported."
+            ));
+        }
+        if namespace != "kubernetes" {
+            // Not implemented: registries, DNS and certificates, which a policy about manifests does not use.
+            return Err(match namespace {
+                "tracing" | "oci" | "net" | "crypto" => format!("unknown operation: {operation}"),
+                _ => format!("unknown namespace: {namespace}"),
+            });
+        }
+        let request = kubernetes_request(operation, payload)?;
+        if let Some((api_version, kind)) = request.resource()
+            && !self.granted.contains(&(api_version.to_owned(), kind.to_owned()))
+        {
+            return Err(format!(
+                "Policy has not been granted access to Kubernetes {api_version}/{kind} resources. The violation has been reported."
+            ));
+        }
+        self.world.answer(&request).map_err(|error| format!("Callback evaluation failure: {error}"))
+    }
+
+    /// Patterns: kubewarden/kubewarden-controller `crates/policy-evaluator/src/host_capabilities.rs`.
+    fn is_capable_of(&self, path: &str) -> bool {
+        self.capabilities.iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix),
+            None => path == pattern,
+        })
+    }
+
+    fn recorded(&self) -> MutexGuard<'_, Record> {
+        lock(&self.record)
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("granted", &self.granted).finish_non_exhaustive()
+    }
+}
+
+impl World {
+    fn answer(&self, request: &HostRequest) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Unreachable => Err("kube::Client was not initialized properly".to_owned()),
+            Self::Failing(error) => Err(error.clone()),
+            Self::Holding(inventory) => inventory.answer(request).map(|value| value.to_string().into_bytes()),
+            Self::Replaying(session) => lock(session).answer(request),
+        }
+    }
+}
+
+/// Parses a host call. The required fields are those of the SDK's types.
+fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest, String> {
+    #[derive(Deserialize)]
+    struct CanI {
+        subject_access_review: Value,
+        disable_cache: bool,
+    }
+    let tag = match operation {
+        "list_resources_all" => "KubernetesListResourceAll",
+        "list_resources_by_namespace" => "KubernetesListResourceNamespace",
+        "get_resource" => "KubernetesGetResource",
+        "can_i" => {
+            let CanI { subject_access_review: request, disable_cache } = json(payload)?;
+            return Ok(HostRequest::KubernetesCanI { request, disable_cache });
+        }
+        _ => return Err(format!("unknown operation: {operation}")),
+    };
+    let fields: Value = json(payload)?;
+    serde_json::from_value(serde_json::json!({ tag: fields })).map_err(|error| error.to_string())
+}
+
+fn json<T: serde::de::DeserializeOwned>(payload: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(payload).map_err(|error| error.to_string())
+}
+
+/// Ignores poisoning: the record stays consistent if another thread panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

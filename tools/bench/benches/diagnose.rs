@@ -1,0 +1,142 @@
+//! `make log-bench`: diagnosing a controller's log, compared with a JSON parser on its lines.
+//!
+//! The parser either skips the content of a line or builds a value of it. The budget applies to skipping, the faster one. All
+//! three are measured alternately in one run, so that other load on the machine affects each; the budget is a ratio for this
+//! reason. Nothing fails on a number: the table marks what is over its budget.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use manifest::Role;
+use manifest::limits::Limits;
+use lint::settings::Settings;
+use symptoms::Reading;
+use serde::de::IgnoredAny;
+
+/// Time of a diagnosis, as a multiple of skipping the lines.
+const BUDGET: f64 = 2.0;
+
+/// NodeClaims in the log, which has 64 MB.
+const NODE_CLAIMS: usize = 25_000;
+
+const ROUNDS: usize = 9;
+
+/// Bytes that are read at once, as on the command line.
+const CHUNK: usize = 1 << 18;
+
+fn main() {
+    let log = log();
+    let lines = log.bytes().filter(|byte| *byte == b'\n').count();
+    let (mut parsing, mut building, mut diagnosing) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        parsing.push(time(|| assert_eq!(black_box(parse(&log)), lines)));
+        building.push(time(|| assert_eq!(black_box(build(&log)), lines)));
+        diagnosing.push(time(|| {
+            black_box(diagnose(&log));
+        }));
+    }
+    let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
+    let (parsing, building, diagnosing) = (best(&parsing), best(&building), best(&diagnosing));
+    #[expect(clippy::cast_precision_loss, reason = "a size to show")]
+    let speed = |time: Duration| log.len() as f64 / 1e6 / time.as_secs_f64();
+    let ratio = |to: Duration| diagnosing.as_secs_f64() / to.as_secs_f64();
+    let verdict = if ratio(parsing) <= BUDGET { "" } else { "  OVER" };
+    println!("{:<34}{:>9.0} MB/s", "diagnose, best", speed(diagnosing));
+    println!("{:<34}{:>9.0} MB/s", "JSON parser, skipping", speed(parsing));
+    println!("{:<34}{:>9.0} MB/s", "JSON parser, building values", speed(building));
+    println!("{:<34}{:>9.2}      budget {BUDGET}{verdict}", "ratio to skipping", ratio(parsing));
+    println!("{:<34}{:>9.2}", "ratio to building values", ratio(building));
+    println!("\n{ROUNDS} rounds, a log of {lines} lines and {} MB\n", log.len() / 1_000_000);
+}
+
+/// Time that this thread was running, if the system reports it; elapsed time otherwise. On a busy machine the longer of two runs
+/// is interrupted more often.
+fn time(run: impl FnOnce()) -> Duration {
+    let start = (Instant::now(), running_time());
+    run();
+    match (start.1, running_time()) {
+        (Some(before), Some(after)) => after.saturating_sub(before),
+        _ => start.0.elapsed(),
+    }
+}
+
+/// <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>: the first number is nanoseconds on a processor.
+fn running_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Number of lines that are JSON, skipping their content.
+fn parse(log: &str) -> usize {
+    log.lines().filter(|line| serde_json::from_str::<IgnoredAny>(line).is_ok()).count()
+}
+
+/// Number of lines that are JSON, building a value of each.
+fn build(log: &str) -> usize {
+    log.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count()
+}
+
+/// `karpwarden diagnose`, without reading the file and printing the report.
+fn diagnose(log: &str) -> usize {
+    let mut reading = Reading::new(&karpwarden::REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
+    reading.file("controller.log", Role::Unknown);
+    for piece in log.as_bytes().chunks(CHUNK) {
+        reading.feed(piece);
+    }
+    reading.finish().report.findings.len()
+}
+
+/// Log of a growing cluster, as the controller writes it at level INFO.
+fn log() -> String {
+    let mut log = String::new();
+    for life in 0..NODE_CLAIMS {
+        let time = format!(
+            "2026-04-{:02}T{:02}:{:02}:{:02}.550Z",
+            1 + life / 3600 % 28,
+            life / 60 % 24,
+            life % 60,
+            life * 7 % 60
+        );
+        let start = |message: &str, controller: &str| {
+            format!(
+                r#"{{"level":"INFO","time":"{time}","logger":"controller","message":"{message}","commit":"1072d3b","controller":"{controller}""#
+            )
+        };
+        let batch =
+            format!(r#","namespace":"","name":"","reconcileID":"8f1c7a0e-0000-4000-8000-{life:012x}""#);
+        let claim = format!("default-{life:05x}");
+        let about = format!(
+            r#","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{{"name":"{claim}"}},"namespace":"","name":"{claim}","reconcileID":"9f1c7a0e-0000-4000-8000-{life:012x}","provider-id":"aws:///eu-west-1a/i-{life:017x}""#
+        );
+        let node = format!(
+            r#","Node":{{"name":"ip-10-0-{}-{}.eu-west-1.compute.internal"}}"#,
+            life % 256,
+            life % 251
+        );
+        let resources = r#","allocatable":{"cpu":"1930m","ephemeral-storage":"17Gi","hugepages-1Gi":"0","memory":"3114Mi","pods":"29"}"#;
+        for line in [
+            format!(
+                "{}{batch},\"Pods\":\"shop/web-{life}, shop/cart-{life}\",\"duration\":\"6.204ms\"",
+                start("found provisionable pod(s)", "provisioner")
+            ),
+            format!(
+                "{}{batch},\"nodeclaims\":1,\"pods\":2",
+                start("computed new nodeclaim(s) to fit pod(s)", "provisioner")
+            ),
+            format!(
+                r#"{}{batch},"NodePool":{{"name":"default"}},"NodeClaim":{{"name":"{claim}"}},"requests":{{"cpu":"1150m","memory":"1130Mi","pods":"7"}},"instance-types":"c6a.2xlarge, c6a.large, c6a.xlarge, c6i.2xlarge, c6i.large and 55 other(s)""#,
+                start("created nodeclaim", "provisioner")
+            ),
+            format!(
+                r#"{}{about},"instance-type":"c6a.large","zone":"eu-west-1a","capacity-type":"spot"{resources}"#,
+                start("launched nodeclaim", "nodeclaim.lifecycle")
+            ),
+            format!("{}{about}{node}", start("registered nodeclaim", "nodeclaim.lifecycle")),
+            format!("{}{about}{node}{resources}", start("initialized nodeclaim", "nodeclaim.lifecycle")),
+        ] {
+            let _ = writeln!(log, "{line}}}");
+        }
+    }
+    log
+}

@@ -1,0 +1,50 @@
+//! The derived files and their text.
+
+mod artifacthub;
+mod install;
+mod metadata;
+mod questions;
+mod screenshot;
+mod sessions;
+
+use karpwarden::report::schema;
+use serde_json::Value;
+
+use crate::home;
+use sessions::World;
+
+/// A request of the test data for which the policy looks up other objects.
+const REQUEST: &str = "deployment-create-unmatched";
+
+/// A path in the repository, and the text of the file.
+pub type File = (String, String);
+
+/// All derived files.
+pub fn files() -> Result<Vec<File>, String> {
+    let id = |name: &str| format!("{}{name}", home::schemas());
+    let none = serde_json::json!({});
+    let (metadata, questions) = (metadata::text()?, questions::text()?);
+    let package = artifacthub::text(&metadata, &questions)?;
+    Ok(vec![
+        ("artifacthub/artifacthub-pkg.yml".to_owned(), package),
+        (screenshot::PATH.to_owned(), screenshot::text()?),
+        ("policies/karpenter/metadata.yml".to_owned(), metadata),
+        ("policies/karpenter/questions-ui.yml".to_owned(), questions),
+        (
+            "policies/karpenter/test_data/session.yml".to_owned(),
+            sessions::text(REQUEST, &none, World::Holding)?,
+        ),
+        (
+            "policies/karpenter/test_data/session-error.yml".to_owned(),
+            sessions::text(REQUEST, &none, World::Failing)?,
+        ),
+        ("policies/karpenter/monitor.yaml".to_owned(), install::text("monitor")?),
+        ("policies/karpenter/protect.yaml".to_owned(), install::text("protect")?),
+        ("schemas/settings.schema.json".to_owned(), json(&schema::settings(&karpwarden::REGISTRY, &id("settings.schema.json")))?),
+        ("schemas/report.schema.json".to_owned(), json(&schema::report(&id("report.schema.json")))?),
+    ])
+}
+
+fn json(value: &Value) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| error.to_string())
+}

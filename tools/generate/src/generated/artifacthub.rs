@@ -1,0 +1,75 @@
+//! `artifacthub-pkg.yml`: the policy's page on Artifact Hub, with everything that `kwctl scaffold artifacthub` writes.
+//!
+//! Source: artifacthub/hub `docs/metadata/artifacthub-pkg.yml`; kubewarden/kubewarden-controller `crates/policy-evaluator/src/`
+//! `policy_artifacthub.rs` for the annotations.
+
+use serde_json::{Value, json};
+
+use crate::{changelog, home, yaml};
+
+/// The text of the package file.
+pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
+    let read = |text: &str| serde_saphyr::from_str::<Value>(text).map_err(|error| error.to_string());
+    let policy = read(metadata)?;
+    let annotation = |name: &str| {
+        let text = policy.get("annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
+        text.map(str::to_owned).ok_or_else(|| format!("the metadata has no {name}"))
+    };
+    let section = changelog::newest(&home::text("CHANGELOG.md")?)?;
+    let (author, mail) =
+        home::AUTHOR.trim_end_matches('>').split_once(" <").ok_or("the author has no address")?;
+    let module = format!("{}:v{}", home::MODULE, home::VERSION);
+    let release = format!("{}/releases/download/v{}", home::REPOSITORY, home::VERSION);
+    let package = json!({
+        "version": home::VERSION,
+        "name": annotation("io.kubewarden.policy.title")?,
+        "displayName": annotation("io.artifacthub.displayName")?,
+        "createdAt": section.created_at(),
+        "description": home::DESCRIPTION,
+        "license": annotation("io.kubewarden.policy.license")?,
+        "homeURL": home::REPOSITORY,
+        "containersImages": [{"name": "policy", "image": module}],
+        "keywords": home::KEYWORDS,
+        "links": [
+            {"name": "policy", "url": format!("{release}/policy.wasm")},
+            {"name": "source", "url": home::REPOSITORY},
+            {"name": "rules", "url": home::rules()},
+            {"name": "playground", "url": home::pages()},
+            {"name": "support", "url": format!("{}/issues", home::REPOSITORY)},
+        ],
+        "install": install(&module),
+        "maintainers": [{"name": author, "email": mail}],
+        "provider": {"name": "karpwarden"},
+        "recommendations": [
+            {"url": "https://artifacthub.io/packages/helm/kubewarden/kubewarden-controller"},
+            {"url": "https://artifacthub.io/packages/helm/kubewarden/kubewarden-defaults"},
+        ],
+        "screenshots": [{
+            "title": "A finding in a terminal",
+            "url": format!("{}/raw/v{}/{}", home::REPOSITORY, home::VERSION, super::screenshot::PATH),
+        }],
+        "changes": section.changes,
+        "annotations": {
+            "kubewarden/mutation": policy.get("mutating").and_then(Value::as_bool).unwrap_or_default().to_string(),
+            "kubewarden/resources": annotation("io.artifacthub.resources")?,
+            "kubewarden/rules": yaml::text(&policy.get("rules"))?,
+            "kubewarden/contextAwareResources": yaml::text(&policy.get("contextAwareResources"))?,
+            "kubewarden/questions-ui": questions,
+        },
+        "readme": home::text("policies/karpenter/README.md")?,
+    });
+    let text = yaml::text(&package)?;
+    Ok(format!(
+        "# Written by `make generate` from the metadata, the settings form, the README and the changelog.\n{text}"
+    ))
+}
+
+fn install(module: &str) -> String {
+    let manifest = format!("{}/raw/v{}/policies/karpenter/monitor.yaml", home::REPOSITORY, home::VERSION);
+    format!(
+        "The policies in mode monitor, their permissions, and a policy server for them:\n\n\
+         ```console\nkubectl apply -f {manifest}\n```\n\n\
+         A manifest to adapt:\n\n\
+         ```console\nkwctl scaffold manifest -t ClusterAdmissionPolicy --allow-context-aware registry://{module}\n```\n"
+    )
+}

@@ -1,0 +1,125 @@
+//! `questions-ui.yml`: the form that Rancher shows for the settings.
+//!
+//! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
+
+use karpwarden::lint::finding::Family;
+use karpwarden::karpenter::release::Release;
+use karpwarden::lint::settings::keys::{self, Key, Scope, Shape};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{home, yaml};
+
+/// The form. Fields are in the order in which the questions of kubewarden/policies have them.
+#[derive(Serialize)]
+struct Form {
+    questions: Vec<Question>,
+}
+
+#[derive(Serialize)]
+struct Question {
+    variable: &'static str,
+    r#type: &'static str,
+    label: &'static str,
+    description: String,
+    tooltip: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    group: &'static str,
+    required: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hide_input: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sequence_questions: Vec<Question>,
+}
+
+/// The text of `questions-ui.yml`.
+pub(super) fn text() -> Result<String, String> {
+    let description = Question {
+        variable: "description",
+        r#type: "string",
+        label: "Description",
+        description: format!(
+            "{}. Errors reject the request, warnings are returned to the user who made it.",
+            home::DESCRIPTION
+        ),
+        tooltip: home::DESCRIPTION.to_owned(),
+        default: Some(json!("")),
+        group: "Settings",
+        required: false,
+        hide_input: Some(true),
+        sequence_questions: Vec::new(),
+    };
+    let of_policy = keys::ALL.iter().filter(|key| key.scope != Scope::Terminal);
+    let questions = core::iter::once(description).chain(of_policy.map(question)).collect();
+    let text = yaml::text(&Form { questions })?;
+    Ok(format!("# Written by `make generate` from the keys of the settings.\n{text}"))
+}
+
+fn question(key: &Key) -> Question {
+    let (kind, default) = match key.shape {
+        Shape::Releases => ("string", Some(json!(Release::NEWEST.to_string()))),
+        Shape::Kubernetes | Shape::Text => ("string", None),
+        Shape::Truth => ("boolean", Some(json!(false))),
+        Shape::Levels => ("map[", Some(json!({}))),
+        Shape::Exceptions => ("sequence[", Some(json!([]))),
+        Shape::Paths | Shape::Overrides => ("array[", Some(json!([]))),
+    };
+    let description = description(key);
+    Question {
+        variable: key.name,
+        r#type: kind,
+        label: key.title,
+        tooltip: first_sentence(&description).to_owned(),
+        description,
+        default,
+        group: group(key),
+        required: false,
+        hide_input: None,
+        sequence_questions: if key.shape == Shape::Exceptions { exception(key) } else { Vec::new() },
+    }
+}
+
+fn description(key: &Key) -> String {
+    if key.shape != Shape::Levels {
+        // The form itself adds the quotes.
+        return key.description.replace(", in quotes", "");
+    }
+    let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
+    format!(
+        "{} The families are {}; the rules are listed at {}.",
+        key.description,
+        families.join(", "),
+        home::rules()
+    )
+}
+
+fn group(key: &Key) -> &'static str {
+    match key.shape {
+        Shape::Levels | Shape::Exceptions => "Rules",
+        _ if key.scope == Scope::Cluster => "Rules",
+        _ => "Settings",
+    }
+}
+
+/// The questions of one exception.
+fn exception(key: &Key) -> Vec<Question> {
+    let question = |(name, description, required): &(&'static str, &str, bool)| Question {
+        variable: name,
+        r#type: "string",
+        label: name,
+        description: (*description).to_owned(),
+        tooltip: first_sentence(description).to_owned(),
+        // No default: the form would send an empty string, which is not a valid value.
+        default: None,
+        group: group(key),
+        required: *required,
+        hide_input: None,
+        sequence_questions: Vec::new(),
+    };
+    keys::EXCEPTION.iter().map(question).collect()
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text.trim_end_matches('.'), |(first, _)| first)
+}

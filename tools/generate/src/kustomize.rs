@@ -1,0 +1,108 @@
+//! The part of Kustomize that the overlays use: resources, components, and JSON patches with a target.
+//!
+//! Any other field of a `kustomization.yaml` is an error, so that the tests see what `kubectl apply -k` applies.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::home;
+use crate::yaml::documents;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Kustomization {
+    api_version: String,
+    kind: String,
+    #[serde(default)]
+    resources: Vec<String>,
+    #[serde(default)]
+    components: Vec<String>,
+    #[serde(default)]
+    patches: Vec<Patch>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Patch {
+    target: Target,
+    patch: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    kind: String,
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    op: String,
+    path: String,
+    value: Value,
+}
+
+/// The objects that a folder of the repository renders to, in order.
+pub fn render(folder: &str) -> Result<Vec<Value>, String> {
+    let mut objects = Vec::new();
+    add(folder, &mut objects)?;
+    Ok(objects)
+}
+
+fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
+    let file = format!("{folder}/kustomization.yaml");
+    let kustomization: Kustomization =
+        serde_saphyr::from_str(&home::text(&file)?).map_err(|error| format!("{file}: {error}"))?;
+    let expected = match kustomization.kind.as_str() {
+        "Kustomization" => "kustomize.config.k8s.io/v1beta1",
+        "Component" => "kustomize.config.k8s.io/v1alpha1",
+        other => return Err(format!("{file}: unknown kind {other}")),
+    };
+    if kustomization.api_version != expected {
+        return Err(format!("{file}: a {} has the apiVersion {expected}", kustomization.kind));
+    }
+    for resource in kustomization.resources {
+        let path = format!("{folder}/{resource}");
+        if home::path(&path).is_dir() {
+            add(&path, objects)?;
+        } else {
+            objects.extend(documents(&home::text(&path)?).map_err(|error| format!("{path}: {error}"))?);
+        }
+    }
+    for component in kustomization.components {
+        add(&format!("{folder}/{component}"), objects)?;
+    }
+    for patch in kustomization.patches {
+        let changes: Vec<Change> =
+            serde_saphyr::from_str(&patch.patch).map_err(|error| format!("{file}: {error}"))?;
+        let is_target = |object: &&mut Value| {
+            let is = |pointer, wanted: &str| object.pointer(pointer).and_then(Value::as_str) == Some(wanted);
+            is("/kind", &patch.target.kind)
+                && patch.target.name.as_deref().is_none_or(|name| is("/metadata/name", name))
+        };
+        let mut targets: Vec<&mut Value> = objects.iter_mut().filter(is_target).collect();
+        if targets.is_empty() {
+            return Err(format!("{file}: a patch matches no object"));
+        }
+        for target in &mut targets {
+            for change in &changes {
+                apply(target, change).map_err(|error| format!("{file}: {error}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Applies a change of RFC 6902: `add` to an object, or `replace`.
+fn apply(object: &mut Value, change: &Change) -> Result<(), String> {
+    let (parent, key) = change.path.rsplit_once('/').ok_or("a path starts with a slash")?;
+    let parent = object.pointer_mut(parent).and_then(Value::as_object_mut);
+    let fields = parent.ok_or_else(|| format!("no object at the parent of {}", change.path))?;
+    match change.op.as_str() {
+        "replace" if !fields.contains_key(key) => return Err(format!("nothing at {}", change.path)),
+        "add" | "replace" => fields.insert(key.to_owned(), change.value.clone()),
+        other => return Err(format!("unknown operation {other}")),
+    };
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `cargo xtask module`: compiles a WebAssembly module of this repository.
+//!
+//! The same sources give the same bytes in every folder and on every machine. Panic messages name source files: Cargo names
+//! the files of the workspace relative to its root, and the paths of downloaded dependencies are remapped here.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// A module, and where its build goes.
+struct Module {
+    name: &'static str,
+    /// Folder of the Cargo workspace.
+    workspace: &'static str,
+    package: &'static str,
+    target: &'static str,
+    profile: &'static str,
+    output: &'static str,
+}
+
+const MODULES: [Module; 4] = [
+    Module {
+        name: "policy",
+        workspace: ".",
+        package: "karpwarden-policy",
+        target: "wasm32-wasip1",
+        profile: "release",
+        output: "policies/karpenter/policy.wasm",
+    },
+    Module {
+        name: "floor",
+        workspace: "tools/floor",
+        package: "karpwarden-floor",
+        target: "wasm32-wasip1",
+        profile: "release",
+        output: "tools/floor/floor.wasm",
+    },
+    Module {
+        name: "playground",
+        workspace: ".",
+        package: "karpwarden-playground",
+        target: "wasm32-unknown-unknown",
+        profile: "web",
+        output: "playground/build/engine.wasm",
+    },
+    Module {
+        name: "playground-symptoms",
+        workspace: ".",
+        package: "karpwarden-playground-symptoms",
+        target: "wasm32-unknown-unknown",
+        profile: "web",
+        output: "playground/build/symptoms.wasm",
+    },
+];
+
+/// Compiles the module of this name and copies it to its place in the repository.
+pub(crate) fn compile(root: &Path, name: &str) -> Result<(), String> {
+    let Some(module) = MODULES.iter().find(|module| module.name == name) else {
+        let names: Vec<&str> = MODULES.iter().map(|module| module.name).collect();
+        return Err(format!("unknown module `{name}`; the modules are {}", names.join(", ")));
+    };
+    println!("==> {}: {} build for {}", module.package, module.profile, module.target);
+    let built = module.build(&root.join(module.workspace))?;
+    let output = root.join(module.output);
+    let copied = output.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(&built, &output));
+    copied.map(drop).map_err(|error| format!("{}: {error}", output.display()))
+}
+
+impl Module {
+    /// Runs Cargo and returns the path of the compiled file.
+    fn build(&self, workspace: &Path) -> Result<PathBuf, String> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        // Only the sources of dependencies that are downloaded can be remapped.
+        let mut fetch = Command::new(&cargo);
+        fetch.args(["fetch", "--quiet", "--locked", "--target", self.target]).current_dir(workspace);
+        let fetched = fetch.status().map_err(|error| format!("cargo fetch: {error}"))?;
+        if !fetched.success() {
+            return Err("cargo fetch failed".to_owned());
+        }
+        let mut build = Command::new(&cargo);
+        build.args(["rustc", "--locked", "--target", self.target, "--profile", self.profile]);
+        // Cargo skips link-time optimisation for a package that is also built as a Rust library.
+        build.args(["--package", self.package, "--lib", "--crate-type", "cdylib"]);
+        build.arg("--message-format=json-render-diagnostics").current_dir(workspace);
+        build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", remapping()?);
+        let output = build.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("{} does not compile", self.package));
+        }
+        let messages = String::from_utf8_lossy(&output.stdout);
+        compiled_file(&messages, self.package)
+            .ok_or_else(|| format!("Cargo reports no WebAssembly file for {}", self.package))
+    }
+}
+
+/// Compiler flags that replace the folder of the downloaded sources in paths, in the encoding of
+/// `CARGO_ENCODED_RUSTFLAGS`.
+fn remapping() -> Result<OsString, String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    let sources = home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src");
+    let entries = fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
+    let mut registries: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    registries.sort();
+    let flags = registries.iter().map(|registry| {
+        let mut flag = OsString::from("--remap-path-prefix=");
+        flag.push(registry);
+        flag.push("=/crates");
+        flag
+    });
+    Ok(flags.collect::<Vec<_>>().join(OsStr::new("\u{1f}")))
+}
+
+/// The WebAssembly file of a package among Cargo's messages.
+fn compiled_file(messages: &str, package: &str) -> Option<PathBuf> {
+    let library = package.replace('-', "_");
+    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut artifacts = artifacts.filter(|message| {
+        let name = message.pointer("/target/name").and_then(Value::as_str);
+        message.get("reason").and_then(Value::as_str) == Some("compiler-artifact")
+            && name == Some(library.as_str())
+    });
+    let files = artifacts.find_map(|artifact| artifact.get("filenames")?.as_array().cloned())?;
+    let mut files = files.iter().filter_map(Value::as_str).map(PathBuf::from);
+    files.find(|file| file.extension().is_some_and(|extension| extension == "wasm"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_file_of_the_package_among_cargos_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"serde"},"filenames":["/t/libserde.rlib"]}
+not JSON
+{"reason":"compiler-artifact","target":{"name":"karpwarden_policy"},"filenames":["/t/karpwarden_policy.wasm"]}
+{"reason":"build-finished","success":true}"#;
+        let found = compiled_file(messages, "karpwarden-policy");
+        assert_eq!(found, Some(PathBuf::from("/t/karpwarden_policy.wasm")));
+        assert_eq!(compiled_file(messages, "karpwarden-floor"), None);
+    }
+
+    #[test]
+    fn names_the_modules_when_asked_for_an_unknown_one() {
+        let error = compile(Path::new("."), "polcy").unwrap_err();
+        assert_eq!(
+            error,
+            "unknown module `polcy`; the modules are policy, floor, playground, playground-symptoms"
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! The build steps of this repository: `cargo xtask help` lists them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+mod annotate;
+mod capabilities;
+mod compile;
+mod inspect;
+mod metadata;
+mod module;
+mod new_rule;
+mod reproducible;
+mod setup;
+
+const USAGE: &str = "\
+Usage: cargo xtask <task>
+
+  setup [targets]
+      installs the programs that the tests need, or only the compiler's WebAssembly targets
+  module policy|floor|playground|playground-symptoms
+      compiles a WebAssembly module
+  annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
+      writes the policy's metadata into the module, as `kwctl annotate` does
+  inspect MODULE.wasm
+      prints the module's metadata, size, imports and exports
+  reproducible
+      builds the annotated policy in two folders and compares the bytes
+  new-rule FAMILY NAME
+      writes the skeleton of a rule and adds it to the family's list
+";
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let result = match arguments.next().as_ref().and_then(|task| task.to_str()) {
+        Some("setup") => setup(arguments),
+        Some("module") => module(arguments),
+        Some("annotate") => annotate(arguments),
+        Some("inspect") => inspect(arguments),
+        Some("reproducible") => reproducible::check(&root()),
+        Some("new-rule") => new_rule(arguments),
+        Some("help" | "-h" | "--help") => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn setup(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    match (arguments.next().as_ref().and_then(|word| word.to_str()), arguments.next()) {
+        (None, None) => setup::targets().and_then(|()| setup::programs()),
+        (Some("targets"), None) => setup::targets(),
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn module(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(name), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
+    compile::compile(&root(), &name.to_string_lossy())
+}
+
+fn annotate(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (mut metadata, mut usage, mut files) = (None, None, Vec::new());
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("-m" | "--metadata") => metadata = arguments.next(),
+            Some("-u" | "--usage") => usage = arguments.next(),
+            Some(flag) if flag.starts_with('-') => return Err(format!("unknown option `{flag}`\n\n{USAGE}")),
+            _ => files.push(argument),
+        }
+    }
+    let (Some(metadata), [input, output]) = (metadata, &files[..]) else { return Err(USAGE.to_owned()) };
+    let metadata = text(Path::new(&metadata))?;
+    let usage = usage.map(|path| text(Path::new(&path))).transpose()?;
+    let annotated = annotate::annotate(&bytes(Path::new(input))?, &metadata, usage.as_deref())?;
+    for warning in &annotated.warnings {
+        eprintln!("warning: {warning}");
+    }
+    write(Path::new(output), &annotated.module)
+}
+
+fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let (Some(path), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
+    let report = inspect::report(&bytes(Path::new(&path))?)?;
+    print!("{report}");
+    Ok(())
+}
+
+fn new_rule(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    let [family, name] = &words[..] else { return Err(USAGE.to_owned()) };
+    println!("{}", new_rule::write(&root(), family, name)?);
+    Ok(())
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,89 @@
+//! The parts of a WebAssembly module that the tasks read.
+
+use std::collections::BTreeSet;
+
+use wasmparser::{ExternalKind, Parser, Payload, TypeRef, Validator};
+
+/// The section that holds the metadata: kubewarden/kubewarden-controller `crates/policy-evaluator/src/constants.rs`.
+pub(crate) const SECTION: &str = "io.kubewarden.metadata";
+
+/// A module that has been validated.
+#[derive(Debug, Default)]
+pub(crate) struct Module<'a> {
+    /// Bytes of the metadata, if the module is annotated.
+    pub(crate) metadata: Option<&'a [u8]>,
+    /// Imported functions, such as `wapc.__host_call`.
+    pub(crate) imports: BTreeSet<String>,
+    /// Names of all exports.
+    pub(crate) exports: BTreeSet<String>,
+    /// Names of the exported functions.
+    pub(crate) functions: BTreeSet<String>,
+    /// The data segments.
+    pub(crate) data: Vec<&'a [u8]>,
+}
+
+impl<'a> Module<'a> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
+        let invalid = |error: wasmparser::BinaryReaderError| format!("not a WebAssembly module: {error}");
+        Validator::new().validate_all(bytes).map_err(invalid)?;
+        let mut module = Self::default();
+        for payload in Parser::new(0).parse_all(bytes) {
+            module.take(payload.map_err(invalid)?).map_err(invalid)?;
+        }
+        Ok(module)
+    }
+
+    fn take(&mut self, payload: Payload<'a>) -> wasmparser::Result<()> {
+        match payload {
+            // Kubewarden reads the first one.
+            Payload::CustomSection(section) if section.name() == SECTION => {
+                self.metadata.get_or_insert(section.data());
+            }
+            Payload::ImportSection(section) => {
+                for import in section.into_imports() {
+                    let import = import?;
+                    if matches!(import.ty, TypeRef::Func(_)) {
+                        self.imports.insert(format!("{}.{}", import.module, import.name));
+                    }
+                }
+            }
+            Payload::ExportSection(section) => {
+                for export in section {
+                    let export = export?;
+                    self.exports.insert(export.name.to_owned());
+                    if export.kind == ExternalKind::Func {
+                        self.functions.insert(export.name.to_owned());
+                    }
+                }
+            }
+            Payload::DataSection(section) => {
+                for segment in section {
+                    self.data.push(segment?.data);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Fails if policy-server cannot run the module as a waPC policy.
+    ///
+    /// `kwctl annotate` runs the module to get its protocol version. This check reads only the imports and exports, so that no
+    /// WebAssembly engine is needed; the tests in `tests/front-ends` call the module.
+    pub(crate) fn check_interface(&self) -> Result<(), String> {
+        if !self.functions.contains("__guest_call") {
+            return Err("not a waPC guest: the module exports no function `__guest_call`".to_owned());
+        }
+        if !self.functions.contains("wapc_init") && !self.functions.contains("_start") {
+            return Err(
+                "the module registers no operations: it exports neither `wapc_init` nor `_start`".to_owned()
+            );
+        }
+        let known =
+            |import: &&String| !import.starts_with("wapc.") && !import.starts_with("wasi_snapshot_preview1.");
+        match self.imports.iter().find(known) {
+            Some(import) => Err(format!("policy-server has no `{import}`, which the module imports")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `cargo xtask new-rule`: writes the skeleton of a rule, and its line in the family's list.
+
+use std::fs;
+use std::path::Path;
+
+/// Writes `src/rules/<family>/<name>.rs` and adds it to the family. Returns the path of the new file.
+pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !name.bytes().all(plain) || !name.starts_with(|char: char| char.is_ascii_lowercase()) {
+        return Err(format!(
+            "`{name}` is not a rule name; write it in lower-case letters, digits and dashes"
+        ));
+    }
+    let module = name.replace('-', "_");
+    let folder = root.join("src/rules").join(family.replace('-', "_"));
+    let list = folder.join("mod.rs");
+    let families = fs::read_to_string(&list)
+        .map_err(|_| format!("no family `{family}`; the families are the folders of src/rules"))?;
+    let file = folder.join(format!("{module}.rs"));
+    if file.exists() {
+        return Err(format!("{} exists already", file.display()));
+    }
+    let added =
+        with_rule(&families, &module).ok_or_else(|| format!("{} has no list of rules", list.display()))?;
+    let put = |path: &Path, text: &str| {
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    put(&file, &skeleton(family, name))?;
+    put(&list, &added)?;
+    Ok(file.display().to_string())
+}
+
+/// The list with the rule added, in alphabetical order.
+fn with_rule(list: &str, module: &str) -> Option<String> {
+    let (before, rest) = list.split_once("family! {\n").or_else(|| list.split_once("family! {"))?;
+    let (rules, after) = rest.split_once('}')?;
+    let mut rules: Vec<&str> = rules.split(',').map(str::trim).filter(|rule| !rule.is_empty()).collect();
+    rules.push(module);
+    rules.sort_unstable();
+    let lines = rules.join(",\n    ");
+    Some(format!("{before}family! {{\n    {lines},\n}}{after}"))
+}
+
+fn skeleton(family: &str, name: &str) -> String {
+    let variant: String = family.split('-').map(capitalised).collect();
+    SKELETON.replace("{name}", name).replace("{family}", &variant)
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+const SKELETON: &str = r#"use crate::check::Context;
+use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::karpenter::release::Releases;
+use crate::object::{Kind, Object};
+use crate::rules::{Fixes, On};
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that ...
+    ///
+    /// ## Why it is bad
+    ///
+    /// What happens in the cluster, to which object, and where the failure shows.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - the file of Karpenter's source at a tag, or owner/repo#number
+    RULE {
+        name: "{name}",
+        family: Family::{family},
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "what is wrong, in one line without a full stop",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(node) = object.at(&["spec", "field"]) else { return };
+    if node.as_str() == Some("wrong") {
+        let message = "what happens in the cluster";
+        drafts.push(Draft::new(&RULE, Place::value(node), message).help("what to write instead"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::silent;
+
+    #[test]
+    fn accepts_the_right_value() {
+        silent(&super::RULE, "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {field: right}\n");
+    }
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_a_rule_in_alphabetical_order() {
+        let list = "//! Words.\n\nfamily! {\n    b_rule,\n}\n";
+        assert_eq!(
+            with_rule(list, "a_rule").unwrap(),
+            "//! Words.\n\nfamily! {\n    a_rule,\n    b_rule,\n}\n"
+        );
+        assert_eq!(with_rule("family! {}\n", "a").unwrap(), "family! {\n    a,\n}\n");
+        assert_eq!(with_rule("no list", "a"), None);
+    }
+
+    #[test]
+    fn rejects_invalid_names_and_unknown_families() {
+        let root = Path::new("no such folder");
+        assert!(write(root, "labels", "My_Rule").unwrap_err().contains("lower-case letters"));
+        assert!(write(root, "labels", "my-rule").unwrap_err().contains("no family"));
+        assert!(skeleton("api-server", "my-rule").contains("Family::ApiServer"));
+    }
+}

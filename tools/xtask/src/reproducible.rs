@@ -1,0 +1,71 @@
+//! `cargo xtask reproducible`: builds the annotated policy in two folders and compares the bytes.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+const POLICY: &str = "policies/karpenter/annotated-policy.wasm";
+
+/// Fails if the two builds differ, or if the module names a folder of this machine.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let scratch = env::temp_dir().join(format!("karpwarden-reproducible-{}", std::process::id()));
+    let result = compare(root, &scratch);
+    // The temporary folder is removed at best effort; the result does not depend on it.
+    let _ = fs::remove_dir_all(&scratch);
+    result
+}
+
+fn compare(root: &Path, scratch: &Path) -> Result<(), String> {
+    let files = sources(root)?;
+    // Folders of different depth and length.
+    let first = build(root, &files, &scratch.join("one"))?;
+    let second = build(root, &files, &scratch.join("another/place"))?;
+    if first != second {
+        return Err("the two builds differ".to_owned());
+    }
+    let home = env::var_os("HOME").map(PathBuf::from);
+    for folder in [Some(scratch), home.as_deref()].into_iter().flatten().filter_map(Path::to_str) {
+        if folder.len() > 1 && first.windows(folder.len()).any(|bytes| bytes == folder.as_bytes()) {
+            return Err(format!("the module names the folder {folder}"));
+        }
+    }
+    println!("both builds have the same {} bytes", first.len());
+    Ok(())
+}
+
+/// The files of the repository, without those that git ignores.
+fn sources(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    let output = git.output().map_err(|error| format!("git: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    // A file that is deleted but not committed is listed all the same.
+    Ok(names.split_terminator('\0').map(PathBuf::from).filter(|file| root.join(file).is_file()).collect())
+}
+
+fn build(root: &Path, files: &[PathBuf], folder: &Path) -> Result<Vec<u8>, String> {
+    println!("==> build in {}", folder.display());
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    for file in files {
+        let copy = folder.join(file);
+        if let Some(parent) = copy.parent() {
+            fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
+        }
+        fs::copy(root.join(file), &copy).map_err(|error| failed(file, error))?;
+    }
+    let make = env::var_os("MAKE").unwrap_or_else(|| OsStr::new("make").to_owned());
+    let mut make = Command::new(make);
+    make.args(["--silent", "--no-print-directory", "annotated-policy.wasm"]).current_dir(folder);
+    // Each copy builds into its own target folder.
+    make.env_remove("CARGO_TARGET_DIR").env_remove("MAKEFLAGS");
+    let status = make.status().map_err(|error| format!("make: {error}"))?;
+    if !status.success() {
+        return Err("make annotated-policy.wasm failed".to_owned());
+    }
+    let module = folder.join(POLICY);
+    fs::read(&module).map_err(|error| failed(&module, error))
+}
