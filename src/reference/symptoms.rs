@@ -10,7 +10,7 @@ use lint::report::{Confidence, url};
 use lint::rule::Fixes;
 use karpenter::release::Releases;
 use symptoms::entry::Level;
-use symptoms::vocabulary::{CORRELATED, Message, Seen, Text, When};
+use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
 /// The page of every rule and symptom, and `README.md` as their index.
@@ -68,9 +68,9 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     let messages = messages(symptom);
     if !messages.is_empty() {
         page.push_str("\n## What is said\n\n| where | releases | words | source |\n|---|---|---|---|\n");
-        for Message { seen, releases, source, .. } in messages {
-            let _ =
-                writeln!(page, "| {} | {} | {} | {source} |", place(seen), of_table(*releases), words(seen));
+        for Message { pattern, releases, source, .. } in messages {
+            let (place, words) = (place(&pattern.wording), words(&pattern.wording));
+            let _ = writeln!(page, "| {place} | {} | {words} | {source} |", of_table(*releases));
         }
         page.push_str("\nFor example:\n\n```text\n");
         for message in messages {
@@ -123,9 +123,9 @@ fn from_when(when: When) -> String {
     }
 }
 
-fn place(seen: &Seen) -> String {
-    match seen {
-        Seen::Log { level, controllers, .. } => {
+fn place(wording: &Wording) -> String {
+    match wording {
+        Wording::Log { level, .. } => {
             let level = match level {
                 Level::Debug => "DEBUG",
                 Level::Info => "INFO",
@@ -133,29 +133,23 @@ fn place(seen: &Seen) -> String {
                 Level::Error => "ERROR",
                 Level::Panic => "PANIC",
             };
-            let controllers = controllers.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
-            let of = if controllers.is_empty() {
-                String::new()
-            } else {
-                format!(" of {}", controllers.join(", "))
-            };
-            format!("log, {level}{of}")
+            format!("log, {level}")
         }
-        Seen::Event { reason: "", .. } => "event".to_owned(),
-        Seen::Event { reason, .. } => format!("event `{reason}`"),
-        Seen::Condition { kind, condition, status, reason, .. } => {
+        Wording::Event { reason: "", .. } => "event".to_owned(),
+        Wording::Event { reason, .. } => format!("event `{reason}`"),
+        Wording::Condition { kind, condition, status, reason, .. } => {
             let status = if status.is_empty() { String::new() } else { format!("={status}") };
             let reason = if reason.is_empty() { String::new() } else { format!(", reason `{reason}`") };
             format!("condition `{condition}{status}` of a {kind}{reason}")
         }
-        Seen::Words(_) => "any text".to_owned(),
+        Wording::Anywhere(_) => "any text".to_owned(),
     }
 }
 
-fn words(seen: &Seen) -> String {
-    let texts = match seen {
-        Seen::Log { message, error, .. } => [*message, *error],
-        Seen::Event { message, .. } | Seen::Condition { message, .. } | Seen::Words(message) => {
+fn words(wording: &Wording) -> String {
+    let texts = match wording {
+        Wording::Log { message, error, .. } => [*message, *error],
+        Wording::Event { message, .. } | Wording::Condition { message, .. } | Wording::Anywhere(message) => {
             [*message, Text::Any]
         }
     };

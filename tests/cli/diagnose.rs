@@ -111,7 +111,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
     12 |   - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
        |                                          ------ Karpenter copies the profile from the spec and does not look it up
     13 |   - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
-       |                                         ------- this is what it comes to
+       |                                         ------- this is the consequence
     14 |   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
        |
     "#);

@@ -1,6 +1,6 @@
-//! Logs, events and status as users paste them, each with the diagnosis that comes first, and healthy ones that give none.
+//! Logs, events and status as users paste them, with the first diagnosis of each, and healthy ones without a diagnosis.
 //!
-//! They were written after the source of Karpenter at the release that the name of each tells; none is copied from a thread.
+//! They are based on Karpenter's source at the release in their names; none is copied from an issue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use symptoms::{Diagnosed, Reading};
 
 use Confidence::{Certain, Likely, Possible};
 
-/// An input, the diagnosis that comes first and how sure it is, and where in a manifest its cause is, as `file:line`.
+/// An input, its first diagnosis with the confidence, and the location of the cause in a manifest, as `file:line`.
 type Expected = (&'static str, &'static str, Confidence, &'static str);
 
-/// A name that ends in a slash is a folder: of one cluster, or of several where it holds folders.
+/// A name that ends in a slash is a folder: of one cluster, or of several clusters if it contains folders.
 const PROBLEMS: &[Expected] = &[
     ("restricted-label/consolidation-1.3.log", "nodeclaim-refused-label", Certain, ""),
     ("restricted-label/preferred-1.7-debug.log", "nodeclaim-refused-label", Certain, ""),
@@ -94,12 +94,12 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// Reads an input through the door that the command line uses.
+/// Reads an input as the command line does.
 fn diagnose(input: &str) -> Diagnosed {
     let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
     let mut read = |path: &Path| {
         reading.file(&name(path), Role::Unknown);
-        // In pieces, as a stream comes.
+        // In pieces, like a stream.
         fs::read(path).unwrap().chunks(4096).for_each(|piece| reading.feed(piece));
     };
     let path = folder().join(input);
@@ -155,7 +155,7 @@ fn each_problem_gives_its_diagnosis_first() {
 }
 
 #[test]
-fn healthy_clusters_give_none() {
+fn healthy_clusters_give_no_diagnosis() {
     for path in sorted(&folder().join("healthy")) {
         let report = diagnose(&format!("healthy/{}", name(&path))).report;
         let grave: Vec<_> =
@@ -166,7 +166,7 @@ fn healthy_clusters_give_none() {
 }
 
 #[test]
-fn every_input_is_expected_to_give_something() {
+fn every_input_has_an_expectation() {
     let mut files: Vec<_> = sorted(&folder()).iter().flat_map(|path| sorted(path)).collect();
     files.retain(|path| !path.parent().unwrap().ends_with("healthy"));
     for path in files {
@@ -180,9 +180,9 @@ fn is_log(input: &str) -> bool {
     Path::new(input).extension().is_some_and(|extension| extension == "log")
 }
 
-/// What a log tells does not depend on where it was cut or on how its files are ordered.
+/// Cuts and the order of files do not change the diagnoses of a log.
 #[test]
-fn lines_that_are_missing_or_doubled_are_borne() {
+fn tolerates_missing_and_repeated_lines() {
     for (input, ..) in PROBLEMS.iter().filter(|(input, ..)| is_log(input)) {
         let text = fs::read_to_string(folder().join(input)).unwrap();
         let lines: Vec<_> = text.lines().collect();
@@ -198,7 +198,7 @@ fn lines_that_are_missing_or_doubled_are_borne() {
     }
 }
 
-/// The whole answer for a person.
+/// The report for people.
 fn human(input: &str) -> String {
     let Diagnosed { report, clusters } = diagnose(input);
     let mut out = Vec::new();
@@ -207,9 +207,9 @@ fn human(input: &str) -> String {
 }
 
 #[test]
-fn the_answer_for_a_person_leads_with_the_diagnosis() {
+fn prints_the_diagnosis_first() {
     insta::assert_snapshot!(human("foreign-collection/two-clusters-1.8/"), @r#"
-    error[foreign-collection]: the controller of another cluster of this input terminated 3 instances of this cluster, `aws:///eu-west-1a/i-0c1cfb2c7919d53c1`, `aws:///eu-west-1b/i-02bbb3e8018125961`, `aws:///eu-west-1a/i-019dccf162e815ae4`: both run under the cluster name `eks-prod`
+    error[foreign-collection]: the controller of another cluster of this input terminated 3 instances of this cluster, `aws:///eu-west-1a/i-0c1cfb2c7919d53c1`, `aws:///eu-west-1b/i-02bbb3e8018125961`, `aws:///eu-west-1a/i-019dccf162e815ae4`: both use the cluster name `eks-prod`
      |
      = confidence: certain; seen 3 times from 2026-02-03T10:01:14Z to 2026-02-03T10:07:06Z; NodeClaim/default-h4k8v, NodeClaim/default-z9c3r, NodeClaim/default-m2x7t (cluster blue)
      = evidence: blue/karpenter.log:5: {"level":"DEBUG","time":"2026-02-03T10:00:01.216Z",…"message":"hydrated launch template cache","commit":"f29079c","tag-key":"eks:eks-cluster-name","tag-value":"eks-prod","count":3}
@@ -220,7 +220,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
      = evidence: blue/karpenter.log:20: {"level":"INFO","time":"2026-02-03T10:02:59.308Z",…"message":"launched nodeclaim",…"controller":"nodeclaim.lifecycle",…"NodeClaim":…","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
      = evidence: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = evidence: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
-     = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
+     = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`
      = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
 
     read: cluster blue, 35 lines of 1 file, 2026-02-03T10:00:00Z to 2026-02-03T10:08:41Z: 35 understood
@@ -230,7 +230,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
     1 error in 50 entries and 0 documents; checked against Karpenter 1.14
     "#);
     insta::assert_snapshot!(human("double-nodeclaim/mixed-1.5/"), @r#"
-    error[double-nodeclaim]: two NodeClaims were made for the same pods within 9 seconds: `search-2kd8v` in eu-west-1a, then `search-w5n7t` in eu-west-1b
+    error[double-nodeclaim]: two NodeClaims were created for the same pods within 9 seconds: `search-2kd8v` in eu-west-1a, then `search-w5n7t` in eu-west-1b
       |
       = confidence: certain; seen once at 2025-08-25T14:00:10Z; NodeClaim/search-2kd8v, NodeClaim/search-w5n7t, Pod/search/opensearch-0
       = evidence: karpenter.log:7: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:01.224Z",…"message":"found provisionable pod(s)",…h-0, search/opensearch-1, search/opensearch-2","duration":"62.3ms"}
@@ -239,7 +239,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
       = evidence: karpenter.log:16: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.280Z",…"message":"found provisionable pod(s)",…h-0, search/opensearch-1, search/opensearch-2","duration":"62.3ms"}
       = evidence: karpenter.log:19: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.312Z",…"message":"created nodeclaim",…"control…arge, c5.xlarge, c5a.large, c5a.xlarge, c6a.large and 55 other(s)"}
       = evidence: karpenter.log:21: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:12.320Z",…"message":"launched nodeclaim",…"contro…Gi","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
-      = help: the volume of `search/opensearch-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+      = help: the volume of `search/opensearch-0` is in another zone than the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
       = docs: https://karpwarden.github.io/karpwarden/rules/double-nodeclaim
     here: the line to change: StorageClass/fast, volumeBindingMode
      --> storage.yaml:9:20
@@ -280,7 +280,7 @@ fn the_answer_for_a_person_leads_with_the_diagnosis() {
 }
 
 #[test]
-fn the_answer_for_a_program_has_the_evidence() {
+fn json_has_the_evidence() {
     let report = diagnose("registration-taint/passed-1.4-events.txt").report;
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     let first = serde_json::to_string_pretty(&json["findings"][0]).unwrap();
@@ -315,10 +315,10 @@ fn the_answer_for_a_program_has_the_evidence() {
       "family": "symptoms",
       "file": "passed-1.4-events.txt",
       "fix": null,
-      "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself",
+      "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it",
       "kind": "NodeClaim",
       "line": 3,
-      "message": "the node of `custom-d9x4r` came up without the taint `karpenter.sh/unregistered:NoExecute` and is registered all the same: pods may have been bound before taints and labels were in place",
+      "message": "the node of `custom-d9x4r` started without the taint `karpenter.sh/unregistered:NoExecute` and is registered nevertheless: pods may have been bound before taints and labels were in place",
       "name": "custom-d9x4r",
       "namespace": "",
       "offset": null,

@@ -160,7 +160,7 @@ impl core::error::Error for UnknownRelease {}
 /// A set of releases: where a fact or a finding holds.
 ///
 /// ```
-/// use karpwarden::karpenter::release::{Release, Releases};
+/// use karpwarden_karpenter::release::{Release, Releases};
 /// let refused = Releases::until(8);
 /// assert_eq!(refused.to_string(), "1.0-1.8");
 /// assert!(refused.contains(Release::parse("1.8.3").unwrap()));

@@ -101,13 +101,13 @@ pub struct Finding {
     pub seen: Option<Seen>,
 }
 
-/// How sure a diagnosis is.
+/// Confidence of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Nothing else explains what was read.
+    /// Nothing else explains the input.
     Certain,
-    /// Something else would be a surprise.
+    /// Another explanation would be a surprise.
     Likely,
     /// One of several explanations.
     Possible,

@@ -1,9 +1,11 @@
-//! From diagnoses to findings: in order of importance, and where a manifest is at fault, on its line.
+//! Diagnoses → findings, in order of importance; a finding whose cause is in a manifest points at its line.
 
+use super::cluster::ClusterInput;
+use super::diagnosis::Diagnosis;
 use super::entry::{Level, Subject};
-use super::reading::Told;
+use super::settling;
 use lint::report::Confidence;
-use super::{Diagnosis, Symptom};
+use super::symptom::Symptom;
 use lint::check::{Cluster, check_within};
 use lint::finding::{CaughtBy, Family, Severity};
 use manifest::File;
@@ -12,41 +14,41 @@ use lint::report::{Evidence, Finding, Log, Passed, Range, Related, Report, Seen,
 use lint::rule::Registry;
 use lint::settings::Settings;
 
-/// The objects that a finding lists.
+/// Number of objects that a finding lists.
 const OBJECTS: usize = 5;
 
-/// The rule whose findings tell what is wrong with a status, and are diagnoses.
+/// The rule that finds contradictions in a status. Its findings are diagnoses.
 const CONTRADICTION: &str = "status-contradiction";
 
-/// What explains a status that contradicts itself.
+/// The rule that finds the cause of such a contradiction.
 const PROFILE: &str = "instance-profile-is-arn";
 
-/// A finding of a diagnosis with what it is ordered by.
+/// A finding and its sort key.
 struct Ranked {
     finding: Finding,
     correlated: bool,
     count: u64,
 }
 
-/// Checks the manifests, and puts the diagnoses before what is found in them. A diagnosis comes with whether several lines
-/// together tell it.
+/// Checks the manifests, and puts the diagnoses before their findings. The flag of a diagnosis says whether a correlation
+/// gave it.
 pub(super) fn report(
     registry: &Registry,
     diagnoses: Vec<(Diagnosis, bool)>,
-    told: &[Told],
+    inputs: &[ClusterInput],
     clusters: &[Cluster],
     settings: &Settings,
     max_findings: usize,
 ) -> Report {
     let mut report = check_within(registry, clusters, settings, max_findings);
-    // What a diagnosis points at does not depend on what is shown.
+    // The causes do not depend on the rules that the user selects.
     let causes = if settings.select.is_empty() && settings.ignore.is_empty() {
         report.findings.clone()
     } else {
         let all = Settings { select: Vec::new(), ignore: Vec::new(), ..settings.clone() };
         check_within(registry, clusters, &all, max_findings).findings
     };
-    let answer = Answer { told, clusters, causes: &causes };
+    let answer = Answer { inputs, clusters, causes: &causes };
     let open: Vec<&'static Symptom> = diagnoses
         .iter()
         .filter(|(one, _)| one.confidence != Confidence::Certain)
@@ -94,25 +96,25 @@ pub(super) fn report(
         report.findings.truncate(max_findings);
         report.truncated = true;
     }
-    let binary = told.iter().flat_map(|told| &told.binary);
+    let binary = inputs.iter().flat_map(|input| &input.binary);
     report.skipped.extend(binary.map(|file| Skipped {
         file: file.clone(),
         document: 0,
         reason: "a binary file, not read".to_owned(),
     }));
-    report.logs = Some(told.iter().map(|told| log(told, &open)).collect());
+    report.logs = Some(inputs.iter().map(|input| log(input, &open)).collect());
     report
 }
 
 struct Answer<'a> {
-    told: &'a [Told],
+    inputs: &'a [ClusterInput],
     clusters: &'a [Cluster],
     causes: &'a [Finding],
 }
 
 impl Answer<'_> {
     fn file_of(&self, cluster: usize, file: usize) -> &str {
-        self.told.get(cluster).and_then(|told| told.files.get(file)).map_or("", String::as_str)
+        self.inputs.get(cluster).and_then(|input| input.files.get(file)).map_or("", String::as_str)
     }
 
     fn manifest(&self, name: &str) -> Option<&File> {
@@ -121,7 +123,7 @@ impl Answer<'_> {
 
     fn finding(&self, diagnosis: &Diagnosis, severity: Severity) -> Finding {
         let symptom = diagnosis.symptom;
-        let cluster = self.told.get(diagnosis.cluster).map_or("", |told| told.name.as_str());
+        let cluster = self.inputs.get(diagnosis.cluster).map_or("", |input| input.name.as_str());
         let about = diagnosis.objects.first().cloned().unwrap_or_default();
         let quoted = diagnosis.evidence.iter().map(|quote| Evidence {
             file: self.file_of(quote.cluster, quote.at.file).to_owned(),
@@ -130,7 +132,7 @@ impl Answer<'_> {
         });
         let evidence: Vec<Evidence> = quoted.collect();
         let first = evidence.first();
-        let shown = diagnosis.objects.iter().take(OBJECTS).map(named).collect();
+        let shown = diagnosis.objects.iter().take(OBJECTS).map(display_name).collect();
         let mut finding = Finding {
             rule: symptom.name,
             family: Family::Symptoms,
@@ -164,7 +166,7 @@ impl Answer<'_> {
         };
         let of_clusters: Vec<&str> = std::iter::once(diagnosis.cluster)
             .chain(diagnosis.evidence.iter().map(|quote| quote.cluster))
-            .filter_map(|cluster| self.told.get(cluster).map(|told| told.name.as_str()))
+            .filter_map(|cluster| self.inputs.get(cluster).map(|input| input.name.as_str()))
             .collect();
         let mut causes: Vec<(usize, &Finding)> = self
             .causes
@@ -179,7 +181,7 @@ impl Answer<'_> {
         finding
     }
 
-    /// What is wrong with a status, as a diagnosis.
+    /// Turns a contradiction in a status into a diagnosis.
     fn contradiction(&self, finding: Finding) -> Finding {
         let lines = std::iter::once((&finding.file, finding.position.line))
             .chain(finding.related.iter().map(|related| (&related.file, related.line)));
@@ -192,7 +194,7 @@ impl Answer<'_> {
                 && cause.cluster == finding.cluster
         };
         let cause = self.causes.iter().find(same);
-        // Without its cause, a status that is undecided may be that of the first minutes.
+        // Without its cause, an undecided status may only be new.
         let confidence = if undecided && cause.is_none() { Confidence::Likely } else { Confidence::Certain };
         let mut finding = Finding { confidence: Some(confidence), evidence: Some(evidence), ..finding };
         if let Some(cause) = cause {
@@ -203,7 +205,7 @@ impl Answer<'_> {
         finding
     }
 
-    /// What a finding marks.
+    /// The text that a finding points at.
     fn text(&self, finding: &Finding) -> &str {
         let (Some(file), Some(start), Some(end)) =
             (self.manifest(&finding.file), finding.position.offset, finding.position.end_offset)
@@ -220,7 +222,7 @@ impl Answer<'_> {
         Some(Evidence { file: file.to_owned(), line: Some(line), text })
     }
 
-    /// The whole line of some evidence. What is quoted of an object stands in a line of its own words.
+    /// The range of an evidence line. For an object the quoted text differs from the line in the manifest.
     fn line(&self, evidence: &Evidence) -> Range {
         let Some(line) = evidence.line else { return Range::default() };
         let in_manifest = self.manifest(&evidence.file).and_then(|file| {
@@ -239,18 +241,18 @@ impl Answer<'_> {
     }
 }
 
-/// How well a finding in a manifest fits a diagnosis; `None` where it is about something else.
+/// Degree of match between a finding in a manifest and a diagnosis, from 0 to 3; `None` if they are unrelated.
 fn likeness(diagnosis: &Diagnosis, cause: &Finding) -> Option<usize> {
     let mentioned = diagnosis.details.iter().any(|detail| {
         !detail.is_empty()
             && (cause.message.contains(detail) || cause.path.contains(detail) || cause.name == *detail)
     });
     let mut of_kind = diagnosis.objects.iter().filter(|object| object.kind == cause.kind).peekable();
-    let is_told = of_kind.peek().is_some();
+    let has_kind = of_kind.peek().is_some();
     let same = of_kind.any(|object| {
         object.name == cause.name && (object.namespace == cause.namespace || object.namespace.is_empty())
     });
-    // A NodeClaim is called after its NodePool.
+    // The name of a NodeClaim starts with the name of its NodePool.
     let pool = cause.kind == "NodePool"
         && diagnosis.objects.iter().any(|object| {
             object.kind == "NodeClaim"
@@ -260,11 +262,11 @@ fn likeness(diagnosis: &Diagnosis, cause: &Finding) -> Option<usize> {
         (true, true) => Some(3),
         (_, true) => Some(2),
         (true, false) => Some(1),
-        (false, false) => (diagnosis.details.is_empty() && !is_told).then_some(0),
+        (false, false) => (diagnosis.details.is_empty() && !has_kind).then_some(0),
     }
 }
 
-/// Puts a diagnosis on the line of the first cause; the others are related.
+/// Moves a finding to its first cause; the other causes become related locations.
 fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding>) {
     let Some(cause) = causes.next() else { return };
     let at_status = !finding.path.is_empty();
@@ -276,7 +278,7 @@ fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding
         column: finding.position.column,
         offset: finding.position.offset,
         end_offset: finding.position.end_offset,
-        message: "this is what it comes to".to_owned(),
+        message: "this is the consequence".to_owned(),
     };
     if at_status {
         finding.related.insert(0, place);
@@ -302,7 +304,7 @@ fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding
     }));
 }
 
-fn named(subject: &Subject<'_>) -> String {
+fn display_name(subject: &Subject<'_>) -> String {
     let parts = [subject.kind.as_ref(), subject.namespace.as_ref(), subject.name.as_ref()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
@@ -316,47 +318,43 @@ fn api_version(kind: &str) -> &'static str {
     }
 }
 
-/// What was read of a cluster, and how much of it was understood.
-fn log(told: &Told, open: &[&'static Symptom]) -> Log {
-    let account = told.account;
+/// Summary of the log of a cluster.
+fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> Log {
+    let counts = cluster.counts;
     let reasons = [
-        (account.text, "lines without the structure of a log"),
-        (account.binary, "binary lines"),
-        (account.too_long, "lines longer than 1 MiB"),
-        (account.beyond, "lines of documents beyond the bound on a file; raise it with --max-file-bytes"),
+        (counts.text, "lines without the structure of a log"),
+        (counts.binary, "binary lines"),
+        (counts.too_long, "lines longer than 1 MiB"),
+        (counts.beyond, "lines of documents beyond the bound on a file; raise it with --max-file-bytes"),
     ];
     let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
-    let level = told.level.map(|level| match level {
+    let level = cluster.level.map(|level| match level {
         Level::Debug => "DEBUG",
         Level::Info => "INFO",
         Level::Warn => "WARN",
         Level::Error => "ERROR",
         Level::Panic => "PANIC",
     });
-    let mut settling: Vec<String> = Vec::new();
-    if told.level.is_some_and(|level| level > Level::Debug) {
-        for (symptom, line) in super::settling::LINES {
-            let line = (*line).to_owned();
-            if open.iter().any(|one| one.name == *symptom) && !settling.contains(&line) {
-                settling.push(line);
-            }
-        }
-    }
+    let settling = if cluster.level.is_some_and(|level| level > Level::Debug) {
+        settling::lines(open)
+    } else {
+        Vec::new()
+    };
     Log {
-        cluster: told.name.clone(),
-        files: told.files.len(),
-        lines: account.lines,
-        entries: account.entries,
-        understood: told.tally.understood,
-        unknown: told.tally.unknown,
-        truncated: account.truncated,
-        not_utf8: account.not_utf8,
+        cluster: cluster.name.clone(),
+        files: cluster.files.len(),
+        lines: counts.lines,
+        entries: counts.entries,
+        understood: cluster.tally.understood,
+        unknown: cluster.tally.unknown,
+        truncated: counts.truncated,
+        not_utf8: counts.not_utf8,
         skipped: skipped.map(|(count, reason)| Passed { reason: reason.to_owned(), count }).collect(),
-        forgotten: told.history.forgotten + told.tally.forgotten,
+        forgotten: cluster.history.forgotten + cluster.tally.forgotten,
         level,
         settling,
-        releases: if told.level.is_some() { told.tally.releases().to_string() } else { String::new() },
-        first: told.first.map(|time| time.to_string()),
-        last: told.last.map(|time| time.to_string()),
+        releases: if cluster.level.is_some() { cluster.tally.releases().to_string() } else { String::new() },
+        first: cluster.first.map(|time| time.to_string()),
+        last: cluster.last.map(|time| time.to_string()),
     }
 }

@@ -1,16 +1,16 @@
-//! What follows from what: where a cause and its consequence are both told, the cause is the diagnosis, and what tells the
-//! consequence stands beside it as evidence.
+//! Consequences of other symptoms: if a cause and its consequence are both diagnosed, only the cause is reported, with the
+//! evidence of both.
 
+use super::diagnosis::Diagnosis;
 use lint::report::Confidence;
-use super::Diagnosis;
 
-/// How many lines a cause takes over from its consequences.
+/// Number of lines that a cause takes over from a consequence.
 const TAKEN_OVER: usize = 2;
 
-/// How far an explanation is followed: further than the table goes.
+/// Bound on chains of causes; longer than any chain in the table.
 const DEPTH: usize = 8;
 
-/// Symptoms, each with those that explain it. What explains the explanation explains it too.
+/// Symptoms, each with its possible causes. Causes are transitive.
 const FOLLOWS: &[(&str, &[&str])] = &[
     ("no-nodepool", &["nodepool-not-ready", "nodepool-invalid"]),
     (
@@ -107,15 +107,15 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     ("node-does-not-drain", &["several-pdbs-on-one-pod"]),
 ];
 
-/// Leaves out what follows from another diagnosis of the same cluster.
+/// Leaves out diagnoses that follow from another diagnosis of the same cluster.
 pub(super) fn settle(diagnoses: Vec<(Diagnosis, bool)>) -> Vec<(Diagnosis, bool)> {
-    let told: Vec<(usize, &str)> = diagnoses
+    let sure: Vec<(usize, &str)> = diagnoses
         .iter()
         .filter(|(one, _)| one.confidence != Confidence::Possible)
         .map(|(one, _)| (one.cluster, one.symptom.name))
         .collect();
     let of: Vec<Option<&str>> =
-        diagnoses.iter().map(|(one, _)| root(&told, one.cluster, one.symptom.name, DEPTH)).collect();
+        diagnoses.iter().map(|(one, _)| root(&sure, one.cluster, one.symptom.name, DEPTH)).collect();
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for (diagnosis, cause) in diagnoses.into_iter().zip(of) {
         match cause {
@@ -133,11 +133,11 @@ pub(super) fn settle(diagnoses: Vec<(Diagnosis, bool)>) -> Vec<(Diagnosis, bool)
     kept
 }
 
-/// What explains a symptom in the end: a cause that is told of the cluster, or what explains that.
-fn root(told: &[(usize, &str)], cluster: usize, name: &str, depth: usize) -> Option<&'static str> {
+/// Root cause of a symptom among the diagnoses of the cluster.
+fn root(sure: &[(usize, &str)], cluster: usize, name: &str, depth: usize) -> Option<&'static str> {
     let depth = depth.checked_sub(1)?;
     causes(name).iter().find_map(|cause| {
-        root(told, cluster, cause, depth).or_else(|| told.contains(&(cluster, cause)).then_some(*cause))
+        root(sure, cluster, cause, depth).or_else(|| sure.contains(&(cluster, cause)).then_some(*cause))
     })
 }
 
@@ -145,7 +145,7 @@ fn causes(name: &str) -> &'static [&'static str] {
     FOLLOWS.iter().find(|(other, _)| *other == name).map_or(&[], |(_, causes)| causes)
 }
 
-/// Adds what tells the consequence to its cause.
+/// Adds the evidence of a consequence to its cause.
 fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
     let new: Vec<_> =
         consequence.objects.into_iter().filter(|object| !cause.objects.contains(object)).collect();
@@ -163,7 +163,7 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
 mod tests {
     use super::*;
     use lint::finding::Severity;
-    use crate::find;
+    use crate::catalog::find;
 
     fn told(names: &[&str]) -> Vec<&'static str> {
         let one = |name: &str| {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_that_of_a_symptom_and_nothing_follows_from_itself() {
+    fn names_are_symptoms_and_no_symptom_causes_itself() {
         for (name, causes) in FOLLOWS {
             for one in causes.iter().chain([name]) {
                 assert!(find(one).is_some(), "{one}");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_stands_for_what_follows_from_it() {
+    fn a_cause_replaces_its_consequences() {
         assert_eq!(told(&["no-nodepool", "nodepool-not-ready", "subnets-not-found"]), ["subnets-not-found"]);
         let all = ["no-nodepool", "nodepool-not-ready", "nodeclass-not-ready", "subnets-not-found"];
         assert_eq!(told(&all), ["subnets-not-found"]);

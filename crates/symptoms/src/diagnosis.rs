@@ -1,48 +1,48 @@
-//! A diagnosis: what is wrong, how sure that is, and the lines that tell it.
+//! Diagnoses: a problem, the confidence, and the lines that show it.
 
-use super::Symptom;
 use super::entry::{At, Subject, Time};
-use lint::finding::Severity;
 use lint::report::Confidence;
+use super::symptom::Symptom;
+use lint::finding::Severity;
 
-/// A line that tells something, quoted.
+/// A quoted line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The position of its cluster among the inputs.
     pub cluster: usize,
-    /// Where it stands.
+    /// The location of the line.
     pub at: At,
-    /// What it says, cut where it is very long.
+    /// The text, cut if it is very long.
     pub text: String,
 }
 
-/// What is wrong, as the lines of a log, events or status tell it.
+/// A problem that log lines, events or status show.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
-    /// What is diagnosed.
+    /// The symptom.
     pub symptom: &'static Symptom,
-    /// The position of the cluster that it is about among the inputs.
+    /// The position of the affected cluster among the inputs.
     pub cluster: usize,
-    /// How grave it is; the symptom's own where nothing else is known.
+    /// The severity; by default the symptom's.
     pub severity: Severity,
-    /// How sure it is.
+    /// The confidence.
     pub confidence: Confidence,
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem in one sentence, without a full stop.
     pub message: String,
-    /// What to do, in one sentence or two.
+    /// The remedy in one or two sentences.
     pub help: String,
-    /// How often it was seen. A sampling log says less often than it was.
+    /// Number of occurrences in the input. A log with sampling lacks some.
     pub count: u64,
-    /// When it was first seen.
+    /// Time of the first occurrence.
     pub first: Option<Time>,
-    /// When it was last seen.
+    /// Time of the last occurrence.
     pub last: Option<Time>,
-    /// The objects concerned, the first few of them.
+    /// The first few affected objects.
     pub objects: Vec<Subject<'static>>,
-    /// How many objects are concerned, where more than the list holds.
+    /// Number of affected objects, if the list is incomplete.
     pub objects_in_all: usize,
-    /// The lines that tell it: the first of each kind, at most a handful.
+    /// The lines that show it: a few of each kind.
     pub evidence: Vec<Quote>,
-    /// What else is said of it: the labels, names or values by which a cause in a manifest is recognised.
+    /// Labels, names or values that identify the cause in a manifest.
     pub details: Vec<String>,
 }

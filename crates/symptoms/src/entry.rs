@@ -1,51 +1,52 @@
-//! One thing that was said: a line of a log, an event, a condition of a status.
+//! Entries: log lines, events and conditions in one shape.
 
 use std::borrow::Cow;
 
 use lint::settings::ObjectName;
-use std::fmt;
 
-/// What one line of a log, one event or one condition says.
+pub use super::time::Time;
+
+/// A log line, an event or a condition.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// What kind of source says it.
+    /// The kind of source.
     pub origin: Origin,
-    /// Where it stands.
+    /// The location in the input.
     pub at: At,
-    /// The line itself, or the condition or event in one line: what is quoted as evidence.
+    /// The line, or the condition or event in one line, to be quoted as evidence.
     pub text: Cow<'a, str>,
-    /// When it was said; for an event or condition that repeats, the last time.
+    /// The time; for a repeated event or condition the last one.
     pub time: Option<Time>,
-    /// When an event that repeats was said first.
+    /// The first time of a repeated event.
     pub first: Option<Time>,
     /// The level of a line; `Warn` for an event of type Warning.
     pub level: Level,
-    /// The controller that says it, such as `nodeclaim.lifecycle`; an event's reporter.
+    /// The controller, such as `nodeclaim.lifecycle`, or the reporter of an event.
     pub controller: Cow<'a, str>,
-    /// The pod that a prefix of the line names (`kubectl logs --prefix`, stern); empty where none does.
+    /// The pod in the prefix of the line (`kubectl logs --prefix`, stern); may be empty.
     pub pod: Cow<'a, str>,
     /// The message of a line, an event or a condition.
     pub message: Cow<'a, str>,
-    /// The error of a line; empty where it has none.
+    /// The error of a line; may be empty.
     pub error: Cow<'a, str>,
     /// The reason of an event or a condition; empty for a line.
     pub reason: Cow<'a, str>,
-    /// A condition's type and status; empty for what is none.
+    /// Type and status of a condition; empty for other entries.
     pub condition: Condition<'a>,
-    /// What it is about: an event's or a condition's object, a line's reconciled object.
+    /// The object of an event or a condition, or the reconciled object of a line.
     pub object: Subject<'a>,
-    /// The fields of a line beyond those above.
+    /// The other fields of a line.
     pub fields: Fields<'a>,
-    /// How often it was said: an event's count, otherwise 1.
+    /// The count of an event, otherwise 1.
     pub count: u64,
 }
 
-/// What kind of source says something.
+/// Kind of source of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A line of the controller's log.
     Log,
-    /// A line without structure, which may hold words that tell something all the same.
+    /// A line without structure. It may still contain a known text.
     Text,
     /// A Kubernetes event: an object or a row of a table.
     Event,
@@ -53,10 +54,10 @@ pub enum Origin {
     Condition,
 }
 
-/// The place of a line: which file of its cluster, and which line, from 1.
+/// Location of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct At {
-    /// The position of the file among those of its cluster.
+    /// The position of the file among the files of its cluster.
     pub file: usize,
     /// The line, from 1.
     pub line: usize,
@@ -65,7 +66,7 @@ pub struct At {
 /// The level of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// `DEBUG`: written only where the log level says so.
+    /// `DEBUG`: off by default.
     Debug,
     /// `INFO`, a Normal event, a condition.
     #[default]
@@ -78,23 +79,19 @@ pub enum Level {
     Panic,
 }
 
-/// Milliseconds since 1970 in UTC. What a table tells by its age only comes after everything that is dated, the oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Time(pub i64);
-
 /// A condition's type and status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition<'a> {
-    /// Such as `Registered`.
+    /// The type, such as `Registered`.
     pub kind: Cow<'a, str>,
-    /// `True`, `False` or `Unknown`.
+    /// The status: `True`, `False` or `Unknown`.
     pub status: Cow<'a, str>,
 }
 
-/// The object that something is about; empty where it is not known.
+/// The object of an entry; empty if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Subject<'a> {
-    /// Such as `NodeClaim`.
+    /// The kind, such as `NodeClaim`.
     pub kind: Cow<'a, str>,
     /// Its namespace.
     pub namespace: Cow<'a, str>,
@@ -108,7 +105,7 @@ impl Subject<'_> {
         ObjectName { kind: &self.kind, namespace: &self.namespace, name: &self.name }
     }
 
-    /// The same, borrowing nothing.
+    /// Returns an owned copy.
     pub fn into_owned(self) -> Subject<'static> {
         Subject {
             kind: Cow::Owned(self.kind.into_owned()),
@@ -118,20 +115,20 @@ impl Subject<'_> {
     }
 }
 
-/// The fields of a line, in order. A value stays JSON until somebody asks for it.
+/// The fields of a line, in order. Values are raw JSON.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<'a>(pub Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl Fields<'_> {
-    /// The JSON of a field.
+    /// Returns the raw JSON of a field.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        // A key of the same length mostly ends in another letter.
+        // Keys of the same length mostly differ in the last letter.
         let last = key.as_bytes().last();
         let is_key = |name: &str| name.len() == key.len() && name.as_bytes().last() == last && name == key;
         self.0.iter().find(|(name, _)| is_key(name)).map(|(_, value)| value.as_ref())
     }
 
-    /// A field that holds a string; a number or a truth value as it is written.
+    /// Returns the text of a field: a string, or a number or boolean as written.
     pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
@@ -141,17 +138,17 @@ impl Fields<'_> {
         }
     }
 
-    /// The name of the object that a field holds: `"NodeClaim":{"name":"default-x"}`, or `"nodeclaim":"default-x"`.
+    /// Returns the name of the object in a field: `"NodeClaim":{"name":"default-x"}`, or `"nodeclaim":"default-x"`.
     pub fn name(&self, key: &str) -> Option<Cow<'_, str>> {
         #[derive(serde::Deserialize)]
-        struct Named {
+        struct Reference {
             name: String,
         }
         let raw = self.raw(key)?;
         match raw.as_bytes().first()? {
             b'{' => match only_name(raw) {
                 Some(name) => Some(Cow::Borrowed(name)),
-                None => serde_json::from_str::<Named>(raw).ok().map(|named| named.name.into()),
+                None => serde_json::from_str::<Reference>(raw).ok().map(|object| object.name.into()),
             },
             b'"' => string(raw),
             _ => None,
@@ -159,7 +156,7 @@ impl Fields<'_> {
     }
 }
 
-/// The text of a JSON string, borrowed where it stands there letter by letter.
+/// Text of a JSON string, borrowed if it has no escapes.
 fn string(raw: &str) -> Option<Cow<'_, str>> {
     match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| is_plain(inner)) {
         Some(inner) => Some(Cow::Borrowed(inner)),
@@ -167,35 +164,13 @@ fn string(raw: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The name that an object holds and nothing else: `{"name":"default-x"}`, which most do.
+/// Name of an object without other members, `{"name":"default-x"}`: the most frequent form.
 pub(super) fn only_name(raw: &str) -> Option<&str> {
     raw.strip_prefix("{\"name\":\"")?.strip_suffix("\"}").filter(|inner| is_plain(inner))
 }
 
-/// Whether a text stands in a JSON string as it is.
+/// Whether a JSON string contains the text without escapes.
 fn is_plain(text: &str) -> bool {
-    // Counted, without a way out early, so that many bytes are looked at in one go.
+    // `count` instead of `any`: without an early exit the loop is vectorised.
     text.bytes().filter(|byte| *byte < b' ' || *byte == b'"' || *byte == b'\\').count() == 0
-}
-
-impl fmt::Display for Time {
-    /// RFC 3339 with seconds, in UTC: `2026-03-31T18:04:55Z`; `150s ago` where only the age is known.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_age() {
-            return write!(f, "{}s ago", (Self::printed().0 - self.0) / 1000);
-        }
-        let seconds = self.0.div_euclid(1000);
-        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // The civil date of a day count, by eras of 400 years that begin on the first of March.
-        let shifted = days + 719_468;
-        let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-        let of_year = day - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let date = of_year - (153 * month + 2) / 5 + 1;
-        let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-        let year = year + era * 400 + carry;
-        let (hour, minute) = (second / 3600, second / 60 % 60);
-        write!(f, "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
-    }
 }

@@ -1,30 +1,30 @@
-//! Objects of the API → what their status and the events among them say.
+//! Objects of the API → entries for events and conditions.
 
 use std::borrow::Cow;
 
+use super::conditions::{condition_entry, emit_event, is_new};
 use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
-use super::table::{condition_entry, hand_on};
 use manifest::tree::Node;
 use objects::object::Object;
 
-/// The kinds whose conditions tell something.
+/// Kinds whose conditions become entries.
 const WITH_CONDITIONS: [&str; 5] = ["NodeClaim", "NodePool", "EC2NodeClass", "Pod", "Node"];
 
-/// Hands on what an object says: an event itself, of others the conditions.
-pub(super) fn read(object: Object<'_>, file: usize, say: &mut dyn FnMut(&Entry<'_>)) {
+/// Emits an event, or the conditions of another object.
+pub(super) fn read(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
     if object.kind() == "Event" && matches!(object.group(), "" | "events.k8s.io") {
-        hand_on(&event(object, file), say);
+        emit_event(&event(object, file), emit);
     } else if WITH_CONDITIONS.contains(&object.kind()) {
-        conditions(object, file, say);
+        conditions(object, file, emit);
     }
 }
 
-/// Where a node starts.
+/// Location of the start of a node.
 pub(super) fn at(node: Node<'_>, file: usize) -> At {
     At { file, line: node.tree().source().position(node.span().start).line }
 }
 
-/// An event of `v1`, or of `events.k8s.io/v1`, which has other names for the same and the old ones as `deprecated…`.
+/// An event of `v1`, or of `events.k8s.io/v1`, which renames the fields and keeps the old ones as `deprecated…`.
 fn event(object: Object<'_>, file: usize) -> Entry<'_> {
     let text = |paths: &[&[&str]]| {
         paths.iter().find_map(|path| object.str_at(path).filter(|text| !text.is_empty())).unwrap_or_default()
@@ -74,7 +74,7 @@ fn event(object: Object<'_>, file: usize) -> Entry<'_> {
     }
 }
 
-fn conditions(object: Object<'_>, file: usize, say: &mut dyn FnMut(&Entry<'_>)) {
+fn conditions(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
     let Some(conditions) = object.at(&["status", "conditions"]) else { return };
     for node in conditions.items() {
         let text = |key: &str| node.str_at(&[key]).unwrap_or_default();
@@ -92,14 +92,6 @@ fn conditions(object: Object<'_>, file: usize, say: &mut dyn FnMut(&Entry<'_>)) 
             continue;
         }
         let entry = condition_entry(subject, condition, text("reason"), text("message"), at(node, file));
-        say(&Entry { time: since, ..entry });
+        emit(&Entry { time: since, ..entry });
     }
-}
-
-/// Whether a Node has just come to be ready or not: a node that has joined starts its network first. The kubelet tells of
-/// itself every five minutes where nothing changes (`nodeStatusReportFrequency`).
-pub(super) fn is_new(kind: &str, condition: &str, since: Option<Time>, heartbeat: Option<Time>) -> bool {
-    const NEW: i64 = 4 * 60_000;
-    let lasted = heartbeat.zip(since).and_then(|(heartbeat, since)| heartbeat.since(since));
-    kind == "Node" && condition == "Ready" && lasted.is_some_and(|lasted| lasted < NEW)
 }

@@ -1,9 +1,9 @@
-//! From the files of clusters to a report: what is told is tallied and remembered as it is read, and at the end diagnosed.
+//! Files of clusters → report.
 
-use super::entry::{At, Entry, Level, Origin, Time};
+use super::cluster::ClusterInput;
+use super::entry::At;
 use super::history::History;
-use super::reader::{Account, Read, Reader};
-use super::tally::Tally;
+use super::reader::{ReadFile, Reader};
 use super::{answer, consequences, correlations};
 use lint::check::{Cluster, MAX_FINDINGS};
 use karpenter::release::{Release, Releases};
@@ -14,62 +14,30 @@ use lint::report::Report;
 use lint::rule::Registry;
 use lint::settings::{Override, Settings, Target};
 
-/// Reads the files of clusters one after another, each in pieces as they come.
+/// Reads the files of clusters one after another, each in pieces.
 #[derive(Debug)]
 pub struct Reading {
     registry: &'static Registry,
     settings: Settings,
     limits: Limits,
     max_findings: usize,
-    clusters: Vec<Told>,
+    clusters: Vec<ClusterInput>,
     reader: Option<Reader>,
-    /// What the file is said to hold.
+    /// The role of the current file.
     role: Role,
 }
 
-/// What was read, and what is wrong.
+/// Report and manifests of a finished reading.
 #[derive(Debug)]
 pub struct Diagnosed {
     /// The report.
     pub report: Report,
-    /// The manifests among what was read.
+    /// The manifests among the files.
     pub clusters: Vec<Cluster>,
 }
 
-/// What was read of one cluster.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    pub(super) name: String,
-    /// The names of its files.
-    pub(super) files: Vec<String>,
-    manifests: Vec<File>,
-    /// The names of those that are no text.
-    pub(super) binary: Vec<String>,
-    pub(super) tally: Tally,
-    pub(super) history: History,
-    pub(super) account: Account,
-    /// The lowest level of its log.
-    pub(super) level: Option<Level>,
-    pub(super) first: Option<Time>,
-    pub(super) last: Option<Time>,
-}
-
-impl Told {
-    fn hear(&mut self, entry: &Entry<'_>) {
-        if entry.origin == Origin::Log {
-            self.level = Some(self.level.map_or(entry.level, |level| level.min(entry.level)));
-            if let Some(time) = entry.time {
-                self.first = Some(self.first.map_or(time, |first| first.min(time)));
-                self.last = Some(self.last.map_or(time, |last| last.max(time)));
-            }
-        }
-        self.tally.observe(entry);
-        self.history.observe(entry);
-    }
-}
-
 impl Reading {
-    /// Nothing is read yet.
+    /// Creates a reading without input.
     pub fn new(registry: &'static Registry, settings: Settings, limits: Limits) -> Self {
         Self {
             registry,
@@ -82,115 +50,116 @@ impl Reading {
         }
     }
 
-    /// A bound on the findings that are kept.
+    /// Limits the number of findings.
     pub fn at_most(mut self, findings: usize) -> Self {
         self.max_findings = findings;
         self
     }
 
-    /// The files that come now are of a cluster of this name; empty where there is only one.
+    /// Begins the files of a cluster; the name is empty if there is only one.
     pub fn cluster(&mut self, name: &str) {
         self.end_file();
-        self.clusters.push(Told { name: name.to_owned(), ..Told::default() });
+        self.clusters.push(ClusterInput::new(name));
     }
 
-    /// The bytes that come now are of a file of this name, which tells a manifest where it ends in `.yaml` or `.json`.
+    /// Begins a file. A name that ends in `.yaml` or `.json` makes it a manifest.
     pub fn file(&mut self, name: &str, role: Role) {
         self.end_file();
         if self.clusters.is_empty() {
             self.cluster("");
         }
-        let Some(told) = self.clusters.last_mut() else { return };
-        self.reader = Some(Reader::new(name, told.files.len(), self.limits));
+        let Some(cluster) = self.clusters.last_mut() else { return };
+        self.reader = Some(Reader::new(name, cluster.files.len(), self.limits));
         self.role = role;
-        told.files.push(name.to_owned());
+        cluster.files.push(name.to_owned());
     }
 
-    /// The next bytes of the file.
+    /// Adds the next bytes of the file.
     pub fn feed(&mut self, bytes: &[u8]) {
-        if let (Some(reader), Some(told)) = (&mut self.reader, self.clusters.last_mut()) {
-            reader.feed(bytes, &mut |entry| told.hear(entry));
+        if let (Some(reader), Some(cluster)) = (&mut self.reader, self.clusters.last_mut()) {
+            reader.feed(bytes, &mut |entry| cluster.observe(entry));
         }
     }
 
-    /// A file that cannot be read, and why.
+    /// Adds a file that cannot be read, with the reason.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
         self.file(name, Role::Unknown);
         self.end_file();
-        if let Some(told) = self.clusters.last_mut() {
-            told.manifests.push(File::unreadable(name, reason));
+        if let Some(cluster) = self.clusters.last_mut() {
+            cluster.manifests.push(File::unreadable(name, reason));
         }
     }
 
     fn end_file(&mut self) {
-        let (Some(reader), Some(told)) = (self.reader.take(), self.clusters.last_mut()) else { return };
-        let index = told.files.len().saturating_sub(1);
-        let Read { file, account, is_binary } = reader.finish(&mut |entry| told.hear(entry));
+        let (Some(reader), Some(cluster)) = (self.reader.take(), self.clusters.last_mut()) else { return };
+        let index = cluster.files.len().saturating_sub(1);
+        let ReadFile { file, counts, is_binary } = reader.finish(&mut |entry| cluster.observe(entry));
         if is_binary {
-            told.binary.extend(told.files.last().cloned());
+            cluster.binary.extend(cluster.files.last().cloned());
         }
-        told.account = told.account.and(account);
+        cluster.counts = cluster.counts.and(counts);
         let Some(file) = file else { return };
         for document in &file.documents {
             let Document::Read(tree) = document else { continue };
             for object in Object::all(tree) {
                 let line = file.source.position(object.root().span().start).line;
-                told.history.object(object, At { file: index, line });
+                cluster.history.object(object, At { file: index, line });
             }
         }
-        told.manifests.push(File { role: self.role, ..file });
+        cluster.manifests.push(File { role: self.role, ..file });
     }
 
-    /// Everything is read: what is wrong?
+    /// Ends the input and gives the report.
     pub fn finish(mut self) -> Diagnosed {
         self.end_file();
         let mut settings = self.settings;
-        let mut told = self.clusters;
-        let clusters: Vec<Cluster> = told
+        let mut inputs = self.clusters;
+        let clusters: Vec<Cluster> = inputs
             .iter_mut()
-            .map(|told| Cluster { name: told.name.clone(), files: std::mem::take(&mut told.manifests) })
+            .map(|input| Cluster { name: input.name.clone(), files: std::mem::take(&mut input.manifests) })
             .collect();
-        aim(&mut settings, &told);
-        let histories: Vec<History> = told.iter_mut().map(|told| std::mem::take(&mut told.history)).collect();
+        set_release(&mut settings, &inputs);
+        let histories: Vec<History> =
+            inputs.iter_mut().map(|input| std::mem::take(&mut input.history)).collect();
         let mut diagnoses = Vec::new();
         for correlation in correlations::ALL {
             (correlation.find)(&histories, &mut diagnoses);
         }
         let correlated = diagnoses.len();
-        for (cluster, told) in told.iter().enumerate() {
-            diagnoses.extend(told.tally.diagnoses(cluster));
+        for (cluster, input) in inputs.iter().enumerate() {
+            diagnoses.extend(input.tally.diagnoses(cluster));
         }
         let diagnoses: Vec<_> =
             diagnoses.into_iter().enumerate().map(|(index, one)| (one, index < correlated)).collect();
         let diagnoses = consequences::settle(diagnoses);
-        for (told, history) in told.iter_mut().zip(histories) {
-            told.history = history;
+        for (input, history) in inputs.iter_mut().zip(histories) {
+            input.history = history;
         }
-        let report = answer::report(self.registry, diagnoses, &told, &clusters, &settings, self.max_findings);
+        let report = answer::report(self.registry, diagnoses, &inputs, &clusters, &settings, self.max_findings);
         Diagnosed { report, clusters }
     }
 }
 
-/// Lets the logs tell which release the manifests are for, where the settings do not.
-fn aim(settings: &mut Settings, told: &[Told]) {
+/// Checks the manifests for the release of the logs, unless the settings name a release.
+fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
     if settings.karpenter_is_said {
         return;
     }
-    let mut targets = told.iter().map(|told| target(told.tally.releases()));
-    if let [Some(target)] = targets.by_ref().collect::<Vec<_>>().as_slice() {
+    let targets: Vec<_> = inputs.iter().map(|input| target(input.tally.releases())).collect();
+    if let [Some(target)] = targets.as_slice() {
         settings.karpenter = *target;
         return;
     }
-    for told in told {
-        if let Some(target) = target(told.tally.releases()) {
-            let mut files = told.files.clone();
+    for (input, target) in inputs.iter().zip(targets) {
+        if let Some(target) = target {
+            let mut files = input.files.clone();
             files.sort_unstable();
             settings.overrides.insert(0, Override { files, karpenter: Some(target), ..Override::default() });
         }
     }
 }
 
-/// The newest of some releases, where they are not all there are.
+/// The newest of some releases; `None` for all releases.
 fn target(releases: Releases) -> Option<Target> {
     if releases == Releases::ALL || releases.contains(Release::NEWEST) {
         return None;

@@ -1,11 +1,18 @@
-//! Times as logs and objects write them → milliseconds.
+//! Times in logs and objects → milliseconds.
 
-use super::entry::Time;
+use std::fmt;
 
-/// When tables were printed, whenever that was: far behind every date. All tables of a cluster are taken for printed at once.
+use values::calendar::Day;
+
+/// The time at which tables were printed. It is unknown, so it comes after every date. All tables of a cluster count as printed at
+/// the same time.
 const PRINTED: i64 = 1 << 60;
 
-/// From when to when something was said: where it is dated, and where only its age is known.
+/// Milliseconds since 1970 in UTC. An age in a table sorts after all dates, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub i64);
+
+/// First and last time of some entries: the dated ones, and those with an age only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
     dated: Option<(Time, Time)>,
@@ -13,24 +20,24 @@ pub struct Span {
 }
 
 impl Span {
-    /// Something was said at a time.
+    /// Adds a time.
     pub fn take(&mut self, time: Time) {
         let span = if time.is_age() { &mut self.aged } else { &mut self.dated };
         let (first, last) = span.unwrap_or((time, time));
         *span = Some((first.min(time), last.max(time)));
     }
 
-    /// The first and the last time, where they are dated.
+    /// Returns the first and the last date.
     pub fn dated(self) -> Option<(Time, Time)> {
         self.dated
     }
 
-    /// The last time, dated if any is.
+    /// Returns the last date, or without dates the last age.
     pub fn last(self) -> Option<Time> {
         self.dated.or(self.aged).map(|(_, last)| last)
     }
 
-    /// How many milliseconds passed from a time to the last that can be compared with it.
+    /// Returns the milliseconds from a time to the last comparable one.
     pub fn since(self, time: Time) -> Option<i64> {
         let (_, last) = if time.is_age() { self.aged } else { self.dated }?;
         Some(last.0 - time.0)
@@ -38,7 +45,7 @@ impl Span {
 }
 
 impl Time {
-    /// Takes the age that a table tells: `5m32s`, `3d4h`, `2y101d`. `None` where the text is none, such as `<unknown>`.
+    /// Reads an age in a table: `5m32s`, `3d4h`, `2y101d`. `None` for other text, such as `<unknown>`.
     ///
     /// Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/util/duration/duration.go, `HumanDuration`.
     pub fn of_age(text: &str) -> Option<Self> {
@@ -58,24 +65,23 @@ impl Time {
         is_age.then(|| Self(PRINTED - seconds * 1000))
     }
 
-    /// When the table was printed that tells something.
+    /// The time at which tables were printed.
     pub fn printed() -> Self {
         Self(PRINTED)
     }
 
-    /// Whether only its age is known.
+    /// Whether it is an age rather than a date.
     pub fn is_age(self) -> bool {
         self.0 >= PRINTED / 2
     }
 
-    /// How many milliseconds passed since another time; `None` where one of the two is dated and of the other only the
-    /// age is known.
+    /// Returns the milliseconds since another time; `None` if one is a date and the other an age.
     pub fn since(self, other: Self) -> Option<i64> {
         (self.is_age() == other.is_age()).then(|| self.0 - other.0)
     }
 
     /// Reads `2026-03-31T18:04:55.550Z`, with or without a fraction, with `Z` or an offset such as `+02:00` or `+0000`;
-    /// a space for the `T` is accepted. `None` where the text is no such time.
+    /// a space for the `T` is accepted. `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let (year, month) = (digits(bytes, 0, 4)?, digits(bytes, 5, 2)?);
@@ -84,10 +90,10 @@ impl Time {
         let separators = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
         let separated = separators.iter().all(|(at, byte)| bytes.get(*at) == Some(byte))
             && matches!(bytes.get(10), Some(b'T' | b't' | b' '));
-        let sound = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60;
-        if !separated || !sound || second > 60 {
+        if !separated || hour >= 24 || minute >= 60 || second > 60 {
             return None;
         }
+        let day = Day::new(year, u32::try_from(month).ok()?, u32::try_from(day).ok()?)?;
         let mut rest = bytes.get(19..)?;
         let mut millis = 0;
         if let Some((b'.' | b',', fraction)) = rest.split_first() {
@@ -98,12 +104,11 @@ impl Time {
             rest = fraction.get(len..)?;
         }
         let minutes = offset(rest)?;
-        let days = days_of(year, month, day);
-        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - minutes * 60;
+        let seconds = day.days() * 86_400 + hour * 3600 + minute * 60 + second - minutes * 60;
         Some(Self(seconds * 1000 + millis))
     }
 
-    /// Reads `Thu, 23 Apr 2026 18:04:55 +0200`, as `kubectl describe` writes the times of built-in kinds.
+    /// Reads `Thu, 23 Apr 2026 18:04:55 +0200`, which `kubectl describe` prints for built-in kinds.
     pub fn parse_rfc1123(text: &str) -> Option<Self> {
         const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
         let (_, date) = text.split_once(", ")?;
@@ -114,7 +119,7 @@ impl Time {
         Self::parse(&format!("{year}-{month:02}-{day:0>2}T{clock}{offset}"))
     }
 
-    /// Reads `0423` and `18:04:55.123456`, which name no year, in the year that brings them nearest to another time.
+    /// Reads `0423` and `18:04:55.123456`, which lack the year, in the year that is nearest to another time.
     pub fn nearest(date: &str, clock: &str, other: Self) -> Option<Self> {
         const YEAR: i64 = 31_556_952_000;
         let (month, day) = date.split_at_checked(2)?;
@@ -123,7 +128,7 @@ impl Time {
         (about - 1..=about + 1).filter_map(in_year).min_by_key(|time| (time.0 - other.0).abs())
     }
 
-    /// Takes seconds, milliseconds, microseconds or nanoseconds since 1970, whichever gives a day of this century.
+    /// Reads seconds, milliseconds, microseconds or nanoseconds since 1970: the unit that gives a date of this century.
     pub fn since_1970(number: f64) -> Option<Self> {
         let per_milli = match number {
             _ if number < 1e8 => return None,
@@ -133,9 +138,22 @@ impl Time {
             _ if number < 1e20 => 1e6,
             _ => return None,
         };
-        #[expect(clippy::cast_possible_truncation, reason = "below 1e14, as the bounds above have it")]
+        #[expect(clippy::cast_possible_truncation, reason = "the bounds above keep it below 1e14")]
         let millis = (number / per_milli) as i64;
         Some(Self(millis))
+    }
+}
+
+impl fmt::Display for Time {
+    /// RFC 3339 with seconds, in UTC: `2026-03-31T18:04:55Z`; `150s ago` for an age.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_age() {
+            return write!(f, "{}s ago", (Self::printed().0 - self.0) / 1000);
+        }
+        let seconds = self.0.div_euclid(1000);
+        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let (hour, minute) = (second / 3600, second / 60 % 60);
+        write!(f, "{}T{hour:02}:{minute:02}:{:02}Z", Day::since_epoch(days), second % 60)
     }
 }
 
@@ -159,21 +177,12 @@ fn offset(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// Days since 1970, by the algorithm of Howard Hinnant's `days_from_civil`: years start in March.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let shifted = if month > 2 { month - 3 } else { month + 9 };
-    let of_year = (153 * shifted + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_in_every_form_that_logs_have() {
+    fn parses_the_times_of_logs() {
         for (text, printed) in [
             ("2026-03-31T18:04:55.550Z", "2026-03-31T18:04:55Z"),
             ("2026-03-31T18:04:55Z", "2026-03-31T18:04:55Z"),
@@ -200,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_read_as_kubectl_writes_them() {
+    fn parses_the_ages_of_kubectl() {
         for (text, seconds) in [
             ("0s", 0),
             ("45s", 45),
@@ -231,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dated_and_what_is_aged_are_apart() {
+    fn spans_keep_dates_and_ages_apart() {
         let (early, late) = (Time(0), Time(60_000));
         let (old, young) = (Time::of_age("5m").unwrap(), Time::of_age("10s").unwrap());
         let mut span = Span::default();
@@ -249,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_descriptions_are_read() {
+    fn parses_the_times_of_descriptions() {
         for (text, printed) in [
             ("Thu, 23 Apr 2026 18:04:55 +0200", Some("2026-04-23T16:04:55Z")),
             ("Mon, 01 Jan 2024 00:00:00 +0000", Some("2024-01-01T00:00:00Z")),
@@ -263,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_without_a_year_is_the_nearest_to_another_time() {
+    fn a_day_without_a_year_gets_the_nearest_year() {
         let nearest = |date: &str, other: &str| {
             let time = Time::nearest(date, "18:04:55.123456", Time::parse(other).unwrap());
             time.map(|time| time.to_string())
@@ -281,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_taken_in_the_unit_that_gives_a_day_of_ours() {
+    fn numbers_have_the_unit_that_gives_a_date_of_this_century() {
         for number in
             [1_775_000_000.5, 1_775_000_000_500.0, 1_775_000_000_500_000.0, 1_775_000_000_500_000_000.0]
         {

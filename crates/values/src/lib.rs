@@ -4,6 +4,7 @@
 //! Everything here is a pure function on text.
 
 pub mod arn;
+pub mod calendar;
 pub mod cron;
 pub mod duration;
 pub mod naming;

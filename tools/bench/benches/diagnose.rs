@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use manifest::Role;
-use manifest::limits::Limits;
-use lint::settings::Settings;
-use symptoms::Reading;
+use karpwarden::manifest::Role;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::lint::settings::Settings;
+use karpwarden::symptoms::Reading;
 use serde::de::IgnoredAny;
 
 /// Time of a diagnosis, as a multiple of skipping the lines.

@@ -8,6 +8,7 @@ mod overrides;
 use core::fmt;
 
 pub use overrides::Override;
+pub use values::calendar::Day as Date;
 
 use crate::finding::{Family, Severity, path_of};
 use karpenter::release::{Release, Releases};
@@ -299,39 +300,6 @@ pub fn glob(pattern: &str, text: &str) -> bool {
         rest = rest.get(at + part.len()..).unwrap_or_default();
     }
     true
-}
-
-/// A day of the Gregorian calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
-}
-
-impl Date {
-    /// Reads `2027-03-31`; `None` where there is no such day.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split('-');
-        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-        let whole = parts.next().is_none() && year.len() == 4 && month.len() == 2 && day.len() == 2;
-        let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        let (year, month, day) = (year.parse::<u16>().ok()?, month.parse().ok()?, day.parse().ok()?);
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-            4 | 6 | 9 | 11 => 30,
-            2 => 28 + u8::from(leap),
-            _ => 0,
-        };
-        (whole && digits && (1..=days).contains(&day)).then_some(Self { year, month, day })
-    }
-}
-
-impl fmt::Display for Date {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
-    }
 }
 
 /// A mistake in the settings.

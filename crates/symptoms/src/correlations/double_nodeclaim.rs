@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, duration, times};
-use super::{Correlation, each};
-use crate::hashing::Hashing;
-use crate::history::{Batch, History, Life, Nomination, Said, gap};
-use crate::vocabulary::When;
+use crate::diagnosis::Diagnosis;
+use crate::history::{Batch, History, Life, Nomination, Record, gap};
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -17,24 +17,25 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "double-nodeclaim",
     severity: lint::finding::Severity::Error,
-    summary: "two NodeClaims are made for the same pods",
-    says: "two NodeClaims were made for the same pods",
-    remedy: "compare the zones of the two nodes, and see whether more than one controller is active",
+    summary: "two NodeClaims are created for the same pods",
+    says: "two NodeClaims were created for the same pods",
+    remedy: "compare the zones of the two nodes, and check whether more than one controller is active",
     cause: "\
-The provisioner makes a NodeClaim and counts on its node from then on. It makes a second one for the same pods only if
-they no longer fit the first:
+The provisioner creates a NodeClaim and from then on counts on its node. It creates a second one for the same pods
+only if they no longer fit the first:
 
-- *In another zone*: their volume was bound meanwhile, by a StorageClass with `volumeBindingMode: Immediate` or none, in a zone
-  where the first node is not. From 1.7 on such pods wait until the volume is bound (`pod-ignored`).
-- *In the same zone*, after the first node had registered: it came with a taint or without a label that Karpenter did not expect,
+- *In another zone*: their volume was bound in the meantime, by a StorageClass with `volumeBindingMode: Immediate` or none, in a zone
+  other than that of the first node. From 1.7 on such pods wait until the volume is bound (`pod-ignored`).
+- *In the same zone*, after the first node had registered: the node has a taint, or lacks a label, that Karpenter did not expect,
   such as the taint of an agent that is not among the `startupTaints`.
 - *At the same moment*: two controllers are active, from two releases in two namespaces or without leader election.
 
-It is no double where the pods are others, or where the first NodeClaim failed or was deleted before.
+It is not a double if the pods are different, or if the first NodeClaim failed or was deleted before.
 
-Certain: some batches within minutes gave more places on new nodes than they had pods, none of their NodeClaims failed, and the
-cause shows. Likely where the cause does not show, or where the counts are missing and the batches name the same pods. From events alone: a pod was nominated to two NodeClaims,
-and the scheduler names a conflict with its volume (certain) or a volume that is to be bound at once (likely).",
+Certain: some batches within minutes had more places on new nodes than pods, none of their NodeClaims failed, and the
+cause is visible. Likely: the cause is not visible, or the counts are missing and the batches name the same pods. From
+events alone: a pod was nominated to two NodeClaims, and the scheduler names a conflict with its volume (certain) or a
+volume that binds immediately (likely).",
     rules: &["storageclass-immediate", "taint-should-be-startup-taint", "two-controllers"],
     messages: &[],
     when: When::Correlated,
@@ -46,13 +47,13 @@ and the scheduler names a conflict with its volume (certain) or a volume that is
     ],
 };
 
-/// A NodeClaim waits for its node no longer than this.
+/// Longest time that a NodeClaim waits for its node.
 const IN_FLIGHT: i64 = 15 * 60_000;
-/// A node that has just been initialised may not have been given its pods yet.
+/// A node that was initialized less than this ago may not have its pods yet.
 const JUST_NOW: i64 = 30_000;
-/// How many batches are compared for a pod.
+/// Number of batches that are compared for a pod.
 const REMEMBERED: usize = 4;
-/// A controller gathers pods for at least a second before it decides.
+/// A controller collects pods for at least a second before it decides.
 /// Source: `BATCH_IDLE_DURATION`, pkg/operator/options/options.go at v1.0.0 and v1.14.0.
 const ONE_BATCH: i64 = 900;
 
@@ -60,27 +61,27 @@ const ONE_BATCH: i64 = 900;
 struct Double<'h> {
     first: &'h Life,
     second: &'h Life,
-    /// What was said of the pods of each.
-    pods: [Option<&'h Said>; 2],
+    /// The batches' lines about the pods.
+    pods: [Option<&'h Record>; 2],
     /// One of the pods.
     pod: &'h str,
-    /// Between the two, where it is known.
+    /// Time between the two, if it is known.
     gap: Option<i64>,
     /// Whether the counts leave no other explanation.
     is_proven: bool,
     why: Why,
 }
 
-/// Why there are two.
+/// Reason for the second NodeClaim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// Two controllers were active.
     Controllers,
     /// The zones differ.
     Zones,
-    /// The first node had registered and did not suit.
+    /// The first node had registered but did not suit the pod.
     Node,
-    /// It does not show.
+    /// Unknown.
     Unknown,
 }
 
@@ -95,21 +96,21 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     }
 }
 
-/// Compares each batch with those before it that named the same pods.
+/// Compares each batch with earlier batches that named the same pods.
 fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
     let interleaved = history.interleaved();
-    // The last batches that made NodeClaims and named the pod, the latest first.
-    let mut last: HashMap<&str, Vec<&Batch>, Hashing> = HashMap::default();
+    // The last batches that created NodeClaims and named the pod, the latest first.
+    let mut last: HashMap<&str, Vec<&Batch>> = HashMap::new();
     for batch in history.batches.in_time() {
         if batch.claims.is_empty() {
             continue;
         }
         let mut before: Vec<&Batch> =
             batch.pods.iter().filter_map(|pod| last.get(&**pod)).flatten().copied().collect();
-        before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Said::key)));
+        before.sort_by_key(|batch| std::cmp::Reverse(batch.found.as_ref().map(Record::key)));
         before.dedup_by(|one, other| std::ptr::eq(*one, *other));
-        // With more batches there are more pods, and it may show only in the few or only in the many.
+        // More batches have more pods: the double may show only in few batches or only in many.
         let found =
             (1..=before.len()).find_map(|count| compare(history, &interleaved, before.get(..count)?, batch));
         doubles.extend(found);
@@ -122,7 +123,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
     doubles
 }
 
-/// Whether some batches, the latest first, and one after them gave more places on new nodes than there were pods.
+/// Whether some batches, the latest first, and the batch after them had more places on new nodes than pods.
 fn compare<'h>(
     history: &'h History,
     interleaved: &BTreeSet<(usize, usize)>,
@@ -133,19 +134,20 @@ fn compare<'h>(
     let apart = |earlier: &Batch| when.since(earlier.time()?);
     let lives = |batch: &'h Batch| batch.claims.iter().filter_map(|claim| history.lives.get(claim));
     let ended = |life: &Life| {
-        let is_before =
-            |said: Option<&Said>| said.is_some_and(|said| said.time.is_none_or(|time| time <= when));
+        let is_before = |record: Option<&Record>| {
+            record.is_some_and(|record| record.time.is_none_or(|time| time <= when))
+        };
         is_before(life.launch_failed.as_ref()) || is_before(life.end())
     };
     let counts = |earlier: &Batch| {
         apart(earlier).is_some_and(|apart| (0..=IN_FLIGHT).contains(&apart)) && !earlier.failed
     };
-    // What failed gave its pods back, and how many that were is not told.
+    // A failed NodeClaim returned its pods, and their number is unknown.
     if !earlier.iter().all(|batch| counts(batch) && !lives(batch).any(ended)) {
         return None;
     }
     let settled = |life: &Life| {
-        let time = life.initialised.as_ref().and_then(|said| said.time);
+        let time = life.initialised.as_ref().and_then(|record| record.time);
         time.and_then(|time| when.since(time)).is_some_and(|since| since > JUST_NOW)
     };
     let first = earlier.iter().rev().flat_map(|batch| lives(batch)).find(|life| !settled(life))?;
@@ -156,7 +158,7 @@ fn compare<'h>(
     let unnamed: u64 = all().map(|batch| batch.total.saturating_sub(batch.pods.len() as u64)).sum();
     let places: Option<u64> = all().map(|batch| batch.on_new).sum();
     let counted = places.map(|places| places > unnamed.saturating_add(named.len() as u64));
-    // Without the counts: the very same pods, all of them named.
+    // Without counts: exactly the same pods, all of them named.
     let pod = batch.pods.iter().find(|pod| latest.pods.contains(pod))?;
     let is_same = || {
         unnamed == 0 && latest.pods.iter().all(|pod| batch.pods.contains(pod)) && latest.total == batch.total
@@ -191,28 +193,28 @@ fn why(
     if zones_known && first.zone != second.zone {
         return Why::Zones;
     }
-    let registered = first.registered.as_ref().and_then(|said| said.time);
-    let made = second.created.as_ref().and_then(|said| said.time);
+    let registered = first.registered.as_ref().and_then(|record| record.time);
+    let made = second.created.as_ref().and_then(|record| record.time);
     let is_after = registered.zip(made).is_some_and(|(registered, made)| registered <= made);
     if is_after { Why::Node } else { Why::Unknown }
 }
 
-/// Pods that were nominated to two NodeClaims, in events: without the batches, their volume has to explain it.
+/// Pods that events nominate to two NodeClaims. Without batches, only their volume can explain it.
 fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>> {
     let mut doubles = Vec::new();
     for (pod, nominations) in &history.nominations {
         let mut nominations: Vec<&Nomination> = nominations.iter().collect();
-        nominations.sort_by_key(|nomination| nomination.said.key());
+        nominations.sort_by_key(|nomination| nomination.record.key());
         let pairs = nominations.windows(2).filter_map(|pair| match pair {
             [one, other] => Some((*one, *other)),
             _ => None,
         });
         for (one, other) in pairs {
             let lives = history.lives.get(&one.claim).zip(history.lives.get(&other.claim));
-            let (Some((first, second)), true) = (lives, history.waits_for_volume.contains_key(pod)) else {
+            let (Some((first, second)), true) = (lives, history.volume_waits.contains_key(pod)) else {
                 continue;
             };
-            let between = gap(Some(&one.said), Some(&other.said));
+            let between = gap(Some(&one.record), Some(&other.record));
             let is_near = between.is_none_or(|between| between.abs() <= IN_FLIGHT);
             let ended = first.launch_failed.is_some() || first.end().is_some();
             if !is_near || ended || known.contains(&*first.name) || known.contains(&*second.name) {
@@ -221,7 +223,7 @@ fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>
             doubles.push(Double {
                 first,
                 second,
-                pods: [Some(&one.said), Some(&other.said)],
+                pods: [Some(&one.record), Some(&other.record)],
                 pod,
                 gap: between,
                 is_proven: false,
@@ -235,14 +237,14 @@ fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>
 fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<Diagnosis> {
     let shown = doubles.iter().max_by_key(|double| double.is_proven)?;
     let (first, second) = (shown.first, shown.second);
-    let volume = doubles.iter().find_map(|double| history.waits_for_volume.get(double.pod));
+    let volume = doubles.iter().find_map(|double| history.volume_waits.get(double.pod));
     let is_explained = match shown.why {
         Why::Controllers => true,
         Why::Zones => volume.is_some() || !history.immediate.is_empty(),
         Why::Node | Why::Unknown => false,
     };
-    // That the first node is there and the volume elsewhere.
-    let conflicts = volume.is_some_and(|said| said.text.contains("volume node affinity conflict"));
+    // The first node exists, and the volume is in another zone.
+    let conflicts = volume.is_some_and(|wait| wait.in_other_zone);
     let confidence = match (shown.is_proven, is_explained) {
         (_, true) if conflicts && shown.why == Why::Zones => Confidence::Certain,
         (true, true) => Confidence::Certain,
@@ -254,7 +256,7 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
         zone => format!("`{}` in {zone}", life.name),
     };
     let message = format!(
-        "two NodeClaims were made for the same pods{}{}: {}, then {}",
+        "two NodeClaims were created for the same pods{}{}: {}, then {}",
         shown.gap.map(|gap| format!(" within {}", duration(gap))).unwrap_or_default(),
         if doubles.len() == 1 { String::new() } else { format!(", {} in all", times(doubles.len() as u64)) },
         place(first),
@@ -263,11 +265,11 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     let pod = shown.pod;
     let help = match shown.why {
         Why::Controllers => "two controllers are active at once: keep one release of Karpenter in one namespace, with leader election".to_owned(),
-        Why::Zones => format!("the volume of `{pod}` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
-        Why::Node => format!("the first node had registered and does not suit `{pod}`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for"),
-        Why::Unknown => format!("see in `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` tells the zones of both, and two lines `successfully acquired lease` tell of two controllers"),
+        Why::Zones => format!("the volume of `{pod}` is in another zone than the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound"),
+        Why::Node => format!("the first node had registered but does not suit `{pod}`: if an agent removes a taint of the node, list the taint under `startupTaints`, and compare the labels of the node with the labels that the pod requires"),
+        Why::Unknown => format!("check with `kubectl describe pod` why `{pod}` does not fit the first node; `launched nodeclaim` shows the zones of both, and two lines `successfully acquired lease` show two controllers"),
     };
-    // By what the cause is recognised in a manifest.
+    // Names that identify the cause in a manifest.
     let details: Vec<&str> = match shown.why {
         Why::Controllers => vec!["controller"],
         Why::Zones => history.immediate.iter().map(|class| &**class).chain(["volumeBindingMode"]).collect(),
@@ -282,7 +284,7 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
         shown.pods[1],
         second.created.as_ref(),
         second.launched.as_ref(),
-        volume,
+        volume.map(|wait| &wait.record),
     ];
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
@@ -303,7 +305,7 @@ mod tests {
     use super::super::testing::{found, verdict};
     use super::CORRELATION;
 
-    /// A batch that makes a NodeClaim for one pod of those that it names.
+    /// A batch that creates a NodeClaim for one of the pods that it names.
     fn batch(id: &str, time: &str, pods: &str, claim: &str) -> String {
         format!(
             "{time} provisioner: found provisionable pod(s) {{'Pods': '{pods}', 'reconcileID': '{id}'}}\n\
@@ -329,10 +331,10 @@ mod tests {
     }
 
     #[test]
-    fn zones_that_differ_point_to_storage() {
+    fn different_zones_point_to_storage() {
         insta::assert_snapshot!(found(&CORRELATION, &storage()), @"
-        error likely x1: two NodeClaims were made for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
-          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+        error likely x1: two NodeClaims were created for the same pods within 10 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
+          help: the volume of `db/db-0` is in another zone than the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 4, 5, 7, 8
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn taints_show_in_the_same_zone_after_the_first_node_registered() {
+    fn same_zone_after_registration_points_to_taints() {
         let log = [
             batch("r1", "0:01", "shop/web-1", "a-1"),
             launched("0:04", "a-1", "eu-west-1a"),
@@ -353,8 +355,8 @@ mod tests {
             launched("0:50", "a-2", "eu-west-1a"),
         ];
         insta::assert_snapshot!(found(&CORRELATION, &log.concat()), @"
-        error likely x1: two NodeClaims were made for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
-          help: the first node had registered and does not suit `shop/web-1`: list every taint that it comes with under `startupTaints` where an agent removes it, and compare its labels with those the pod asks for
+        error likely x1: two NodeClaims were created for the same pods within 46 seconds: `a-1` in eu-west-1a, then `a-2` in eu-west-1a
+          help: the first node had registered but does not suit `shop/web-1`: if an agent removes a taint of the node, list the taint under `startupTaints`, and compare the labels of the node with the labels that the pod requires
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: taints
           lines: 1, 3, 4, 5, 6, 8, 9
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn two_controllers_decide_at_the_same_moment() {
+    fn simultaneous_decisions_point_to_two_controllers() {
         let log = [
             batch("r1", "0:01.100", "shop/web-1", "a-1"),
             batch("s1", "0:01.600", "shop/web-1", "a-2"),
@@ -371,7 +373,7 @@ mod tests {
         ]
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error certain x1: two NodeClaims were made for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
+        error certain x1: two NodeClaims were created for the same pods within 1 second: `a-1` in eu-west-1a, then `a-2` in eu-west-1b
           help: two controllers are active at once: keep one release of Karpenter in one namespace, with leader election
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/web-1
           details: controller
@@ -386,28 +388,28 @@ mod tests {
     }
 
     #[test]
-    fn other_pods_are_no_double() {
+    fn ignores_nodeclaims_for_other_pods() {
         let others =
             storage().replacen("'db/db-0', 'reconcileID': 'r2'", "'db/db-1', 'reconcileID': 'r2'", 1);
         assert_eq!(verdict(&CORRELATION, &others), "");
-        // The first pod is still listed while it waits; the new NodeClaim is for the second.
+        // The first pod is still listed while it waits; the new NodeClaim is for the second pod.
         let both = storage().replacen(
             "'db/db-0', 'reconcileID': 'r2'",
             "'db/db-0, db/db-1', 'reconcileID': 'r2'",
             1,
         );
         assert_eq!(verdict(&CORRELATION, &both), "");
-        // With two pods on the new one, one of them has two.
+        // With two pods for the new NodeClaim, one pod has two.
         let two = both.replacen("'pods': 1, 'reconcileID': 'r2'", "'pods': 2, 'reconcileID': 'r2'", 1);
         assert_eq!(verdict(&CORRELATION, &two), "error likely");
-        // A pod that the first batch could not place gets its node in the second.
+        // A pod that the first batch could not place gets its node in the second batch.
         let left = storage().replace("'db/db-0', ", "'db/db-0, db/db-1', ");
         assert_eq!(verdict(&CORRELATION, &left), "");
     }
 
     #[test]
-    fn a_third_batch_shows_it_too() {
-        // The second gives its place to the second pod, the third to one of the two again.
+    fn compares_three_batches() {
+        // The second NodeClaim is for the second pod, the third for one of the two again.
         let log = [
             batch("r1", "0:01", "db/db-0", "a-1"),
             batch("r2", "0:11", "db/db-0, db/db-1", "a-2"),
@@ -419,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_is_no_double() {
+    fn ignores_retries() {
         for (time, line) in [
             (
                 "0:06",
@@ -436,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_a_pod_tell_it_where_its_volume_stands_in_the_way() {
+    fn events_suffice_with_a_volume_conflict() {
         let nominated = "\
 0:01 event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1
 0:11 event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-2
@@ -446,8 +448,8 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, nominated), "");
         let volume = "0:30 event Pod/db/db-0 FailedScheduling: 0/4 nodes are available: 1 node(s) had volume node affinity conflict.\n";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{nominated}{volume}")), @"
-        error certain x1: two NodeClaims were made for the same pods within 10 seconds: `a-1`, then `a-2`
-          help: the volume of `db/db-0` was bound in another zone than that of the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
+        error certain x1: two NodeClaims were created for the same pods within 10 seconds: `a-1`, then `a-2`
+          help: the volume of `db/db-0` is in another zone than the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
           objects: NodeClaim/a-1, NodeClaim/a-2, Pod/db-0
           details: volumeBindingMode
           lines: 1, 3, 2, 4, 5
@@ -457,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ages_of_events_tell_which_was_first() {
+    fn orders_events_by_age() {
         let events = "\
 118s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-2
 2m8s event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1
@@ -468,7 +470,7 @@ mod tests {
             all.contains("within 10 seconds: `a-1`, then `a-2`") && all.contains("lines: 2, 1, 3"),
             "{all}"
         );
-        // Hours lie between them.
+        // Hours apart.
         assert_eq!(verdict(&CORRELATION, &events.replace("2m8s", "5h")), "");
     }
 }

@@ -1,20 +1,20 @@
-//! A diagnosis in the making.
+//! A diagnosis under construction.
 
 use lint::finding::Severity;
-use crate::diagnosis::Quote;
+use crate::diagnosis::{Diagnosis, Quote};
 use crate::entry::{At, Subject, Time};
-use crate::history::Said;
+use crate::history::Record;
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
 
-/// How many lines are quoted.
+/// Number of quoted lines.
 const MOST_QUOTES: usize = 8;
-/// How many objects are named.
+/// Number of named objects.
 const MOST_OBJECTS: usize = 10;
-/// How many details are named.
+/// Number of details.
 const MOST_DETAILS: usize = 20;
 
-/// A diagnosis in the making: what is quoted is put in order at the end.
+/// A diagnosis under construction. The quotes are sorted at the end.
 #[derive(Debug)]
 pub(super) struct Draft {
     diagnosis: Diagnosis,
@@ -61,7 +61,7 @@ impl Draft {
         self
     }
 
-    /// Objects of one kind, by `namespace/name` or by name.
+    /// Adds objects of one kind, as `namespace/name` or as name.
     pub(super) fn objects<'n>(mut self, kind: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         for name in names {
             let (namespace, name) = name.split_once('/').unwrap_or(("", name));
@@ -88,30 +88,30 @@ impl Draft {
         self
     }
 
-    /// When it was seen first and last, where the quoted lines do not tell.
+    /// Sets the first and last time, if the quoted lines do not show it.
     pub(super) fn span(mut self, first: Option<Time>, last: Option<Time>) -> Self {
         let dated = |time: Option<Time>| time.filter(|time| !time.is_age());
         (self.diagnosis.first, self.diagnosis.last) = (dated(first), dated(last));
         self
     }
 
-    /// Lines of a cluster that tell it.
+    /// Adds lines of a cluster as evidence.
     pub(super) fn quote<'s>(
         mut self,
         cluster: usize,
-        said: impl IntoIterator<Item = Option<&'s Said>>,
+        record: impl IntoIterator<Item = Option<&'s Record>>,
     ) -> Self {
-        for said in said.into_iter().flatten() {
-            let quote = Quote { cluster, at: said.at, text: said.text.to_string() };
+        for record in record.into_iter().flatten() {
+            let quote = Quote { cluster, at: record.at, text: record.text.to_string() };
             if self.quotes.len() < MOST_QUOTES && !self.quotes.iter().any(|(_, known)| *known == quote) {
-                self.quotes.push((said.time, quote));
+                self.quotes.push((record.time, quote));
             }
         }
         self
     }
 
     pub(super) fn done(mut self) -> Diagnosis {
-        // What has no time, such as an object, comes last.
+        // Records without a time, such as objects, come last.
         let key = |(time, quote): &(Option<Time>, Quote)| -> (bool, Option<Time>, usize, At) {
             (time.is_none(), *time, quote.cluster, quote.at)
         };
@@ -124,7 +124,7 @@ impl Draft {
     }
 }
 
-/// A duration in words: `4 seconds`, `15 minutes`.
+/// A duration as text: `4 seconds`, `15 minutes`.
 pub(super) fn duration(millis: i64) -> String {
     let seconds = (millis.abs() + 500) / 1000;
     let (number, unit) = match seconds {
@@ -135,7 +135,7 @@ pub(super) fn duration(millis: i64) -> String {
     if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
-/// `once`, `twice`, `5 times`.
+/// A number of times as text: `once`, `twice`, `5 times`.
 pub(super) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
@@ -144,7 +144,7 @@ pub(super) fn times(count: u64) -> String {
     }
 }
 
-/// The first few names between back-ticks, and how many more there are: `` `a`, `b` and 3 more``.
+/// The first few names in back-ticks, and the number of further ones: `` `a`, `b` and 3 more``.
 pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     const NAMED: usize = 3;
     let all: Vec<_> = names.into_iter().collect();
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_put_in_words() {
+    fn formats_numbers_as_text() {
         assert_eq!(duration(4_400), "4 seconds");
         assert_eq!(duration(900), "1 second");
         assert_eq!(duration(15 * 60_000), "15 minutes");

@@ -1,14 +1,15 @@
-//! Nodes that drift again and again.
+//! Nodes that drift repeatedly.
 
 use std::collections::BTreeMap;
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, duration, names};
-use super::{Correlation, each};
+use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
-use crate::history::{History, Life, Said};
-use crate::vocabulary::When;
+use crate::history::{History, Life, Record};
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -19,16 +20,18 @@ static SYMPTOM: Symptom = Symptom {
     severity: lint::finding::Severity::Error,
     summary: "the nodes of a NodePool drift as soon as they are replaced",
     says: "the nodes of a NodePool drift as soon as they are replaced",
-    remedy: "see the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims",
+    remedy: "read the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims",
     cause: "\
-A node drifts when it is no longer what its NodePool and node class ask for, and is replaced once. Where the replacement drifts
-too, something differs between what is asked for and what is made, or what is asked for changes all the time.
+A node drifts when it no longer matches its NodePool and node class, and Karpenter replaces it once. If the
+replacement drifts too, either the new node differs from what the NodePool and node class require, or they change all
+the time.
 
-A change of the NodePool or node class, or a new AMI, makes every older node drift once: that is a wave, no loop. It counts as
-a loop where nodes that were made after the first drift of the same NodePool, for the same reason, drift within the hour:
-certain from the third generation on, likely from the second where it drifts within a quarter of an hour. A NodePool or node
-class can be changed twice in an hour, and an `INFO` log does not tell the reason: there it takes a generation more. Possible: a
-node drifts from the security groups or subnets within five minutes, and no older one with it.",
+A change of the NodePool or node class, or a new AMI, makes every older node drift once: that is a wave, not a loop.
+It counts as a loop if nodes that were created after the first drift of the same NodePool, for the same reason, drift
+within the hour: certain from the third generation on, likely from the second if it drifts within a quarter of an
+hour. A NodePool or node class can be changed twice in an hour, and an `INFO` log does not contain the reason: in
+these cases one more generation is needed. Possible: a node drifts from the security groups or subnets within five
+minutes, and no older node drifts with it.",
     rules: &["cluster-name-shared", "two-controllers", "sg-cluster-tag-selector", "selector-cluster-mismatch"],
     messages: &[],
     when: When::Correlated,
@@ -40,41 +43,41 @@ node drifts from the security groups or subnets within five minutes, and no olde
     ],
 };
 
-/// A replacement that drifts later than this is not counted: a wave comes with every AMI.
+/// A replacement that drifts later than this does not count: every new AMI makes all nodes drift.
 const WITHIN: i64 = 60 * 60_000;
-/// A replacement that drifts sooner than this never was what is asked for.
+/// A replacement that drifts sooner than this never matched its NodePool and node class.
 const AT_ONCE: i64 = 15 * 60_000;
 
-/// What usually makes nodes drift again and again, by the reason.
+/// The usual cause of repeated drift, by the reason.
 fn usual(reason: &str) -> &'static str {
     match reason {
         "SecurityGroupDrift" => {
-            "something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance"
+            "another tool changes the security groups of the instances, such as Firewall Manager, or the launch template belongs to another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance"
         }
         "SubnetDrift" => {
-            "the instances are in subnets that the selector does not find any more: compare `status.subnets` of the node class with the subnet of an instance, and see whether the tags of the subnets change"
+            "the instances are in subnets that the selector no longer matches: compare `status.subnets` of the node class with the subnet of an instance, and check whether the tags of the subnets change"
         }
         "AMIDrift" => {
-            "the selector finds another AMI than the one that nodes start with: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and see whether a pipeline publishes images all the time; pin the version of the alias"
+            "the selector matches another AMI than the nodes use: compare `status.amis` of the node class with `status.imageID` of a NodeClaim, and check whether a pipeline keeps publishing images; pin the version of the alias"
         }
         "NodeClassDrift" => {
-            "two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get ec2nodeclass -o yaml --show-managed-fields`"
+            "two writers change the EC2NodeClass in turn, such as a GitOps tool and a person, or two controllers of different releases: check `kubectl get ec2nodeclass -o yaml --show-managed-fields`"
         }
         "NodePoolDrifted" => {
-            "two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: see `kubectl get nodepool -o yaml --show-managed-fields`"
+            "two writers change the template of the NodePool in turn, such as a GitOps tool and a person, or two controllers of different releases: check `kubectl get nodepool -o yaml --show-managed-fields`"
         }
         "RequirementsDrifted" => {
-            "the nodes carry labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`"
+            "the nodes have labels that the NodePool's requirements do not allow: compare the labels of a NodeClaim with `spec.template.spec.requirements`"
         }
         "InstanceTypeNotFound" => {
-            "the instance type is not among those that the provider offers: see whether its list of instance types changes, and name the types in the requirements"
+            "the provider does not offer the instance type: check whether its list of instance types changes, and name the types in the requirements"
         }
         "CapacityReservationDrift" => {
             "the nodes are not in the reservations that the node class selects: compare `status.capacityReservations` with the reservation of an instance"
         }
         "PlacementGroupDrift" => "the nodes are not in the placement group that the node class selects",
         _ => {
-            "the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims"
+            "the reason is in the line `marking drifted`, at the log level `debug`, and in the condition `Drifted` of the NodeClaims"
         }
     }
 }
@@ -82,11 +85,11 @@ fn usual(reason: &str) -> &'static str {
 /// A NodeClaim that drifted.
 struct Mark<'h> {
     life: &'h Life,
-    said: &'h Said,
+    record: &'h Record,
     at: Time,
-    /// How many before it drifted, each made after the one before.
+    /// Number of drifted NodeClaims before it, each created after the one before, and itself.
     generation: usize,
-    /// How long after its making it drifted; none where that is not known or too long.
+    /// Time from its creation to its drift; `None` if it is unknown or too long.
     age: Option<i64>,
 }
 
@@ -94,20 +97,21 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let mut groups: BTreeMap<(&str, &str), Vec<Mark<'_>>> = BTreeMap::new();
     for life in history.lives.all() {
         for drift in &life.drifts {
-            let Some(at) = drift.said.time else { continue };
+            let Some(at) = drift.record.time else { continue };
             let age = life.born.and_then(|born| at.since(born)).filter(|age| (0..=WITHIN).contains(age));
-            let mark = Mark { life, said: &drift.said, at, generation: 1, age };
+            let mark = Mark { life, record: &drift.record, at, generation: 1, age };
             groups.entry((life.pool(), &drift.reason)).or_default().push(mark);
         }
     }
     for ((pool, reason), mut marks) in groups {
-        marks.sort_by_key(|mark| (mark.at, mark.said.at));
+        marks.sort_by_key(|mark| (mark.at, mark.record.at));
         count_generations(&mut marks);
         found.extend(judge(cluster, history, pool, reason, &marks));
     }
 }
 
-/// A NodeClaim is one generation after the last that drifted before it was made. The marks are in the order of time.
+/// Sets the generation of each NodeClaim: one more than the last one that drifted before it was created. The marks are
+/// sorted by time.
 fn count_generations(marks: &mut [Mark<'_>]) {
     // The highest generation up to each mark, with its time.
     let mut highest: Vec<(Time, usize)> = Vec::with_capacity(marks.len());
@@ -134,7 +138,7 @@ fn judge(
         return born_drifted(cluster, history, pool, reason, marks);
     };
     let youngest = again.iter().filter_map(|mark| mark.age).min()?;
-    // A spec that is changed by hand, or a reason that is not told.
+    // The user may change a spec twice, and an unknown reason may be such a change.
     let is_of_spec = matches!(reason, "" | "NodePoolDrifted" | "NodeClassDrift" | "RequirementsDrifted");
     let confidence = match generations {
         3 if is_of_spec => Confidence::Likely,
@@ -145,7 +149,7 @@ fn judge(
     };
     let because = if reason.is_empty() { String::new() } else { format!(" (`{reason}`)") };
     let message = format!(
-        "the nodes of the NodePool `{pool}` drift as soon as they are replaced{because}: {generations} generations one after the other, the youngest {} after it was made",
+        "the nodes of the NodePool `{pool}` drift as soon as they are replaced{because}: {generations} generations in a row, the youngest {} after its creation",
         duration(youngest)
     );
     // One line of each generation.
@@ -157,11 +161,11 @@ fn judge(
     }
     let quotes = one_each.iter().flat_map(|mark| {
         let made = mark.life.created.as_ref().filter(|_| mark.generation > 1);
-        [made, Some(mark.said)]
+        [made, Some(mark.record)]
     });
     let lives = || again.iter().map(|mark| &*mark.life.name);
     let help = match reason {
-        "" => format!("{}; replaced were {}", usual(reason), names(lives())),
+        "" => format!("{}; the replaced nodes are {}", usual(reason), names(lives())),
         _ => usual(reason).to_owned(),
     };
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
@@ -175,8 +179,8 @@ fn judge(
     Some(draft.done())
 }
 
-/// Nodes that drift within minutes of their making, and no others with them: they never were what is asked for. It takes
-/// a reason that only what was launched can give.
+/// NodeClaims that drift within minutes of their creation, without older ones: they never matched. This needs a reason that
+/// depends only on the launched instance.
 fn born_drifted(
     cluster: usize,
     history: &History,
@@ -190,7 +194,7 @@ fn born_drifted(
     }
     let first = marks.first()?;
     let message = format!(
-        "the node of {} drifted {} after it was made (`{reason}`): it never was what its node class asks for, and its replacement will not be either",
+        "the node of {} drifted {} after its creation (`{reason}`): it never matched its node class, and its replacement will not match either",
         names(marks.iter().map(|mark| &*mark.life.name)),
         duration(first.age?)
     );
@@ -200,7 +204,7 @@ fn born_drifted(
         .objects("NodePool", [pool])
         .objects("EC2NodeClass", history.classes_of([pool]))
         .objects("NodeClaim", marks.iter().map(|mark| &*mark.life.name))
-        .quote(cluster, [first.life.launched.as_ref(), first.life.initialised.as_ref(), Some(first.said)]);
+        .quote(cluster, [first.life.launched.as_ref(), first.life.initialised.as_ref(), Some(first.record)]);
     Some(draft.done())
 }
 
@@ -211,7 +215,7 @@ mod tests {
     use super::super::testing::{found, verdict};
     use super::CORRELATION;
 
-    /// A NodeClaim that is made at a minute and drifts some minutes later.
+    /// A NodeClaim that is created at a minute and drifts some minutes later.
     fn life(name: &str, made: u32, drifts: u32, reason: &str) -> String {
         format!(
             "{made}:00 disruption: created nodeclaim {{'claim': 'default-{name}', 'NodePool': {{'name': 'default'}}}}\n\
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn replacements_that_drift_in_turn_are_a_loop() {
+    fn repeatedly_drifting_replacements_are_a_loop() {
         let log = [
             life("aaaaa", 0, 2, "SecurityGroupDrift"),
             life("bbbbb", 3, 5, "SecurityGroupDrift"),
@@ -228,8 +232,8 @@ mod tests {
         ]
         .concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error certain x2: the nodes of the NodePool `default` drift as soon as they are replaced (`SecurityGroupDrift`): 3 generations one after the other, the youngest 2 minutes after it was made
-          help: something else changes the security groups of the instances, such as Firewall Manager, or the launch template is that of another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance
+        error certain x2: the nodes of the NodePool `default` drift as soon as they are replaced (`SecurityGroupDrift`): 3 generations in a row, the youngest 2 minutes after its creation
+          help: another tool changes the security groups of the instances, such as Firewall Manager, or the launch template belongs to another cluster with the same name: compare `status.securityGroups` of the node class with the groups of an instance
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
           lines: 2, 3, 4, 5, 6
         ");
@@ -240,7 +244,7 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, &life("aaaaa", 0, 20, "SubnetDrift")), "");
         // A NodePool may be changed twice in an hour.
         assert_eq!(verdict(&CORRELATION, &two.replace("SubnetDrift", "NodePoolDrifted")), "");
-        // And what drifts for one reason, then for another, was changed in two ways.
+        // Drift for one reason and then another means two changes.
         assert_eq!(
             verdict(
                 &CORRELATION,
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_no_loop() {
+    fn ignores_a_wave_of_drift() {
         let mut log = String::new();
         for name in ["aaaaa", "bbbbb", "ccccc", "ddddd"] {
             writeln!(log, "30:00 DEBUG nodeclaim.disruption: marking drifted {{'claim': 'default-{name}', 'reason': 'AMIDrift'}}").unwrap();
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_info_log_takes_a_generation_more() {
+    fn needs_one_more_generation_in_an_info_log() {
         let turn = |name: &str, next: &str, minute: u32| {
             format!(
                 "{minute}:00 disruption: disrupting node(s) {{'reason': 'drifted', 'disrupted-nodes': [{{'Node': {{'name': 'ip-{name}'}}, 'NodeClaim': {{'name': 'default-{name}'}}}}]}}\n\
@@ -275,8 +279,8 @@ mod tests {
         };
         let log = [turn("aaaaa", "bbbbb", 1), turn("bbbbb", "ccccc", 4), turn("ccccc", "ddddd", 7)].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error likely x2: the nodes of the NodePool `default` drift as soon as they are replaced: 3 generations one after the other, the youngest 2 minutes after it was made
-          help: the reason is in the line `marking drifted`, which is written at the log level `debug`, and in the condition `Drifted` of the NodeClaims; replaced were `default-bbbbb`, `default-ccccc`
+        error likely x2: the nodes of the NodePool `default` drift as soon as they are replaced: 3 generations in a row, the youngest 2 minutes after its creation
+          help: the reason is in the line `marking drifted`, at the log level `debug`, and in the condition `Drifted` of the NodeClaims; the replaced nodes are `default-bbbbb`, `default-ccccc`
           objects: NodePool/default, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
           lines: 1, 2, 3, 4, 5
         ");
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_1_2_nodes_are_named_in_words() {
+    fn reads_nodes_from_messages_up_to_1_2() {
         let turn = |node: u32, next: u32, minute: u32| {
             format!(
                 "{minute}:00 disruption: disrupting nodeclaim(s) via replace, terminating 1 nodes (3 pods) ip-10-0-0-{node}.ec2.internal/c5.large/spot and replacing with spot node from types c5.large {{'command-id': 'c', 'reason': 'drifted'}}\n\
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_tell_it_too() {
+    fn conditions_show_the_loop() {
         let status = |name: &str, made: u32| {
             format!(
                 "{made}:00 condition NodeClaim/default-{name} Launched=True Launched\n\

@@ -1,13 +1,14 @@
-//! Instances of one cluster that the controller of another collects.
+//! Instances of one cluster that the controller of another cluster terminates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Correlation;
+use super::correlation::Correlation;
 use super::draft::{Draft, duration, names};
-use crate::history::{Cause, Collected, History, Life, Maker, Said, gap};
-use crate::vocabulary::When;
+use crate::diagnosis::Diagnosis;
+use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };
@@ -17,20 +18,22 @@ static SYMPTOM: Symptom = Symptom {
     severity: lint::finding::Severity::Error,
     summary: "the controller of another cluster terminates this cluster's instances",
     says: "the controller of another cluster terminates this cluster's instances",
-    remedy: "give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`",
+    remedy: "give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`",
     cause: "\
-The provider terminates every instance that is tagged with its cluster's name, is older than half a minute and belongs to no
-NodeClaim of its own API server. Where two clusters of an account and region run under one name, each takes the other's nodes for
-its own leftovers: they vanish half a minute to two and a half minutes after their launch, are replaced, and vanish again.
+The provider terminates every instance that has the tag with its cluster name, is older than half a minute and belongs
+to no NodeClaim in its own API server. If two clusters of an account and region use one name, each treats the other's
+nodes as its own leftovers: they disappear half a minute to two and a half minutes after their launch, are replaced,
+and disappear again.
 
-The collector says `garbage collected cloudprovider instance` at `DEBUG`; its victim sees an instance that is gone: `garbage
-collecting nodeclaim with no cloudprovider representation` (`DEBUG`), or `initiating delete from interruption message` with the kind
-`instance_terminated`.
+The collecting controller logs `garbage collected cloudprovider instance` at `DEBUG`. The victim notices that the
+instance is gone: `garbage collecting nodeclaim with no cloudprovider representation` (`DEBUG`), or `initiating delete
+from interruption message` with the kind `instance_terminated`.
 
-Certain: an instance of one cluster is collected in the log of another (give the clusters' files as two `--cluster`). Likely: several
-nodes, or one that is not spot, vanish within minutes of their launch, later than the half minute in which a launch that
-fails is over; or a log that collects instances it never launched, whose Nodes it does not have. Possible: one such instance, many that vanish at once, or, from an
-`INFO` log, nodes that are deleted within minutes again and again without a reason.",
+Certain: the log of one cluster collects an instance of another (pass the files of the clusters with one `--cluster`
+each). Likely: several nodes, or one that is not spot, disappear within minutes of their launch, but after the half
+minute in which a failed launch ends; or a log collects instances that it never launched and whose Nodes it does not
+have. Possible: one such instance, many that disappear together, or, in an `INFO` log, nodes that are repeatedly
+deleted within minutes without a reason.",
     rules: &[
         "cluster-name-shared",
         "cluster-name-mismatch",
@@ -49,14 +52,14 @@ fails is over; or a log that collects instances it never launched, whose Nodes i
     ],
 };
 
-/// An instance is left alone for half a minute after its launch; one that is gone before failed by itself, as with a key of
-/// EBS that may not be used.
+/// The collector ignores an instance for half a minute after its launch. An instance that disappears earlier failed by itself,
+/// for example because its EBS key cannot be used.
 const SPARED: i64 = 28_000;
-/// The collector passes every two minutes, the victim too, and waits for the node to be unready.
+/// Both controllers collect every two minutes, and the victim also waits until the node is not ready.
 const FRESH: i64 = 6 * 60_000;
-/// What vanishes within a pass vanishes at once.
+/// Instances that disappear within one pass of the collector disappear together.
 const PASS: i64 = 150_000;
-/// So many at once are no accident.
+/// Number of instances that do not disappear together by accident.
 const MANY: usize = 3;
 
 fn find(histories: &[History], found: &mut Vec<Diagnosis>) {
@@ -72,14 +75,14 @@ fn find(histories: &[History], found: &mut Vec<Diagnosis>) {
     }
 }
 
-/// What is certain of a cluster.
+/// Certain findings about a cluster.
 #[derive(Clone, Default)]
 struct Explained {
     is_victim: bool,
     is_collector: bool,
 }
 
-/// Instances that one cluster launched and another collected.
+/// Finds instances that one cluster launched and another terminated.
 fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Diagnosis>) {
     if histories.iter().all(|history| history.collected.is_empty()) {
         return;
@@ -95,7 +98,7 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
         }
     }
     for ((victim, collector), mut pairs) in pairs {
-        pairs.sort_by_key(|(_, collected)| collected.said.key());
+        pairs.sort_by_key(|(_, collected)| collected.record.key());
         if let Some(explained) = explained.get_mut(victim) {
             explained.is_victim = true;
         }
@@ -110,15 +113,13 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
             "the controller of another cluster of this input terminated {} of this cluster, {}{}",
             if pairs.len() == 1 { "an instance".to_owned() } else { format!("{} instances", pairs.len()) },
             names(pairs.iter().map(|(owner, _)| owner.provider_id)),
-            shared
-                .map(|(name, ..)| format!(": both run under the cluster name `{name}`"))
-                .unwrap_or_default()
+            shared.map(|(name, ..)| format!(": both use the cluster name `{name}`")).unwrap_or_default()
         );
         let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
             .count(pairs.len() as u64)
             .span(
-                pairs.first().and_then(|(_, collected)| collected.said.time),
-                pairs.last().and_then(|(_, collected)| collected.said.time),
+                pairs.first().and_then(|(_, collected)| collected.record.time),
+                pairs.last().and_then(|(_, collected)| collected.record.time),
             )
             .objects("NodeClaim", pairs.iter().filter_map(|(owner, _)| owner.life).map(|life| &*life.name));
         for (owner, collected) in pairs.iter().take(2) {
@@ -126,7 +127,7 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
             draft = draft
                 .quote(victim, own)
                 .quote(victim, [owner.node])
-                .quote(collector, [Some(&collected.said)]);
+                .quote(collector, [Some(&collected.record)]);
         }
         if let Some((_, own, others)) = shared {
             draft = draft.quote(victim, [Some(own)]).quote(collector, [Some(others)]);
@@ -135,34 +136,34 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
     }
 }
 
-/// What shows that an instance is of a cluster.
+/// Evidence that an instance belongs to a cluster.
 #[derive(Clone, Copy)]
 struct Owner<'h> {
     provider_id: &'h str,
     life: Option<&'h Life>,
-    node: Option<&'h Said>,
+    node: Option<&'h Record>,
 }
 
-/// The instances of a cluster: those of its NodeClaims and of its Nodes.
+/// The instances of a cluster: of its NodeClaims and of its Nodes.
 fn owners(history: &History) -> impl Iterator<Item = Owner<'_>> {
     let of_claims = history.lives.all().filter(|life| !life.provider_id.is_empty());
     let claimed =
         of_claims.map(|life| Owner { provider_id: &life.provider_id, life: Some(life), node: None });
     let claimed_ids: BTreeSet<&str> = history.lives.all().map(|life| &*life.provider_id).collect();
     let alone = history.nodes.iter().filter(move |(id, _)| !claimed_ids.contains(&***id));
-    claimed.chain(alone.map(|(id, node)| Owner { provider_id: id, life: None, node: Some(&node.said) }))
+    claimed.chain(alone.map(|(id, node)| Owner { provider_id: id, life: None, node: Some(&node.record) }))
 }
 
-/// A name under which the controllers of both know their cluster, with the lines that tell it.
-fn shared_name<'h>(one: &'h History, other: &'h History) -> Option<(&'h str, &'h Said, &'h Said)> {
+/// A cluster name that both clusters use, with the lines that show it.
+fn shared_name<'h>(one: &'h History, other: &'h History) -> Option<(&'h str, &'h Record, &'h Record)> {
     one.cluster_names.iter().find_map(|(name, own)| Some((&**name, own, other.cluster_names.get(name)?)))
 }
 
-/// Nodes that vanish without a word of why.
+/// Finds nodes that disappear without a reason.
 fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Diagnosis> {
-    let mut vanished: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
-    vanished.sort_by_key(|life| fate(life).map(Said::key));
-    let fresh: Vec<_> = vanished
+    let mut lost: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
+    lost.sort_by_key(|life| fate(life).map(Record::key));
+    let fresh: Vec<_> = lost
         .iter()
         .copied()
         .filter(|life| age(life).is_some_and(|age| (SPARED..=FRESH).contains(&age)))
@@ -171,7 +172,7 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
         [_, _, ..] => (fresh, Confidence::Likely),
         [one] if &*one.capacity_type != "spot" => (fresh, Confidence::Likely),
         [_] => (fresh, Confidence::Possible),
-        [] => match at_once(&vanished) {
+        [] => match at_once(&lost) {
             Some(together) => (together, Confidence::Possible),
             None => (unexplained(history)?, Confidence::Possible),
         },
@@ -180,20 +181,20 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
     let shared = others.find_map(|(at, other)| Some((at, shared_name(history, other)?)));
     let youngest = lives.iter().filter_map(|life| age(life)).min();
     let message = format!(
-        "{} of this cluster vanished without this controller having ended {}{}{}",
+        "{} of this cluster disappeared, and this controller did not terminate {}{}{}",
         if lives.len() == 1 { "an instance".to_owned() } else { format!("{} instances", lives.len()) },
         if lives.len() == 1 { "it" } else { "them" },
         youngest.map(|age| format!(", {} after launch", duration(age))).unwrap_or_default(),
         match shared {
-            Some((_, (name, ..))) => format!(", and another cluster runs under the same name, `{name}`"),
-            None => ": as when the controller of another cluster with the same name collects them".to_owned(),
+            Some((_, (name, ..))) => format!(", and another cluster uses the same name, `{name}`"),
+            None => ": the controller of another cluster with the same name may terminate them".to_owned(),
         }
     );
     let mut help = SYMPTOM.remedy.to_owned();
     if !history.has_debug && history.has_log {
-        help.push_str("; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` tells it, and in the log of the other cluster `garbage collected cloudprovider instance`");
+        help.push_str("; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` shows it, and in the log of the other cluster `garbage collected cloudprovider instance`");
     } else {
-        help.push_str("; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` settles it");
+        help.push_str("; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` confirms it");
     }
     let quotes = lives.iter().take(2).flat_map(|life| {
         [life.launched.as_ref(), life.registered.as_ref(), life.lost.as_ref(), life.deleted.as_ref()]
@@ -213,31 +214,32 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
     Some(draft.done())
 }
 
-/// What was said of an instance that is gone, where nothing else explains it.
-fn fate(life: &Life) -> Option<&Said> {
+/// The message that an instance is gone, if no other message explains it.
+fn fate(life: &Life) -> Option<&Record> {
     let lost = life.lost.as_ref()?;
-    // A cause that was told before explains it; one that was told after does not, but for what EC2 itself says.
-    let tells = |(cause, said): &(Cause, Said)| *cause == Cause::Interrupted || said.key() <= lost.key();
+    // An earlier reason explains it. A later one does not, except a notice of EC2 itself.
+    let tells =
+        |(cause, record): &(Cause, Record)| *cause == Cause::Interrupted || record.key() <= lost.key();
     let explained = life.cause.as_ref().is_some_and(tells)
-        || life.timed_out.as_ref().is_some_and(|said| said.key() <= lost.key())
+        || life.timed_out.as_ref().is_some_and(|record| record.key() <= lost.key())
         || life.launch_failed.is_some();
     (!explained).then_some(lost)
 }
 
-/// What was said of it last.
-fn ending(life: &Life) -> Option<&Said> {
+/// The last message about an instance that is gone.
+fn ending(life: &Life) -> Option<&Record> {
     fate(life).or(life.deleted.as_ref())
 }
 
-/// How long after its launch an instance was gone.
+/// Time from the launch of an instance to its disappearance.
 fn age(life: &Life) -> Option<i64> {
     gap(life.launched.as_ref(), ending(life))
 }
 
-/// Several that vanish within one pass of the collector.
-fn at_once<'h>(vanished: &[&'h Life]) -> Option<Vec<&'h Life>> {
+/// Several nodes that disappear within one pass of the collector.
+fn at_once<'h>(lost: &[&'h Life]) -> Option<Vec<&'h Life>> {
     let late = |life: &&&Life| age(life).is_none_or(|age| age > SPARED) && &*life.capacity_type != "spot";
-    let old: Vec<_> = vanished.iter().filter(late).copied().collect();
+    let old: Vec<_> = lost.iter().filter(late).copied().collect();
     let together = old.windows(MANY).find(|window| {
         let (first, last) =
             (window.first().and_then(|life| fate(life)), window.last().and_then(|life| fate(life)));
@@ -246,25 +248,25 @@ fn at_once<'h>(vanished: &[&'h Life]) -> Option<Vec<&'h Life>> {
     together.map(<[_]>::to_vec)
 }
 
-/// In an `INFO` log: nodes that joined and were deleted within minutes, each made when the one before had gone.
+/// In an `INFO` log: nodes that joined and were deleted within minutes, each created after the one before was gone.
 fn unexplained(history: &History) -> Option<Vec<&Life>> {
     if history.has_debug || !history.has_log {
         return None;
     }
     let short = |life: &&Life| {
-        let told = life.cause.is_some()
+        let explained = life.cause.is_some()
             || life.timed_out.is_some()
             || life.launch_failed.is_some()
             || life.taint_missing.is_some();
         let lived = gap(life.launched.as_ref(), life.deleted.as_ref());
-        !told
+        !explained
             && life.maker != Maker::Disruption
             && life.registered.is_some()
             && lived.is_some_and(|lived| (SPARED..=FRESH).contains(&lived))
     };
     let mut lives: Vec<_> = history.lives.all().filter(short).collect();
     lives.sort_by_key(|life| life.born);
-    let deleted = |life: &Life| life.deleted.as_ref().and_then(|said| said.time);
+    let deleted = |life: &Life| life.deleted.as_ref().and_then(|record| record.time);
     let mut generations = 0;
     let mut last = None;
     for life in &lives {
@@ -273,12 +275,12 @@ fn unexplained(history: &History) -> Option<Vec<&Life>> {
             last = Some(deleted(life));
         }
     }
-    // Spot instances go by themselves more often.
+    // Spot instances disappear more often without another cause.
     let enough = if lives.iter().any(|life| &*life.capacity_type == "spot") { MANY } else { MANY - 1 };
     (generations >= enough).then_some(lives)
 }
 
-/// A controller that collects what it never launched.
+/// Finds a controller that terminates instances that it never launched.
 fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
     if history.collected.is_empty() {
         return None;
@@ -290,7 +292,7 @@ fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
         .iter()
         .filter(|(id, one)| !one.had_node && !own(id) && !launched.contains(&***id))
         .collect();
-    foreign.sort_by_key(|(_, one)| one.said.key());
+    foreign.sort_by_key(|(_, one)| one.record.key());
     let confidence = match foreign.len() {
         0 => return None,
         1 => Confidence::Possible,
@@ -298,24 +300,24 @@ fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
     };
     let name = history.cluster_names.iter().next();
     let message = format!(
-        "this controller terminated {} that it never launched, {}: as when another cluster runs under the same name{}",
+        "this controller terminated {} that it never launched, {}: another cluster may use the same name{}",
         if foreign.len() == 1 { "an instance".to_owned() } else { format!("{} instances", foreign.len()) },
         names(foreign.iter().map(|(id, _)| &***id)),
         name.map(|(name, _)| format!(", `{name}`")).unwrap_or_default()
     );
     let help = format!(
-        "see in which cluster these instances were launched: `launched nodeclaim` with the same `provider-id` in its log settles it; {}",
+        "find out which cluster launched these instances: its log has `launched nodeclaim` with the same `provider-id`; {}",
         SYMPTOM.remedy
     );
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
         .count(foreign.len() as u64)
         .span(
-            foreign.first().and_then(|(_, one)| one.said.time),
-            foreign.last().and_then(|(_, one)| one.said.time),
+            foreign.first().and_then(|(_, one)| one.record.time),
+            foreign.last().and_then(|(_, one)| one.record.time),
         )
-        .quote(cluster, foreign.iter().take(3).map(|(_, one)| Some(&one.said)))
-        .quote(cluster, [name.map(|(_, said)| said)]);
+        .quote(cluster, foreign.iter().take(3).map(|(_, one)| Some(&one.record)))
+        .quote(cluster, [name.map(|(_, record)| record)]);
     Some(draft.done())
 }
 
@@ -346,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn both_logs_leave_no_doubt() {
+    fn is_certain_with_both_logs() {
         let victim = [node("aaaaa", 0), gone("aaaaa", "2:50")].concat();
         let collector = [
             "0:01 DEBUG : hydrated launch template cache {'tag-key': 'eks:eks-cluster-name', 'tag-value': 'prod'}\n".to_owned(),
@@ -355,35 +357,35 @@ mod tests {
         .concat();
         insta::assert_snapshot!(found_in(&CORRELATION, &[&victim, &collector]), @"
         error certain x1: the controller of another cluster of this input terminated an instance of this cluster, `aws:///eu-west-1a/i-aaaaa`
-          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`
           objects: NodeClaim/default-aaaaa
           lines: 0:2, 1:2, 0:4
         ");
-        // The same instance in one log is a launch that was lost, and a Node that was there makes it the own one.
+        // The same instance in one log is a lost launch, and an existing Node shows that it is the cluster's own instance.
         assert_eq!(verdict(&CORRELATION, &[node("aaaaa", 0), collected("aaaaa", "1:10")].concat()), "");
     }
 
     #[test]
-    fn a_victim_alone_makes_it_likely() {
+    fn is_likely_with_the_log_of_the_victim() {
         let log = [node("aaaaa", 0), gone("aaaaa", "2:50"), node("bbbbb", 3), gone("bbbbb", "5:10")].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error likely x2: 2 instances of this cluster vanished without this controller having ended them, 2 minutes after launch: as when the controller of another cluster with the same name collects them
-          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` settles it
+        error likely x2: 2 instances of this cluster disappeared, and this controller did not terminate them, 2 minutes after launch: the controller of another cluster with the same name may terminate them
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`; in the log of the other cluster, at the log level `debug`, `garbage collected cloudprovider instance` with the same `provider-id` confirms it
           objects: NodeClaim/default-aaaaa, NodeClaim/default-bbbbb
           lines: 2, 3, 4, 6, 7, 8
         ");
         let spot = [node("aaaaa", 0), gone("aaaaa", "2:50")].concat().replace("on-demand", "spot");
         assert_eq!(verdict(&CORRELATION, &spot), "error possible");
-        let told = "1:20 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'instance_terminated', 'queue': 'prod'}\n";
-        assert_eq!(verdict(&CORRELATION, &[node("aaaaa", 0), told.to_owned()].concat()), "error likely");
+        let explained = "1:20 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'instance_terminated', 'queue': 'prod'}\n";
+        assert_eq!(verdict(&CORRELATION, &[node("aaaaa", 0), explained.to_owned()].concat()), "error likely");
     }
 
     #[test]
-    fn a_collector_alone_makes_it_likely() {
+    fn is_likely_with_the_log_of_the_collector() {
         let log = [collected("aaaaa", "0:10"), collected("bbbbb", "2:10")].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error likely x2: this controller terminated 2 instances that it never launched, `aws:///eu-west-1a/i-aaaaa`, `aws:///eu-west-1a/i-bbbbb`: as when another cluster runs under the same name
-          help: see in which cluster these instances were launched: `launched nodeclaim` with the same `provider-id` in its log settles it; give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`
+        error likely x2: this controller terminated 2 instances that it never launched, `aws:///eu-west-1a/i-aaaaa`, `aws:///eu-west-1a/i-bbbbb`: another cluster may use the same name
+          help: find out which cluster launched these instances: its log has `launched nodeclaim` with the same `provider-id`; give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`
           objects: 
           lines: 1, 2
         ");
@@ -393,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_info_log_tells_it_by_nodes_that_go_again_and_again() {
+    fn is_possible_with_repeated_losses_in_an_info_log() {
         let deleted = |name: &str, time: &str| {
             format!("{time} nodeclaim.lifecycle: deleted nodeclaim {{'claim': 'default-{name}'}}\n")
         };
@@ -402,8 +404,8 @@ mod tests {
         };
         let log = [turn("aaaaa", 0), turn("bbbbb", 3), turn("ccccc", 6)].concat();
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error possible x3: 3 instances of this cluster vanished without this controller having ended them, 2 minutes after launch: as when the controller of another cluster with the same name collects them
-          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` on instances of that name only; CloudTrail names the role that called `TerminateInstances`; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` tells it, and in the log of the other cluster `garbage collected cloudprovider instance`
+        error possible x3: 3 instances of this cluster disappeared, and this controller did not terminate them, 2 minutes after launch: the controller of another cluster with the same name may terminate them
+          help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`; at the log level `debug` the line `garbage collecting nodeclaim with no cloudprovider representation` shows it, and in the log of the other cluster `garbage collected cloudprovider instance`
           objects: NodeClaim/default-aaaaa, NodeClaim/default-bbbbb, NodeClaim/default-ccccc
           lines: 2, 3, 4, 6, 7, 8
         ");
@@ -411,7 +413,7 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, &two), "error possible");
         assert_eq!(verdict(&CORRELATION, &two.replace("on-demand", "spot")), "");
         assert_eq!(verdict(&CORRELATION, &turn("aaaaa", 0)), "");
-        // A pool that is deleted takes all its nodes at once.
+        // A deleted NodePool removes all its nodes at once.
         let at_once = [
             node("aaaaa", 0),
             node("bbbbb", 0),
@@ -424,13 +426,13 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_by_itself_is_left_alone() {
+    fn ignores_instances_with_another_cause() {
         for end in [
-            // A spot interruption is followed by the end of the instance.
+            // After a spot interruption the instance stops.
             "1:50 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'spot_interrupted'}\n3:50 DEBUG nodeclaim.garbagecollection: garbage collecting nodeclaim with no cloudprovider representation {'claim': 'default-aaaaa'}",
-            // A key of EBS that may not be used ends an instance within seconds.
+            // An EBS key that cannot be used ends an instance within seconds.
             "0:12 interruption: initiating delete from interruption message {'claim': 'default-aaaaa', 'messageKind': 'instance_terminated'}",
-            // Long after its launch, one instance may fail.
+            // Long after its launch, a single instance may fail.
             "3:20:00 DEBUG nodeclaim.garbagecollection: garbage collecting nodeclaim with no cloudprovider representation {'claim': 'default-aaaaa'}",
         ] {
             assert_eq!(verdict(&CORRELATION, &format!("{}{end}\n", node("aaaaa", 0))), "", "{end}");

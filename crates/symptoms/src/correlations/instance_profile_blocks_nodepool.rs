@@ -1,13 +1,14 @@
-//! NodePools that are passed over because the instance profile of their node class is none.
+//! NodePools that are ignored because the instance profile of their node class does not exist.
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use super::{Correlation, each};
 use lint::finding::Severity;
 use values::arn;
+use crate::diagnosis::Diagnosis;
 use crate::history::{History, Profile};
-use crate::vocabulary::When;
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -16,17 +17,19 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "instance-profile-blocks-nodepool",
     severity: Severity::Error,
-    summary: "NodePools are passed over because EC2 does not find the instance profile of their node class",
-    says: "NodePools are passed over because EC2 does not find the instance profile of their node class",
-    remedy: "write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role",
+    summary: "NodePools are ignored because EC2 does not find the instance profile of their node class",
+    says: "NodePools are ignored because EC2 does not find the instance profile of their node class",
+    remedy: "write the bare name of an existing instance profile into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role",
     cause: "\
-`spec.instanceProfile` is a name, and is copied into the status without being looked up. From 1.3.1 on a trial launch fails on an ARN
-or a name that EC2 does not know; Karpenter takes that for a profile that is not there yet, waits, and says nothing of it. The node
-class stays `Unknown`, its NodePools are not ready, and all that the log says is `ignoring nodepool, not ready`.
+`spec.instanceProfile` is a name, which Karpenter copies into the status without looking it up. From 1.3.1 on a
+dry-run launch fails for an ARN or a name that EC2 does not know. Karpenter assumes that the profile does not exist
+yet, waits, and logs nothing. The node class stays `Unknown`, its NodePools are not ready, and the log only says
+`ignoring nodepool, not ready`.
 
-Certain: the log passes a NodePool over, and its node class in the input names an ARN, or the description of a node class says both that
-it does and that it is not decided. Likely: the description says that alone; the NodePool is not in the input and the
-one node class that is there names an ARN; or NodeClaims wait for a node class of which only `ValidationSucceeded` is `Unknown`.",
+Certain: the log ignores a NodePool, and its node class in the input has an ARN; or `kubectl describe` of a node class
+shows both the ARN and the undecided validation. Likely: `kubectl describe` shows only the undecided validation; the
+NodePool is not in the input and the only node class in it has an ARN; or NodeClaims wait for a node class of which
+only `ValidationSucceeded` is `Unknown`.",
     rules: &["instance-profile-is-arn", "status-contradiction"],
     messages: &[],
     when: When::Correlated,
@@ -50,46 +53,47 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         _ => None,
     };
     let pools = || history.unready_pools.keys().map(|pool| &**pool);
-    let unready = || history.unready_pools.values().map(|told| &told.first);
+    let unready = || history.unready_pools.values().map(|repeated| &repeated.first);
     if let Some((_, class, profile)) = blocked.first().copied() {
         let blocked_pools = || blocked.iter().map(|(pool, ..)| *pool);
-        let told = || blocked_pools().filter_map(|pool| history.unready_pools.get(pool));
+        let ignored = || blocked_pools().filter_map(|pool| history.unready_pools.get(pool));
         let message = format!(
-            "{} passed over: EC2 does not find the instance profile of its node class `{class}`, `{}`, which is an ARN and has to be a name",
-            passed_over(blocked_pools().collect()),
+            "{} ignored: EC2 does not find the instance profile of its node class `{class}`, `{}`, which is an ARN but must be a name",
+            ignored_pools(blocked_pools().collect()),
             profile.value,
         );
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
-            .count(told().map(|told| told.count).sum())
+            .count(ignored().map(|repeated| repeated.count).sum())
             .span(
-                told().filter_map(|told| told.first.time).min(),
-                told().filter_map(|told| told.last.time).max(),
+                ignored().filter_map(|repeated| repeated.first.time).min(),
+                ignored().filter_map(|repeated| repeated.last.time).max(),
             )
             .objects("NodePool", blocked_pools())
             .objects("EC2NodeClass", blocked.iter().map(|(_, class, _)| *class))
-            .quote(cluster, told().map(|told| Some(&told.first)))
-            .quote(cluster, [history.undecided.as_ref(), Some(&profile.said)]);
+            .quote(cluster, ignored().map(|repeated| Some(&repeated.first)))
+            .quote(cluster, [history.undecided.as_ref(), Some(&profile.record)]);
         found.push(draft.done());
     } else if let Some((class, profile)) = history.described_undecided.iter().next() {
         found.push(described(cluster, history, class, profile));
     } else if let Some((class, profile)) = alone() {
         let message = format!(
-            "{} passed over, as where EC2 does not find the instance profile of the node class: that of `{class}` is the ARN `{}`, and has to be a name",
-            passed_over(pools().collect()),
+            "{} ignored, probably because EC2 does not find the instance profile of the node class: `{class}` has the ARN `{}`, which must be a name",
+            ignored_pools(pools().collect()),
             profile.value,
         );
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
             .objects("EC2NodeClass", [&**class])
             .objects("NodePool", pools())
             .quote(cluster, unready().map(Some))
-            .quote(cluster, [history.undecided.as_ref(), Some(&profile.said)]);
+            .quote(cluster, [history.undecided.as_ref(), Some(&profile.record)]);
         found.push(draft.done());
     } else if let Some(undecided) = history.undecided.as_ref().filter(|_| !history.unready_pools.is_empty()) {
         let message = format!(
-            "{} passed over, and of its node class only `ValidationSucceeded` is not decided: as where EC2 does not find the instance profile",
-            passed_over(pools().collect()),
+            "{} ignored, and of its node class only `ValidationSucceeded` is undecided: EC2 may not find the instance profile",
+            ignored_pools(pools().collect()),
         );
-        let help = format!("{}; `kubectl get ec2nodeclass -o yaml` in the input settles it", SYMPTOM.remedy);
+        let help =
+            format!("{}; add `kubectl get ec2nodeclass -o yaml` to the input to confirm it", SYMPTOM.remedy);
         let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
             .help(help)
             .objects("NodePool", pools())
@@ -99,7 +103,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     }
 }
 
-/// A node class that is never decided, as its description says.
+/// A node class that stays undecided according to `kubectl describe`.
 fn described(cluster: usize, history: &History, class: &str, profile: &Profile) -> Diagnosis {
     let value = &*profile.value;
     let reference = arn::Reference::read(value);
@@ -107,13 +111,13 @@ fn described(cluster: usize, history: &History, class: &str, profile: &Profile) 
         arn::Reference::Arn { name, .. } => (
             Confidence::Certain,
             Severity::Error,
-            format!("EC2 does not find its instance profile, `{value}`, which is an ARN and has to be a name"),
+            format!("EC2 does not find its instance profile, `{value}`, which is an ARN but must be a name"),
             format!("write `{name}` into `spec.instanceProfile` of the node class"),
         ),
         _ => (
             Confidence::Likely,
             Severity::Warning,
-            "the trial launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles".to_owned(),
+            "the dry-run launch waits for an instance profile that EC2 does not find, unless the node class is only minutes old or EC2 throttles".to_owned(),
             SYMPTOM.remedy.to_owned(),
         ),
     };
@@ -124,13 +128,13 @@ fn described(cluster: usize, history: &History, class: &str, profile: &Profile) 
         .help(help)
         .objects("EC2NodeClass", [class])
         .objects("NodePool", unready().map(|(pool, _)| &**pool))
-        .quote(cluster, [Some(&profile.said)])
-        .quote(cluster, unready().map(|(_, told)| Some(&told.first)))
+        .quote(cluster, [Some(&profile.record)])
+        .quote(cluster, unready().map(|(_, repeated)| Some(&repeated.first)))
         .done()
 }
 
-/// `the NodePool `a` is`, `the NodePools `a`, `b` are`.
-fn passed_over(pools: Vec<&str>) -> String {
+/// Subject of a sentence: `the NodePool `a` is`, `the NodePools `a`, `b` are`.
+fn ignored_pools(pools: Vec<&str>) -> String {
     let (word, verb) = if pools.len() == 1 { ("NodePool", "is") } else { ("NodePools", "are") };
     format!("the {word} {} {verb}", names(pools))
 }
@@ -154,11 +158,11 @@ mod tests {
     const POOL: &str = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {spec: {nodeClassRef: {name: default}}}}\n---\n";
 
     #[test]
-    fn the_node_class_of_the_pool_names_an_arn() {
+    fn is_certain_with_an_arn_in_the_node_class() {
         let arn = class("arn:aws:iam::111122223333:instance-profile/nodes");
         insta::assert_snapshot!(found(&CORRELATION, &format!("{UNREADY}{arn}{POOL}")), @"
-        error certain x2: the NodePool `web` is passed over: EC2 does not find the instance profile of its node class `default`, `arn:aws:iam::111122223333:instance-profile/nodes`, which is an ARN and has to be a name
-          help: write the bare name of an instance profile that exists into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role
+        error certain x2: the NodePool `web` is ignored: EC2 does not find the instance profile of its node class `default`, `arn:aws:iam::111122223333:instance-profile/nodes`, which is an ARN but must be a name
+          help: write the bare name of an existing instance profile into `spec.instanceProfile` of the node class: not its ARN, not its path, not the name of a role
           objects: NodePool/web, EC2NodeClass/default
           lines: 1, 4
         ");
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_not_decided_makes_it_likely() {
+    fn is_likely_with_an_undecided_node_class() {
         for error in [
             "launching nodeclaim, resolving NodeClass readiness, NodeClass is in Ready=Unknown, ValidationSucceeded=Unknown",
             "launching nodeclaim, resolving nodeclass readiness, nodeclass is in Ready=Unknown, ValidationSucceeded=Unknown",

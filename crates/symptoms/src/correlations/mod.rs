@@ -1,5 +1,6 @@
-//! What only several lines together tell, one file each.
+//! Diagnoses from several messages together, one file each.
 
+mod correlation;
 pub mod double_nodeclaim;
 mod draft;
 pub mod drift_loop;
@@ -12,19 +13,9 @@ pub mod registration_taint_absent;
 #[cfg(test)]
 mod testing;
 
-use super::history::History;
-use super::{Diagnosis, Symptom};
+pub use correlation::Correlation;
 
-/// A correlation: what it diagnoses, and how it finds it.
-#[derive(Debug)]
-pub struct Correlation {
-    /// What it diagnoses.
-    pub symptom: &'static Symptom,
-    /// Looks at the histories of all clusters, in their order, and adds what it finds.
-    pub find: fn(&[History], &mut Vec<Diagnosis>),
-}
-
-/// Every correlation, the gravest first.
+/// Every correlation, the most severe first.
 pub const ALL: &[&Correlation] = &[
     &foreign_collection::CORRELATION,
     &nodeclaim_refused_label::CORRELATION,
@@ -35,14 +26,3 @@ pub const ALL: &[&Correlation] = &[
     &drift_loop::CORRELATION,
     &pod_ignored::CORRELATION,
 ];
-
-/// Looks at each cluster by itself.
-fn each(
-    histories: &[History],
-    found: &mut Vec<Diagnosis>,
-    find: impl Fn(usize, &History, &mut Vec<Diagnosis>),
-) {
-    for (cluster, history) in histories.iter().enumerate() {
-        find(cluster, history, found);
-    }
-}

@@ -1,12 +1,13 @@
 //! An instance that never became a node.
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use super::{Correlation, each};
 use lint::finding::Severity;
+use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life, gap};
-use crate::vocabulary::When;
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -17,16 +18,17 @@ static SYMPTOM: Symptom = Symptom {
     severity: Severity::Error,
     summary: "an instance is launched and never becomes a node",
     says: "an instance was launched and never became a node",
-    remedy: "see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data",
+    remedy: "check on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data",
     cause: "\
-Karpenter waits fifteen minutes for the Node of a NodeClaim, then removes the NodeClaim and its instance, and the pods get
-another one that meets the same. No Node appears where the kubelet does not reach the API server or is not let in: the
-node role has no access entry or `aws-auth` mapping, a security group or route is missing, the user data names another
-cluster, a wrong endpoint or certificate, or fails before the kubelet starts.
+Karpenter waits fifteen minutes for the Node of a NodeClaim, then deletes the NodeClaim and its instance, and the pods
+get another instance with the same problem. No Node appears if the kubelet does not reach the API server or is not
+authorised: the node role has no access entry or `aws-auth` mapping, a security group or route is missing, or the user
+data names another cluster, has a wrong endpoint or certificate, or fails before the kubelet starts.
 
-Certain: launched, never registered, and removed for its timeout. That is said at `DEBUG` only; from an `INFO` log it is likely
-where an unregistered NodeClaim is deleted fourteen to twenty-five minutes after its launch, and possible where the log
-ends before that. A status tells it by `Registered` being `Unknown` with the reason `NodeNotFound` for that long.",
+Certain: launched, never registered, and deleted after the timeout. Karpenter logs the timeout only at `DEBUG`. From
+an `INFO` log it is likely if an unregistered NodeClaim is deleted fourteen to twenty-five minutes after its launch,
+and possible if the log ends earlier. A status shows it if `Registered` has been `Unknown` with the reason
+`NodeNotFound` for that long.",
     rules: &[
         "cluster-name-mismatch",
         "bootstrap-argument-ignored",
@@ -44,14 +46,14 @@ ends before that. A status tells it by `Registered` being `Unknown` with the rea
     ],
 };
 
-/// The timeout of registration, with what a clock and a second's rounding may take from it.
+/// The registration timeout, minus clock differences and rounding.
 const TIMEOUT: i64 = 14 * 60_000 + 30_000;
-/// What the removal of the instance may take after it.
+/// Longest time until the instance is removed.
 const REMOVED: i64 = 25 * 60_000;
-/// Nodes join within two minutes; from here on it is worth a look.
+/// Nodes join within two minutes; from here on it is suspicious.
 const LATE: i64 = 5 * 60_000;
 
-const SETTLES: &str = "; at the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) settles it";
+const SETTLES: &str = "; at the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) confirms it";
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let judged = history.lives.all().filter_map(|life| Some((judge(history, life)?, life)));
@@ -76,16 +78,16 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
         },
         if judged.len() == 1 { "a node" } else { "nodes" },
         if is_over {
-            ": no Node appeared until the NodeClaim was removed after 15 minutes"
+            ": no Node appeared until the NodeClaim was deleted after 15 minutes"
         } else {
             " so far"
         },
     );
-    // Where others of the pool join, the cause is no common one.
+    // If other nodes of the NodePool join, the cause is not common to them.
     let mut help = SYMPTOM.remedy.to_owned();
     if joined > 0 {
         help = format!(
-            "{joined} others of the same NodePool joined: look for what this instance does not share, such as its subnet or instance type; {help}"
+            "{joined} other nodes of the same NodePool joined: look for a difference, such as the subnet or instance type; {help}"
         );
     }
     if confidence != Confidence::Certain && !history.has_debug && history.has_log {
@@ -115,7 +117,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     found.push(draft.done());
 }
 
-/// How sure it is that a NodeClaim never got a Node; `None` where it did, or where something else is known of it.
+/// Confidence that a NodeClaim never got a Node; `None` if it did, or if another message explains it.
 fn judge(history: &History, life: &Life) -> Option<Confidence> {
     let has_node = history.nodes.contains_key(&*life.provider_id);
     let other = life.registered.is_some()
@@ -124,14 +126,14 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
         || life.launch_failed.is_some()
         || life.lost.is_some()
         || life.cause.is_some()
-        // The name of its Node is known from registration on.
+        // The name of the Node is known from the registration on.
         || !life.node.is_empty()
         || has_node;
     if other {
         return None;
     }
     if life.timed_out.is_some() {
-        // Up to 1.6 the same line is written of what was never launched.
+        // Up to 1.6 the same line also reports a failed launch.
         return Some(if life.launched.is_some() { Confidence::Certain } else { Confidence::Likely });
     }
     let launched = life.launched.as_ref()?;
@@ -147,13 +149,13 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
     match &life.node_not_found {
         Some(_) if age >= TIMEOUT => Some(Confidence::Likely),
         Some(_) if age >= LATE => Some(Confidence::Possible),
-        // A log that goes on for so long without a word of it: its end may have been cut out.
+        // A log that continues for so long without mentioning it may have a gap.
         None if age >= TIMEOUT => Some(Confidence::Possible),
         _ => None,
     }
 }
 
-/// Nothing of the NodeClaims is in the input, but the NodePool says that they do not register.
+/// The input has no NodeClaims, but the NodePool says that they do not register.
 fn unhealthy(cluster: usize, history: &History) -> Option<Diagnosis> {
     let explained =
         |pool: &str| history.lives.all().any(|life| life.pool() == pool && life.taint_missing.is_some());
@@ -169,7 +171,7 @@ fn unhealthy(cluster: usize, history: &History) -> Option<Diagnosis> {
         .count(pools.len() as u64)
         .objects("NodePool", pools.iter().map(|(pool, _)| &***pool))
         .objects("EC2NodeClass", history.classes_of(pools.iter().map(|(pool, _)| &***pool)))
-        .quote(cluster, pools.iter().map(|(_, said)| Some(*said)));
+        .quote(cluster, pools.iter().map(|(_, record)| Some(*record)));
     Some(draft.done())
 }
 
@@ -184,14 +186,14 @@ mod tests {
 ";
 
     #[test]
-    fn a_timeout_without_a_node_is_certain() {
+    fn is_certain_with_a_timeout_line() {
         let log = format!(
             "{LAUNCHED}15:00 DEBUG nodeclaim.lifecycle: terminating due to registration ttl {{'claim': 'default-abcde', 'ttl': '15m0s'}}\n\
              16:10 nodeclaim.lifecycle: deleted nodeclaim {{'claim': 'default-abcde'}}\n"
         );
         insta::assert_snapshot!(found(&CORRELATION, &log), @"
-        error certain x1: the instance of `default-abcde` was launched and never became a node: no Node appeared until the NodeClaim was removed after 15 minutes
-          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
+        error certain x1: the instance of `default-abcde` was launched and never became a node: no Node appeared until the NodeClaim was deleted after 15 minutes
+          help: check on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
           objects: NodeClaim/default-abcde
           lines: 1, 2, 3, 4
         ");
@@ -199,12 +201,12 @@ mod tests {
             .replace("registration ttl", "timeout")
             .replace("'ttl'", "'reason': 'registration_timeout', 'timeout'");
         assert_eq!(verdict(&CORRELATION, &since_1_7), "error certain");
-        // What was never launched is another story.
+        // A failed launch is another problem.
         assert_eq!(verdict(&CORRELATION, &since_1_7.replace("registration_timeout", "launch_timeout")), "");
     }
 
     #[test]
-    fn an_info_log_tells_it_by_the_time_of_the_deletion() {
+    fn is_likely_from_the_time_of_the_deletion() {
         let deleted = |at: &str| {
             format!("{LAUNCHED}{at} nodeclaim.lifecycle: deleted nodeclaim {{'claim': 'default-abcde'}}\n")
         };
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_joins_late_has_joined() {
+    fn ignores_nodes_that_join_late() {
         let late = "14:10 nodeclaim.lifecycle: registered nodeclaim {'claim': 'default-abcde', 'Node': {'name': 'ip-10-0-1-2'}}\n\
                     40:00 nodeclaim.lifecycle: deleted nodeclaim {'claim': 'default-abcde'}\n";
         assert_eq!(verdict(&CORRELATION, &format!("{LAUNCHED}{late}")), "");
@@ -228,16 +230,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_names_its_node_tells_that_it_had_joined() {
+    fn ignores_nodeclaims_whose_node_is_named() {
         let deleted = "17:00 nodeclaim.lifecycle: deleted nodeclaim {'claim': 'default-abcde', 'Node': {'name': 'ip-10-0-1-2'}}";
         assert_eq!(verdict(&CORRELATION, &format!("{LAUNCHED}{deleted}\n")), "");
-        // Up to 1.0 the name is there and empty.
+        // Up to 1.0 the field exists and is empty.
         let empty = deleted.replace("ip-10-0-1-2", "");
         assert_eq!(verdict(&CORRELATION, &format!("{LAUNCHED}{empty}\n")), "error likely");
     }
 
     #[test]
-    fn what_failed_for_another_reason_is_left_to_that() {
+    fn ignores_nodeclaims_with_another_failure() {
         for line in [
             "14:58 ERROR nodeclaim.lifecycle: Reconciler error {'claim': 'default-abcde', 'error': 'missing required startup taint, karpenter.sh/unregistered'}",
             "0:40 interruption: initiating delete from interruption message {'claim': 'default-abcde', 'messageKind': 'instance_terminated'}",
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_tells_it_by_its_age() {
+    fn judges_a_status_by_its_age() {
         let status = |now: &str| {
             format!(
                 "0:00 condition NodeClaim/default-abcde Launched=True Launched\n\
@@ -267,18 +269,18 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_whose_nodes_do_not_register_says_so() {
+    fn reads_the_condition_of_the_nodepool() {
         let pool = "0:00 condition NodePool/default NodeRegistrationHealthy=False RegistrationFailed: Failed to register node";
         insta::assert_snapshot!(found(&CORRELATION, pool), @"
         error likely x1: the nodes of the NodePool `default` do not register
-          help: see on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
+          help: check on the instance why the kubelet does not join (`journalctl -u kubelet`, `/var/log/cloud-init-output.log`): the access entry or `aws-auth` mapping of the node role, the security groups and routes to the API server, and cluster name, endpoint and certificate in the user data
           objects: NodePool/default
           lines: 1
         ");
     }
 
     #[test]
-    fn where_others_join_it_is_this_instance() {
+    fn lowers_the_severity_if_others_join() {
         let others: String = ["a", "b"]
             .map(|name| {
                 format!("1:00 nodeclaim.lifecycle: registered nodeclaim {{'claim': 'default-{name}'}}\n")
@@ -288,11 +290,11 @@ mod tests {
             "{LAUNCHED}{others}15:50 nodeclaim.lifecycle: deleted nodeclaim {{'claim': 'default-abcde'}}\n"
         );
         assert_eq!(verdict(&CORRELATION, &log), "warning likely");
-        assert!(found(&CORRELATION, &log).contains("2 others of the same NodePool joined"));
+        assert!(found(&CORRELATION, &log).contains("2 other nodes of the same NodePool joined"));
     }
 
     #[test]
-    fn the_age_of_a_description_counts_where_its_dates_tell_none() {
+    fn uses_ages_of_descriptions() {
         let described = "\
 0:03 condition NodeClaim/default-abcde Launched=True Launched
 0:00 condition NodeClaim/default-abcde Registered=Unknown NodeNotFound: Node not registered with cluster

@@ -1,13 +1,14 @@
-//! A NodeClaim that the API server refuses for a label, again and again.
+//! A NodeClaim that the API server repeatedly refuses for a label.
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, names, times};
-use super::{Correlation, each};
 use karpenter::labels::{self, Field};
 use karpenter::release::Releases;
+use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, Refusal};
-use crate::vocabulary::When;
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -16,20 +17,20 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "nodeclaim-refused-label",
     severity: lint::finding::Severity::Error,
-    summary: "the API server refuses NodeClaims for a label that a pod asks for",
+    summary: "the API server refuses NodeClaims for a label that a pod requires",
     says: "the API server refuses NodeClaims for a restricted label",
-    remedy: "take the label out of the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines put it into the NodeClaim",
+    remedy: "remove the label from the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines add it to the NodeClaim",
     cause: "\
-What a pod asks for becomes requirements of the NodeClaim that is made for it. For a label that no NodePool defines, `In` and
-`Exists` never fit, but `NotIn` and `DoesNotExist` do, and go into the NodeClaim; its CRD refuses the domains `karpenter.sh` and
-`karpenter.k8s.aws` but for the known labels, `kubernetes.io/hostname`, and up to 1.8 the domains `kubernetes.io` and `k8s.io`. One
-such pod keeps every pod of the same NodeClaim waiting.
+The requirements of a pod become requirements of its NodeClaim. For a label that no NodePool defines, `In` and
+`Exists` never match, but `NotIn` and `DoesNotExist` do, and Karpenter adds them to the NodeClaim. Its CRD refuses the
+domains `karpenter.sh` and `karpenter.k8s.aws` except for the known labels, `kubernetes.io/hostname`, and up to 1.8
+the domains `kubernetes.io` and `k8s.io`. One such pod keeps every pod of the same NodeClaim waiting.
 
-A waiting pod with such a label in a required term is skipped before it comes to that (`pod-ignored`). So it is a pod that runs
-already and is to be moved, or, from 1.5 on, one with a preferred term. The error names the domain, not the label: the
-pods that carry one are named where they are in the input.
+Karpenter skips a pending pod with such a label in a required term (`pod-ignored`). The pod is therefore one that is
+running and should move, or, from 1.5 on, one with a preferred term. The error names the domain, not the label: the
+diagnosis names the pods with such a label if they are in the input.
 
-Certain: the API server says so.",
+Certain: the API server reports it.",
     rules: &["pod-restricted-label", "restricted-label"],
     messages: &[],
     when: When::Correlated,
@@ -59,37 +60,37 @@ fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) ->
     let releases = refusing(label);
     let what = if label.contains('/') { "label" } else { "label domain" };
     let message = format!(
-        "the API server refused {} NodeClaim for the {what} `{label}`, which releases {releases} restrict{}",
-        if refusal.count == 1 { "a".to_owned() } else { format!("{} a", times(refusal.count)) },
+        "the API server refused a NodeClaim {} for the {what} `{label}`, which releases {releases} restrict{}",
+        times(refusal.repeated.count),
         match carriers.first() {
-            Some(first) => format!(": `{}` of {} `{}` asks for it", first.key, first.kind, first.name),
+            Some(first) => format!(": `{}` of {} `{}` requires it", first.key, first.kind, first.name),
             None => String::new(),
         }
     );
     let open = if releases == Releases::ALL { "" } else { "; from 1.9 on it is allowed" };
     let help = match (&*keys, refusal.by_disruption) {
         ([], true) => format!(
-            "look for node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pods of the nodes that are to be replaced; `kubectl get pods -A -o yaml` in the input names them{open}"
+            "look for node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pods of the nodes to be replaced; add `kubectl get pods -A -o yaml` to the input to see their names{open}"
         ),
         ([], false) if !batched.is_empty() => format!(
             "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in {}{open}",
             names(batched.iter().copied())
         ),
         ([], false) => format!(
-            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the waiting pods; `kubectl get pods -A -o yaml` in the input names them{open}"
+            "look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `{label}` in the pending pods; add `kubectl get pods -A -o yaml` to the input to see their names{open}"
         ),
         (keys, _) => format!(
-            "take {} out of the node affinity, or ask for a label of your own that a NodePool sets{open}",
+            "remove {} from the node affinity, or use your own label that a NodePool sets{open}",
             names(keys.iter().copied())
         ),
     };
     let mut draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .help(help)
-        .count(refusal.count)
-        .span(refusal.first.time, refusal.last.time)
+        .count(refusal.repeated.count)
+        .span(refusal.repeated.first.time, refusal.repeated.last.time)
         .details(keys.iter().copied())
         .details([label])
-        .quote(cluster, [Some(&refusal.first), Some(&refusal.last)]);
+        .quote(cluster, [Some(&refusal.repeated.first), Some(&refusal.repeated.last)]);
     for carrier in &carriers {
         let name = match &*carrier.namespace {
             "" => carrier.name.to_string(),
@@ -103,7 +104,7 @@ fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) ->
     draft.done()
 }
 
-/// The workloads in the input that ask for a label of the domain.
+/// The workloads in the input that require a label of the domain.
 fn carriers<'h>(history: &'h History, label: &str) -> Vec<&'h Labelled> {
     let is_it = |carrier: &&Labelled| {
         &*carrier.key == label
@@ -112,7 +113,7 @@ fn carriers<'h>(history: &'h History, label: &str) -> Vec<&'h Labelled> {
     history.restricted.iter().filter(is_it).collect()
 }
 
-/// The pods of the batches whose NodeClaims were refused, as far as they are named.
+/// The named pods of the batches whose NodeClaims were refused.
 fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
     let batches = refusal.batches.iter().filter_map(|id| history.batches.get(id));
     let mut pods: Vec<_> = batches.flat_map(|batch| batch.pods.iter().map(|pod| &**pod)).collect();
@@ -121,7 +122,7 @@ fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
     pods
 }
 
-/// The releases that refuse what the error names: a label, or any label of a domain.
+/// The releases that refuse the label or domain in the error.
 fn refusing(label: &str) -> Releases {
     let of_domain = format!("{label}/any");
     let key = if label.contains('/') { label } else { &of_domain };
@@ -141,9 +142,9 @@ mod tests {
 ";
 
     #[test]
-    fn a_domain_is_named_with_the_releases_and_the_pods_of_the_batch() {
+    fn names_domain_releases_and_pods_of_the_batch() {
         insta::assert_snapshot!(found(&CORRELATION, REFUSED), @"
-        error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict
+        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict
           help: look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `kubernetes.io` in `shop/web-1`; from 1.9 on it is allowed
           objects: Pod/web-1
           details: kubernetes.io
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workload_that_carries_it_is_named_where_it_is_in_the_input() {
+    fn names_the_workload_with_the_label() {
         let manifest = "\
 ---
 apiVersion: apps/v1
@@ -170,8 +171,8 @@ spec:
 ---
 ";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{REFUSED}{manifest}")), @"
-        error certain x2: the API server refused twice a NodeClaim for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict: `node-role.kubernetes.io/spot` of Deployment `web` asks for it
-          help: take `node-role.kubernetes.io/spot` out of the node affinity, or ask for a label of your own that a NodePool sets; from 1.9 on it is allowed
+        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict: `node-role.kubernetes.io/spot` of Deployment `web` requires it
+          help: remove `node-role.kubernetes.io/spot` from the node affinity, or use your own label that a NodePool sets; from 1.9 on it is allowed
           objects: Deployment/web
           details: node-role.kubernetes.io/spot, kubernetes.io
           lines: 2, 3
@@ -179,7 +180,7 @@ spec:
     }
 
     #[test]
-    fn the_disruption_controller_meets_it_in_every_wording() {
+    fn recognises_every_wording_of_the_disruption_controller() {
         for error in [
             "disrupting via reason=´underutilized´, disrupting candidates, launching replacement nodeclaim (command-id: 1-2), creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements[4].key: Invalid value: ´string´: label domain ´k8s.io´ is restricted",
             "disrupting, disrupting candidates, disrupting candidates, launching replacement nodeclaim, creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements[4].key: Invalid value: ´string´: label domain ´karpenter.sh´ is restricted",
@@ -193,7 +194,7 @@ spec:
     }
 
     #[test]
-    fn other_refusals_are_not_for_a_label() {
+    fn ignores_other_refusals() {
         for error in [
             "creating node claim, NodeClaim.karpenter.sh ´a-bcdef´ is invalid: spec.requirements: Too many: 101: must have at most 100 items",
             "creating node claim, resource usage exceeds limit",

@@ -1,12 +1,13 @@
-//! A Node without the taint that it has to register with.
+//! A Node without the registration taint.
 
+use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use super::{Correlation, each};
 use lint::finding::Severity;
+use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life};
-use crate::vocabulary::When;
 use lint::report::Confidence;
-use crate::{Diagnosis, Symptom};
+use crate::symptom::Symptom;
+use crate::vocabulary::When;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -15,20 +16,20 @@ pub const CORRELATION: Correlation =
 static SYMPTOM: Symptom = Symptom {
     name: "registration-taint-absent",
     severity: Severity::Error,
-    summary: "a node comes up without the taint that Karpenter expects at registration",
-    says: "a node came up without the taint `karpenter.sh/unregistered:NoExecute`",
-    remedy: "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself",
+    summary: "a node starts without the taint that Karpenter expects at registration",
+    says: "a node started without the taint `karpenter.sh/unregistered:NoExecute`",
+    remedy: "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it",
     cause: "\
-With `amiFamily: Custom` the user data is passed on as it is, and must make the kubelet register with the taint
-`karpenter.sh/unregistered:NoExecute`. Where it does not, the provider's releases 1.0.0 to 1.0.8, 1.1.0 to 1.1.3 and 1.2.0 to
-1.2.1 refuse the Node: `Registered` turns false with the reason `UnregisteredTaintNotFound`, and after fifteen minutes
-the NodeClaim and its instance are removed. Later releases say so and go on: pods can be bound to the Node before its
-taints and labels are in place.
+With `amiFamily: Custom` Karpenter passes the user data on unchanged, and the user data must make the kubelet register
+with the taint `karpenter.sh/unregistered:NoExecute`. Without it the provider's releases 1.0.0 to 1.0.8, 1.1.0 to
+1.1.3 and 1.2.0 to 1.2.1 refuse the Node: `Registered` becomes false with the reason `UnregisteredTaintNotFound`, and
+after fifteen minutes Karpenter deletes the NodeClaim and its instance. Later releases report it and continue: pods
+may be bound to the Node before its taints and labels are in place.
 
-Often the taint is there, but is never read: `--kubelet-extra-args=…` with an equals sign is passed over by the
-`bootstrap.sh` of Amazon Linux 2, and `karpenter.sh/uninitialized` is no taint that Karpenter knows.
+Often the taint is set but never read: the `bootstrap.sh` of Amazon Linux 2 ignores `--kubelet-extra-args=…` with an
+equals sign, and `karpenter.sh/uninitialized` is not a taint that Karpenter knows.
 
-Certain wherever the controller says it. Likely where a Node in the input has neither the taint nor the label
+Certain if the controller reports it. Likely if a Node in the input has neither the taint nor the label
 `karpenter.sh/registered`, and its NodeClaim is not registered.",
     rules: &["registration-taint-missing", "registration-taint-wrong", "bootstrap-argument-ignored"],
     messages: &[],
@@ -41,23 +42,23 @@ Certain wherever the controller says it. Likely where a Node in the input has ne
 };
 
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
-    let told: Vec<_> = history.lives.all().filter(|life| life.taint_missing.is_some()).collect();
-    let (refused, passed): (Vec<_>, Vec<_>) = told.into_iter().partition(|life| life.taint_needed);
+    let lacking: Vec<_> = history.lives.all().filter(|life| life.taint_missing.is_some()).collect();
+    let (refused, passed): (Vec<_>, Vec<_>) = lacking.into_iter().partition(|life| life.taint_needed);
     if !refused.is_empty() {
         let message = format!(
-            "{} came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: {}",
+            "{} started without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: {}",
             whose(&refused),
             if refused.iter().any(|life| life.timed_out.is_some() || life.deleted.is_some()) {
-                "the NodeClaim is removed after 15 minutes, and the next meets the same"
+                "the NodeClaim was deleted after 15 minutes, and the next one will be too"
             } else {
-                "the NodeClaim will be removed after 15 minutes"
+                "the NodeClaim will be deleted after 15 minutes"
             }
         );
         found.push(drafted(cluster, history, &refused, message).done());
     }
     if !passed.is_empty() {
         let message = format!(
-            "{} came up without the taint `karpenter.sh/unregistered:NoExecute` and {} registered all the same: pods may have been bound before taints and labels were in place",
+            "{} started without the taint `karpenter.sh/unregistered:NoExecute` and {} registered nevertheless: pods may have been bound before taints and labels were in place",
             whose(&passed),
             if passed.len() == 1 { "is" } else { "are" },
         );
@@ -68,19 +69,19 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     found.extend(bare_node(cluster, history));
 }
 
-/// The nodes of some NodeClaims.
+/// The nodes of some NodeClaims, as text.
 fn whose(lives: &[&Life]) -> String {
     let names = names(lives.iter().map(|life| &*life.name));
     if lives.len() == 1 { format!("the node of {names}") } else { format!("the nodes of {names}") }
 }
 
 fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) -> Draft {
-    let told = || lives.iter().filter_map(|life| life.taint_missing.as_ref());
-    let count = told().map(|(_, count)| count).sum();
+    let lacking = || lives.iter().filter_map(|life| life.taint_missing.as_ref());
+    let count = lacking().map(|(_, count)| count).sum();
     let first =
-        lives.iter().copied().min_by_key(|life| life.taint_missing.as_ref().map(|(said, _)| said.key()));
+        lives.iter().copied().min_by_key(|life| life.taint_missing.as_ref().map(|(record, _)| record.key()));
     let quotes = first.into_iter().flat_map(|life| {
-        let missing = life.taint_missing.as_ref().map(|(said, _)| said);
+        let missing = life.taint_missing.as_ref().map(|(record, _)| record);
         [
             life.launched.as_ref(),
             missing,
@@ -89,8 +90,10 @@ fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) 
             life.deleted.as_ref(),
         ]
     });
-    let (first, last) =
-        (told().filter_map(|(said, _)| said.time).min(), told().filter_map(|(said, _)| said.time).max());
+    let (first, last) = (
+        lacking().filter_map(|(record, _)| record.time).min(),
+        lacking().filter_map(|(record, _)| record.time).max(),
+    );
     Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .count(count)
         .span(first, last)
@@ -112,14 +115,14 @@ fn bare_node(cluster: usize, history: &History) -> Option<Diagnosis> {
     let bare: Vec<_> = bare.collect();
     let (life, node) = *bare.first()?;
     let message = format!(
-        "the node `{}` is there without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `{}` is not registered",
+        "the node `{}` exists without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `{}` is not registered",
         node.name, life.name
     );
     let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
         .count(bare.len() as u64)
         .objects("NodeClaim", bare.iter().map(|(life, _)| &*life.name))
         .objects("EC2NodeClass", history.classes_of(bare.iter().map(|(life, _)| life.pool())))
-        .quote(cluster, [life.launched.as_ref(), life.node_not_found.as_ref(), Some(&node.said)]);
+        .quote(cluster, [life.launched.as_ref(), life.node_not_found.as_ref(), Some(&node.record)]);
     Some(draft.done())
 }
 
@@ -129,7 +132,7 @@ mod tests {
     use super::CORRELATION;
 
     #[test]
-    fn a_release_that_refuses_the_node_says_why() {
+    fn is_an_error_in_releases_that_refuse_the_node() {
         let log = "\
 0:03 nodeclaim.lifecycle: launched nodeclaim {'claim': 'custom-abcde', 'provider-id': 'aws:///eu-west-1a/i-1'}
 0:50 ERROR nodeclaim.lifecycle: Reconciler error {'claim': 'custom-abcde', 'error': 'missing required startup taint, karpenter.sh/unregistered'}
@@ -137,36 +140,37 @@ mod tests {
 15:02 DEBUG nodeclaim.lifecycle: terminating due to registration ttl {'claim': 'custom-abcde', 'ttl': '15m0s'}
 ";
         insta::assert_snapshot!(found(&CORRELATION, log), @"
-        error certain x2: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim is removed after 15 minutes, and the next meets the same
-          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
+        error certain x2: the node of `custom-abcde` started without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim was deleted after 15 minutes, and the next one will be too
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it
           objects: NodeClaim/custom-abcde
           lines: 1, 2, 4
         ");
     }
 
     #[test]
-    fn a_release_that_goes_on_says_so_too() {
+    fn is_a_warning_in_releases_that_continue() {
         let log = "\
 0:03 nodeclaim.lifecycle: launched nodeclaim {'claim': 'custom-abcde'}
 0:50 ERROR nodeclaim.lifecycle: node claim registration error {'claim': 'custom-abcde', 'taint': 'karpenter.sh/unregistered', 'error': 'missing taint prevents registration-related race conditions on Karpenter-managed nodes'}
 0:51 nodeclaim.lifecycle: registered nodeclaim {'claim': 'custom-abcde'}
 ";
         insta::assert_snapshot!(found(&CORRELATION, log), @"
-        warning certain x1: the node of `custom-abcde` came up without the taint `karpenter.sh/unregistered:NoExecute` and is registered all the same: pods may have been bound before taints and labels were in place
-          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
+        warning certain x1: the node of `custom-abcde` started without the taint `karpenter.sh/unregistered:NoExecute` and is registered nevertheless: pods may have been bound before taints and labels were in place
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it
           objects: NodeClaim/custom-abcde
           lines: 1, 2, 3
         ");
-        let before_1_5 = log
-            .replace("'taint': 'karpenter.sh/unregistered', ", "")
-            .replace("missing taint prevents", "missing karpenter.sh/unregistered taint which prevents");
+        let before_1_5 = log.replace("'taint': 'karpenter.sh/unregistered', ", "").replace(
+            "missing taint prevents registration-related",
+            "missing karpenter.sh/unregistered taint which prevents registration related",
+        );
         assert_eq!(verdict(&CORRELATION, &before_1_5), "warning certain");
         assert_eq!(verdict(&CORRELATION, &log.replace("karpenter.sh/unregistered", "another")), "");
     }
 
     #[test]
-    fn events_and_conditions_tell_it() {
-        for (said, expected) in [
+    fn reads_events_and_conditions() {
+        for (record, expected) in [
             (
                 "1:00 condition NodeClaim/a-bcdef Registered=False UnregisteredTaintNotFound: Invariant violated, karpenter.sh/unregistered taint must be present on Karpenter-managed nodes",
                 "error certain",
@@ -180,12 +184,12 @@ mod tests {
                 "",
             ),
         ] {
-            assert_eq!(verdict(&CORRELATION, said), expected, "{said}");
+            assert_eq!(verdict(&CORRELATION, record), expected, "{record}");
         }
     }
 
     #[test]
-    fn a_node_without_the_taint_stands_for_itself() {
+    fn reads_node_objects() {
         let text = "\
 0:00 condition NodeClaim/a-bcdef Launched=True Launched
 ---
@@ -202,8 +206,8 @@ spec: {providerID: 'aws:///eu-west-1a/i-1', taints: [{key: node.kubernetes.io/no
 ---
 ";
         insta::assert_snapshot!(found(&CORRELATION, text), @"
-        error likely x1: the node `ip-10-0-1-2` is there without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `a-bcdef` is not registered
-          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` but `Custom` Karpenter writes it itself
+        error likely x1: the node `ip-10-0-1-2` exists without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `a-bcdef` is not registered
+          help: let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it
           objects: NodeClaim/a-bcdef
           lines: 1, 9
         ");

@@ -1,25 +1,27 @@
-//! What the tests of the correlations share: a log in short, and diagnoses as text.
+//! Test helpers of the correlations: a short form of logs, and diagnoses as text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::Correlation;
+use super::correlation::Correlation;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
 use crate::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
 use crate::history::History;
+use crate::recognise::Recogniser;
 
-/// What is said at the hour 0.
+/// The time of hour 0.
 const START: i64 = 1_774_972_800_000;
 
 /// Reads lines such as `0:05 DEBUG provisioner: ignoring pod {'Pod': {'name': 'a'}}`: minutes and seconds, or hours, minutes and
 /// seconds, a level unless it is `INFO`, the controller, the message, and fields with single quotes.
 ///
 /// An event is `0:05 event Pod/a/b Nominated: message`, a condition `0:05 condition NodeClaim/a Registered=Unknown Reason:
-/// message`; `-` stands for a time that is not known, `5m30s` for an age. What stands between `---` is a manifest.
+/// message`; `-` is an unknown time, `5m30s` an age. Text between `---` lines is a manifest.
 pub(super) fn history(text: &str) -> History {
     let mut history = History::default();
+    let mut recogniser = Recogniser::default();
     let mut manifest: Option<(usize, String)> = None;
     for (index, line) in text.lines().enumerate() {
         match (&mut manifest, line.trim()) {
@@ -37,7 +39,7 @@ pub(super) fn history(text: &str) -> History {
             }
             (Some((_, text)), _) => writeln!(text, "{line}").unwrap(),
             (None, "") => {}
-            (None, said) => history.observe(&entry(index + 1, said)),
+            (None, record) => history.observe(recogniser.recognise(&entry(index + 1, record))),
         }
     }
     history
@@ -120,12 +122,12 @@ fn at(clock: &str) -> Time {
     Time(START + seconds * 1000 + millis.parse::<i64>().unwrap())
 }
 
-/// What a correlation finds in one cluster: head, message, help, objects, details and the numbers of the quoted lines.
+/// Diagnoses of a correlation in one cluster: head, message, help, objects, details and the numbers of the quoted lines.
 pub(super) fn found(correlation: &Correlation, text: &str) -> String {
     found_in(correlation, &[text])
 }
 
-/// What a correlation finds in several clusters.
+/// Diagnoses of a correlation in several clusters.
 pub(super) fn found_in(correlation: &Correlation, texts: &[&str]) -> String {
     let histories: Vec<_> = texts.iter().map(|text| history(text)).collect();
     let mut found = Vec::new();
@@ -154,7 +156,7 @@ pub(super) fn found_in(correlation: &Correlation, texts: &[&str]) -> String {
     text
 }
 
-/// `severity confidence` of what a correlation finds; empty for nothing.
+/// `severity confidence` of each diagnosis of a correlation; empty without one.
 pub(super) fn verdict(correlation: &Correlation, text: &str) -> String {
     let all = found(correlation, text);
     let heads = all.lines().filter(|line| !line.starts_with("  ")).filter_map(|line| line.split(" x").next());

@@ -1,40 +1,38 @@
-//! What the provisioner decides at a time: the pods it looked at, and the NodeClaims it made for them.
+//! Batches of the provisioner: the pods of one scheduling decision, and the NodeClaims that it created.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::by_name::ByName;
-use super::name::Name;
-use super::said::Said;
+use super::record::Record;
 use crate::entry::{Entry, Time};
 
-/// How many batches are remembered.
+/// Number of batches that are remembered.
 const MOST: usize = 20_000;
 
-/// A batch of the provisioner: what it wrote with one `reconcileID`.
+/// A batch of the provisioner: the lines with one `reconcileID`.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     order: u64,
-    /// Which process it was.
+    /// The process.
     pub writer: usize,
     /// `found provisionable pod(s)`.
-    pub found: Option<Said>,
-    /// The pods that are named, at most five.
-    pub pods: Vec<Name>,
-    /// How many pods there were: those named and those that are only counted.
+    pub found: Option<Record>,
+    /// The pods that the line names, at most five.
+    pub pods: Vec<Box<str>>,
+    /// Number of pods, including pods that the line only counts.
     pub total: u64,
-    /// How many of them go to new NodeClaims, where it was told.
+    /// Number of pods for new NodeClaims, if a line says it.
     pub on_new: Option<u64>,
-    /// How many of them go to nodes that are there or on their way.
+    /// Number of pods for existing nodes and for nodes that are starting.
     pub on_others: u64,
-    /// The NodeClaims that were made.
-    pub claims: Vec<Name>,
-    /// Whether a NodeClaim could not be made.
+    /// The NodeClaims that were created.
+    pub claims: Vec<Box<str>>,
+    /// Whether a NodeClaim could not be created.
     pub failed: bool,
 }
 
 impl Batch {
-    /// When it was.
+    /// Returns the time of the batch.
     pub fn time(&self) -> Option<Time> {
         self.found.as_ref()?.time
     }
@@ -54,26 +52,27 @@ impl Batch {
     }
 }
 
-/// All batches that are remembered.
+/// All batches, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Batches {
-    map: ByName<Batch>,
+    /// By their ids. Their order comes from their times, and each line of the provisioner looks one up.
+    map: HashMap<Box<str>, Batch>,
     /// The last batch of each process, for lines without a `reconcileID`.
     last: BTreeMap<usize, Box<str>>,
     met: u64,
 }
 
 impl Batches {
-    /// The batch that a line belongs to.
+    /// Returns the batch of a line.
     pub(super) fn of(&mut self, entry: &Entry<'_>, writer: usize, begins: bool) -> &mut Batch {
         let id = self.id_of(entry, writer, begins);
-        self.map.of(&id, || {
+        self.map.entry((&*id).into()).or_insert_with(|| {
             self.met += 1;
             Batch { order: self.met, writer, ..Batch::default() }
         })
     }
 
-    /// What a batch is known by.
+    /// Returns the id of the batch of a line.
     pub(super) fn id_of<'e>(&mut self, entry: &'e Entry<'_>, writer: usize, begins: bool) -> Cow<'e, str> {
         if let Some(id) = entry.fields.text("reconcileID").filter(|id| !id.is_empty()) {
             return id;
@@ -84,28 +83,28 @@ impl Batches {
         self.last.get(&writer).map_or_else(Cow::default, |id| Cow::Owned(id.to_string()))
     }
 
-    /// All of them in the order of time; those without a time are left out.
+    /// Returns all dated batches in the order of time.
     pub fn in_time(&self) -> Vec<&Batch> {
-        let mut all: Vec<_> = self.map.all().filter(|batch| batch.time().is_some()).collect();
-        all.sort_by_cached_key(|batch| batch.found.as_ref().map(Said::key));
+        let mut all: Vec<_> = self.map.values().filter(|batch| batch.time().is_some()).collect();
+        all.sort_by_cached_key(|batch| batch.found.as_ref().map(Record::key));
         all
     }
 
-    /// The batch of an id.
+    /// Returns the batch of an id.
     pub fn get(&self, id: &str) -> Option<&Batch> {
         self.map.get(id)
     }
 
-    /// Forgets the oldest quarter where there are too many; how many.
+    /// Forgets the oldest quarter if there are too many; returns how many.
     pub(super) fn forget(&mut self) -> u64 {
         if self.map.len() <= MOST {
             return 0;
         }
         let before = self.map.len();
-        let mut orders: Vec<_> = self.map.all().map(|batch| batch.order).collect();
+        let mut orders: Vec<_> = self.map.values().map(|batch| batch.order).collect();
         orders.sort_unstable();
         let least = orders.get(before / 4).copied().unwrap_or_default();
-        self.map.retain(|batch| batch.order >= least);
+        self.map.retain(|_, batch| batch.order >= least);
         (before - self.map.len()) as u64
     }
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pods_of_a_batch_are_named_or_counted() {
+    fn counts_named_and_other_pods_of_a_batch() {
         for (list, named, total) in [
             ("default/a", 1, 1),
             ("default/a, default/b", 2, 2),

@@ -1,145 +1,175 @@
-//! The lives of NodeClaims.
+//! Lives of NodeClaims.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use super::by_name::ByName;
-use super::name::Name;
-use super::said::Said;
-use crate::entry::Time;
-use crate::hashing::Hashing;
+use super::record::Record;
+use crate::entry::{Entry, Time};
 
-/// How many lives are remembered.
+/// The taint that a Node registers with.
+pub(super) const REGISTRATION_TAINT: &str = "karpenter.sh/unregistered";
+
+/// Number of NodeClaims that are remembered.
 const MOST: usize = 20_000;
 
-/// The life of a NodeClaim, as far as it was told.
+/// Number of reasons for drift that are remembered of one NodeClaim.
+const MOST_DRIFTS: usize = 8;
+
+/// The life of a NodeClaim, as far as the input shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Life {
-    /// Its name.
-    pub name: Name,
-    /// Its place among all lives that were met.
+    /// The name.
+    pub name: Box<str>,
+    /// The position among all NodeClaims in the input.
     order: u64,
-    /// Its NodePool, where it was told.
-    named_pool: Option<Name>,
-    /// Which controller made it.
+    /// The NodePool, if the input names it.
+    named_pool: Option<Box<str>>,
+    /// The controller that created it.
     pub maker: Maker,
-    /// Which process made it.
+    /// The process that created it.
     pub writer: Option<usize>,
-    /// When it began: its creation or, where that was not told, its launch.
+    /// Its creation or, if that is unknown, its launch.
     pub born: Option<Time>,
-    /// The same where only its age is known.
+    /// The same, if only the age is known.
     pub aged: Option<Time>,
     /// `created nodeclaim`.
-    pub created: Option<Said>,
+    pub created: Option<Record>,
     /// `launched nodeclaim`, or the condition.
-    pub launched: Option<Said>,
-    /// Which process launched it.
+    pub launched: Option<Record>,
+    /// The process that launched it.
     pub launcher: Option<usize>,
-    /// The instance.
-    pub provider_id: Name,
+    /// The provider id of the instance.
+    pub provider_id: Box<str>,
     /// The zone of the instance.
-    pub zone: Name,
+    pub zone: Box<str>,
     /// The type of the instance.
-    pub instance_type: Name,
-    /// How the instance is paid for: `spot`, `on-demand` or `reserved`.
-    pub capacity_type: Name,
-    /// The Node, where it was told.
-    pub node: Name,
+    pub instance_type: Box<str>,
+    /// The capacity type of the instance: `spot`, `on-demand` or `reserved`.
+    pub capacity_type: Box<str>,
+    /// The Node, if the input names it.
+    pub node: Box<str>,
     /// `registered nodeclaim`, or the condition.
-    pub registered: Option<Said>,
+    pub registered: Option<Record>,
     /// `initialized nodeclaim`, or the condition.
-    pub initialised: Option<Said>,
-    /// That its Node lacks the taint it has to register with; the first line and how many said so.
-    pub taint_missing: Option<(Said, u64)>,
-    /// Whether that keeps the Node from registering, as the release has it.
+    pub initialised: Option<Record>,
+    /// The first message that its Node lacks the registration taint, and the number of such messages.
+    pub taint_missing: Option<(Record, u64)>,
+    /// Whether the release requires the taint for registration.
     pub taint_needed: bool,
-    /// That no Node was found for it: the condition `Registered`.
-    pub node_not_found: Option<Said>,
-    /// That it could not be launched.
-    pub launch_failed: Option<Said>,
-    /// That it was removed for not having registered in time.
-    pub timed_out: Option<Said>,
-    /// That its instance had gone: what was said of it first.
-    pub lost: Option<Said>,
-    /// Why it was removed, where Karpenter said so: `Cause::Other` for what is no part of normal work.
-    pub cause: Option<(Cause, Said)>,
-    /// That it drifted, with the reasons, each once.
+    /// The condition `Registered` says that no Node was found.
+    pub node_not_found: Option<Record>,
+    /// The launch failed.
+    pub launch_failed: Option<Record>,
+    /// It was deleted because it did not register in time.
+    pub timed_out: Option<Record>,
+    /// The first message that its instance no longer exists.
+    pub lost: Option<Record>,
+    /// The reason of its deletion, if Karpenter gave one.
+    pub cause: Option<(Cause, Record)>,
+    /// Its drifts, each reason once.
     pub drifts: Vec<Drift>,
-    /// When its deletion was asked for, as its object says.
+    /// `deletionTimestamp` of its object.
     pub deleting: Option<Time>,
     /// `deleted nodeclaim`.
-    pub deleted: Option<Said>,
+    pub deleted: Option<Record>,
 }
 
-/// Which controller made a NodeClaim.
+/// The controller that created a NodeClaim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Maker {
-    /// It was not told.
+    /// Unknown.
     #[default]
     Unknown,
-    /// The provisioner, for pods that wait.
+    /// The provisioner, for pending pods.
     Provisioner,
     /// The disruption controller, as a replacement.
     Disruption,
 }
 
-/// Why a NodeClaim was removed.
+/// Reason for the deletion of a NodeClaim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Consolidation or emptiness.
     Consolidated,
     /// Drift.
     Drifted,
-    /// A spot interruption, a scheduled change of EC2, a reservation that ended.
+    /// A spot interruption, a scheduled change of EC2, the end of a reservation.
     Interrupted,
-    /// Its time was over, or the node was unhealthy.
+    /// Expiry, or an unhealthy node.
     Ended,
 }
 
-/// That a NodeClaim drifted.
+/// Drift of a NodeClaim.
 #[derive(Clone, Debug)]
 pub struct Drift {
-    /// The reason, such as `AMIDrift`; empty where only the replacement was told.
+    /// The reason, such as `AMIDrift`; empty if only the replacement is known.
     pub reason: Box<str>,
-    /// What said so.
-    pub said: Said,
+    /// The message.
+    pub record: Record,
 }
 
 impl Life {
-    /// The NodePool: as it was told, or as the name of the NodeClaim has it, which is that of the pool and five letters.
+    /// Returns the NodePool. Without a message that names it, the name of the NodeClaim is the NodePool's and five letters.
     pub fn pool(&self) -> &str {
         let derived = || self.name.rsplit_once('-').map_or(&*self.name, |(pool, _)| pool);
         self.named_pool.as_deref().unwrap_or_else(derived)
     }
 
-    /// Takes note of the NodePool.
+    /// Notes the NodePool.
     pub fn set_pool(&mut self, pool: &str) {
         if !pool.is_empty() && self.named_pool.is_none() {
             self.named_pool = Some(pool.into());
         }
     }
 
-    /// Takes note of when it began.
+    /// Notes its creation or launch.
     pub fn set_born(&mut self, time: Option<Time>) {
         let Some(time) = time else { return };
         let known = if time.is_age() { &mut self.aged } else { &mut self.born };
         *known = Some(known.map_or(time, |known| known.min(time)));
     }
 
-    /// The first thing said of why it went, or that it did.
-    pub fn end(&self) -> Option<&Said> {
-        let cause = self.cause.as_ref().map(|(_, said)| said);
-        let ends = [self.lost.as_ref(), self.timed_out.as_ref(), cause, self.deleted.as_ref()];
-        ends.into_iter().flatten().min_by_key(|said| said.key())
+    /// Notes a reason for drift, each once. The replacement for drift has no reason, and counts if no reason is known.
+    pub(super) fn drift(&mut self, reason: &str, record: Record) {
+        let known = self.drifts.iter().any(|drift| reason.is_empty() || &*drift.reason == reason);
+        if known || self.drifts.len() >= MOST_DRIFTS {
+            return;
+        }
+        self.drifts.retain(|drift| !drift.reason.is_empty());
+        self.drifts.push(Drift { reason: reason.into(), record });
     }
 
-    /// The lines that only the leader writes of it, each with the process that wrote it.
+    /// Notes that Karpenter disrupts it, for a reason in lower case.
+    pub(super) fn disrupt(&mut self, reason: &str, entry: &Entry<'_>) {
+        let is_drift = reason.starts_with("drift");
+        if is_drift {
+            self.drift("", Record::of(entry));
+        }
+        self.remove(if is_drift { Cause::Drifted } else { Cause::Consolidated }, entry);
+    }
+
+    /// Notes why it is removed; the first reason counts.
+    pub(super) fn remove(&mut self, cause: Cause, entry: &Entry<'_>) {
+        if self.cause.is_none() {
+            self.cause = Some((cause, Record::of(entry)));
+        }
+    }
+
+    /// Returns the first message about its end.
+    pub fn end(&self) -> Option<&Record> {
+        let cause = self.cause.as_ref().map(|(_, record)| record);
+        let ends = [self.lost.as_ref(), self.timed_out.as_ref(), cause, self.deleted.as_ref()];
+        ends.into_iter().flatten().min_by_key(|record| record.key())
+    }
+
+    /// Returns the times of the messages that only the leader writes, each with its process.
     pub(super) fn written(&self) -> impl Iterator<Item = (Time, usize)> {
-        let made = self.created.as_ref().and_then(|said| said.time).zip(self.writer);
-        let launched = self.launched.as_ref().and_then(|said| said.time).zip(self.launcher);
+        let made = self.created.as_ref().and_then(|record| record.time).zip(self.writer);
+        let launched = self.launched.as_ref().and_then(|record| record.time).zip(self.launcher);
         made.into_iter().chain(launched)
     }
 
-    /// What may be forgotten first: what ended well, then what ended, then what lives.
+    /// Sort key for forgetting: NodeClaims that ended without trouble first, then other ended ones, then living ones.
     fn worth(&self) -> (u8, u64) {
         let troubled = self.taint_missing.is_some()
             || self.timed_out.is_some()
@@ -154,65 +184,75 @@ impl Life {
     }
 }
 
-/// All lives that are remembered.
+/// The lives of all NodeClaims, in bounded memory.
+///
+/// Each line of a log looks one up, while all of them are visited in order only at the end: a map in order of the names
+/// makes reading a log of many NodeClaims a quarter slower than a hash map and one sort.
 #[derive(Debug, Default)]
 pub struct Lives {
-    map: ByName<Life>,
+    map: HashMap<Box<str>, Box<Life>>,
+    /// The names in order, as long as none is added or forgotten.
+    names: OnceLock<Vec<Box<str>>>,
     /// The NodeClaims of Nodes.
-    nodes: HashMap<Name, Name, Hashing>,
+    nodes: HashMap<Box<str>, Box<str>>,
     met: u64,
 }
 
 impl Lives {
-    /// The life of a NodeClaim, which begins here if it was not met before.
+    /// Returns the life of a NodeClaim, a new one if the name is new.
     pub fn of(&mut self, name: &str) -> &mut Life {
-        self.map.of(name, || {
+        self.map.entry(name.into()).or_insert_with(|| {
             self.met += 1;
-            Life { name: name.into(), order: self.met, ..Life::default() }
+            self.names.take();
+            Box::new(Life { name: name.into(), order: self.met, ..Life::default() })
         })
     }
 
-    /// The life of a NodeClaim that was met before.
+    /// Returns the life of a known NodeClaim.
     pub fn get(&self, name: &str) -> Option<&Life> {
-        self.map.get(name)
+        self.map.get(name).map(|life| &**life)
     }
 
-    /// All of them, by name.
+    /// Returns all lives, by name.
     pub fn all(&self) -> impl Iterator<Item = &Life> {
-        self.map.in_order()
+        let names = self.names.get_or_init(|| {
+            let mut names: Vec<_> = self.map.keys().cloned().collect();
+            names.sort_unstable();
+            names
+        });
+        names.iter().filter_map(|name| self.get(name))
     }
 
-    /// Takes note of which Node a NodeClaim has.
+    /// Notes the Node of a NodeClaim.
     pub fn set_node(&mut self, claim: &str, node: &str) {
         if !node.is_empty() {
             let life = self.of(claim);
             if *life.node != *node {
                 life.node = node.into();
-            }
-            if self.nodes.get(node.as_bytes()).is_none_or(|known| **known != *claim) {
                 self.nodes.insert(node.into(), claim.into());
             }
         }
     }
 
-    /// The NodeClaim of a Node.
+    /// Returns the life of the NodeClaim of a Node.
     pub fn of_node(&mut self, node: &str) -> Option<&mut Life> {
-        let claim = self.nodes.get(node.as_bytes())?;
-        self.map.get_mut(claim)
+        let claim = self.nodes.get(node)?;
+        self.map.get_mut(claim).map(|life| &mut **life)
     }
 
-    /// Forgets a quarter where there are too many; how many.
+    /// Forgets a quarter of the lives if there are too many; returns how many.
     pub(super) fn forget(&mut self) -> u64 {
         if self.map.len() <= MOST {
             return 0;
         }
-        let mut worth: Vec<_> = self.map.all().map(Life::worth).collect();
+        let mut worth: Vec<_> = self.map.values().map(|life| life.worth()).collect();
         worth.sort_unstable();
         let Some(least) = worth.get(worth.len() / 4).copied() else { return 0 };
         let before = self.map.len();
-        self.map.retain(|life| life.worth() >= least);
+        self.names.take();
+        self.map.retain(|_, life| life.worth() >= least);
         let map = &self.map;
-        self.nodes.retain(|_, claim| map.get(claim).is_some());
+        self.nodes.retain(|_, claim| map.contains_key(claim));
         (before - self.map.len()) as u64
     }
 }

@@ -1,204 +1,194 @@
-//! What happened over time, as far as it is remembered: the lives of NodeClaims, the pods they were made for, the
-//! instances that were collected. Bounded: the oldest is forgotten first, and how much was is counted.
+//! History of a cluster in bounded memory: lives of NodeClaims, the pods they were created for, collected instances. The
+//! oldest entries are forgotten first and counted.
 
 mod batch;
-mod by_name;
-mod conditions;
 mod ignored;
 mod life;
-mod log;
-mod name;
+mod nodeclaims;
 mod objects;
-mod said;
+mod observe;
+mod provisioning;
+mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use batch::{Batch, Batches};
-pub use ignored::{Ignored, IgnoredPods};
+pub use ignored::{IgnoreReason, Ignored, IgnoredPods};
 pub use life::{Cause, Drift, Life, Lives, Maker};
-pub use name::Name;
-pub use said::{Said, gap};
+pub use record::{Record, gap};
 
-use super::entry::{At, Entry, Level, Origin, Time};
+use super::entry::{Entry, Time};
 use super::time::Span;
-use ::objects::object::Object;
 
-/// How many different things of a kind are remembered beside lives and batches.
+/// Bound on each map of the history, except lives and batches.
 const FEW: usize = 1_000;
 
-/// What is remembered of one cluster.
+/// History of one cluster.
 #[derive(Debug, Default)]
 pub struct History {
-    /// How many lives were forgotten to stay within bounds.
+    /// Number of lives and batches that were forgotten to stay within bounds.
     pub forgotten: u64,
     /// The lives of NodeClaims.
     pub lives: Lives,
-    /// What the provisioner decided, batch by batch.
+    /// The batches of the provisioner.
     pub batches: Batches,
     /// Pods that the provisioner skipped.
     pub ignored: IgnoredPods,
-    /// NodeClaims that the API server refused, by the label or domain that it named.
+    /// Refusals of NodeClaims by the API server, by the label or domain in the error.
     pub refused: BTreeMap<Box<str>, Refusal>,
     /// Instances that the controller of this cluster collected, by their provider id.
     pub collected: BTreeMap<Box<str>, Collected>,
-    /// Which NodeClaims a pod was nominated to, in events.
+    /// The NodeClaims to which a pod was nominated, from events.
     pub nominations: BTreeMap<Box<str>, Vec<Nomination>>,
-    /// Pods of which the scheduler says that their volume stands in the way.
-    pub waits_for_volume: BTreeMap<Box<str>, Said>,
-    /// The names under which the controllers know their cluster.
-    pub cluster_names: BTreeMap<Box<str>, Said>,
+    /// Pods that the scheduler does not bind because of their volume.
+    pub volume_waits: BTreeMap<Box<str>, VolumeWait>,
+    /// The cluster names of the controllers.
+    pub cluster_names: BTreeMap<Box<str>, Record>,
     /// The leases that were acquired.
-    pub leases: BTreeMap<Box<str>, Said>,
-    /// NodePools whose nodes do not register, as their status says.
-    pub unhealthy_pools: BTreeMap<Box<str>, Said>,
-    /// What writes to this cluster's log, in the order of its first line.
+    pub leases: BTreeMap<Box<str>, Record>,
+    /// NodePools whose status says that their nodes do not register.
+    pub unhealthy_pools: BTreeMap<Box<str>, Record>,
+    /// The processes that write to this cluster's log, in the order of their first line.
     pub writers: Vec<Box<str>>,
-    /// What wrote the line before.
+    /// The process that wrote the last line.
     writer: Option<Writer>,
-    /// Labels of workloads that a NodeClaim may not carry in some release.
+    /// Labels of workloads that a NodeClaim must not have in some release.
     pub restricted: Vec<Labelled>,
-    /// NodePools that were passed over for not being ready, in a log.
-    pub unready_pools: BTreeMap<Box<str>, Told>,
-    /// That of a node class only its validation is not decided.
-    pub undecided: Option<Said>,
-    /// Node classes of which only the validation is not decided, as their description says, with their instance profiles.
+    /// NodePools that the log ignores because they are not ready.
+    pub unready_pools: BTreeMap<Box<str>, Repeated>,
+    /// The first error about a node class of which only the validation is undecided.
+    pub undecided: Option<Record>,
+    /// Node classes of which only the validation is undecided according to `kubectl describe`, with their instance profiles.
     pub described_undecided: BTreeMap<Box<str>, Profile>,
     /// Node classes whose instance profile is an ARN.
     pub profiles: BTreeMap<Box<str>, Profile>,
-    /// Each StorageClass that binds at once.
+    /// StorageClasses that bind volumes immediately.
     pub immediate: Vec<Box<str>>,
     /// The node classes of NodePools.
     pub classes: BTreeMap<Box<str>, Box<str>>,
-    /// Nodes as objects, by their provider id.
+    /// Node objects, by their provider id.
     pub nodes: BTreeMap<Box<str>, NodeObject>,
-    /// From when to when anything was said.
+    /// First and last time of all entries.
     pub span: Span,
-    /// Whether a line of the level `DEBUG` was read: where none was, the log is silent about much.
+    /// Whether the log has a line at `DEBUG`. Without such lines many messages are missing.
     pub has_debug: bool,
-    /// Whether any line of a log was read.
+    /// Whether there is any log line.
     pub has_log: bool,
 }
 
-/// A process that writes to a log, as its lines have it.
+/// A process that writes to a log.
 #[derive(Debug)]
 struct Writer {
     file: usize,
     pod: Box<str>,
     commit: Box<str>,
-    /// Its position among all of them.
+    /// Its position in [`History::writers`].
     position: usize,
 }
 
 /// Refusals of NodeClaims for one label.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// How often.
-    pub count: u64,
-    /// The first time.
-    pub first: Said,
-    /// The last time.
-    pub last: Said,
-    /// The batches that they were in.
+    /// The refusals.
+    pub repeated: Repeated,
+    /// The batches of the refused NodeClaims.
     pub batches: Vec<Box<str>>,
-    /// Whether a running pod was to be moved: the refusal is told by the controller `disruption`.
+    /// Whether the controller `disruption` was refused: it was to move a running pod.
     pub by_disruption: bool,
 }
 
-/// Something that was said more than once.
+/// A message that came more than once.
 #[derive(Clone, Debug)]
-pub struct Told {
-    /// How often.
+pub struct Repeated {
+    /// Number of messages.
     pub count: u64,
-    /// The first time.
-    pub first: Said,
-    /// The last time.
-    pub last: Said,
+    /// The first one.
+    pub first: Record,
+    /// The last one.
+    pub last: Record,
+}
+
+impl Repeated {
+    fn add(&mut self, entry: &Entry<'_>) {
+        self.count += entry.count;
+        let record = Record::of(entry);
+        if record.key() < self.first.key() {
+            self.first = record;
+        } else if record.key() > self.last.key() {
+            self.last = record;
+        }
+    }
+}
+
+/// A pod that waits for its volume.
+#[derive(Clone, Debug)]
+pub struct VolumeWait {
+    /// Whether the volume is in another zone than the nodes; otherwise it is not bound.
+    pub in_other_zone: bool,
+    /// The event.
+    pub record: Record,
 }
 
 /// An instance profile.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Its name, or the ARN that stands in its place; empty where there is none.
+    /// Its name, or an ARN in place of the name; may be empty.
     pub value: Box<str>,
-    /// Where it stands.
-    pub said: Said,
+    /// The object that names it.
+    pub record: Record,
 }
 
-/// An instance that was collected.
+/// An instance that was garbage-collected.
 #[derive(Clone, Debug)]
 pub struct Collected {
-    /// The line that says so.
-    pub said: Said,
-    /// Whether its Node was in this cluster: then so was its NodeClaim.
+    /// The log line.
+    pub record: Record,
+    /// Whether its Node was in this cluster, and therefore its NodeClaim too.
     pub had_node: bool,
 }
 
-/// That a pod is to run on the node of a NodeClaim.
+/// A nomination of a pod to the node of a NodeClaim.
 #[derive(Clone, Debug)]
 pub struct Nomination {
     /// The NodeClaim.
     pub claim: Box<str>,
-    /// The event that says so.
-    pub said: Said,
+    /// The event.
+    pub record: Record,
 }
 
-/// A workload with a label that a NodeClaim may not carry in some release.
+/// A workload with a label that a NodeClaim must not have in some release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labelled {
-    /// The kind of the workload.
+    /// The kind.
     pub kind: Box<str>,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: Box<str>,
-    /// Its name.
+    /// The name.
     pub name: Box<str>,
     /// The label.
     pub key: Box<str>,
 }
 
-/// A Node as it stands in the input.
+/// A Node object.
 #[derive(Clone, Debug)]
 pub struct NodeObject {
     /// Its name.
     pub name: Box<str>,
-    /// Whether Karpenter has registered it.
+    /// Whether it has the label `karpenter.sh/registered`.
     pub is_registered: bool,
-    /// Whether it carries the taint that it has to register with.
+    /// Whether it has the registration taint.
     pub has_registration_taint: bool,
-    /// Where it stands.
-    pub said: Said,
+    /// The object as a quote.
+    pub record: Record,
 }
 
 impl History {
-    /// Takes in what an entry tells.
-    pub fn observe(&mut self, entry: &Entry<'_>) {
-        if let Some(time) = entry.time {
-            self.span.take(time);
-        }
-        match entry.origin {
-            Origin::Log => {
-                self.has_log = true;
-                self.has_debug |= entry.level == Level::Debug;
-                self.observe_line(entry);
-            }
-            Origin::Text => self.observe_words(entry),
-            Origin::Event => self.observe_event(entry),
-            Origin::Condition => self.observe_condition(entry),
-        }
-        self.forgotten += self.lives.forget() + self.batches.forget();
-    }
-
-    /// Takes in what an object tells beyond its conditions, such as a NodeClaim's labels or a Node's taints.
-    pub fn object(&mut self, object: Object<'_>, at: At) {
-        self.observe_object(object, at);
-        self.forgotten += self.lives.forget();
-    }
-
-    /// How many milliseconds passed from something to the last thing that was said.
+    /// Returns the milliseconds from a time to the last entry.
     pub fn since(&self, time: Option<Time>) -> Option<i64> {
         self.span.since(time?)
     }
 
-    /// The node classes of some NodePools, each once, as far as they are in the input.
+    /// Returns the node classes of some NodePools, each once, if the input has the NodePools.
     pub fn classes_of<'h>(&'h self, pools: impl IntoIterator<Item = &'h str>) -> Vec<&'h str> {
         let mut classes: Vec<_> =
             pools.into_iter().filter_map(|pool| self.classes.get(pool).map(|class| &**class)).collect();
@@ -207,7 +197,7 @@ impl History {
         classes
     }
 
-    /// The pairs of controllers that wrote at the same time: one of them before and after the other, within minutes.
+    /// Returns the pairs of controllers that wrote at the same time: one wrote before and after the other, within minutes.
     pub fn interleaved(&self) -> BTreeSet<(usize, usize)> {
         const WITHIN: i64 = 10 * 60_000;
         let mut lines: Vec<_> = self.lives.all().flat_map(Life::written).collect();
@@ -226,7 +216,7 @@ impl History {
     }
 }
 
-/// Puts something into a map that holds few; whether there was room.
+/// Inserts into a bounded map unless the key exists; returns whether the map has the key.
 fn put_few<V>(map: &mut BTreeMap<Box<str>, V>, key: &str, value: impl FnOnce() -> V) -> bool {
     if map.contains_key(key) || map.len() >= FEW {
         return map.contains_key(key);

@@ -1,20 +1,18 @@
-//! What objects tell beyond their conditions.
+//! Objects → history, except their conditions.
 
-use super::name::Name;
-use super::said::Said;
+use super::life::REGISTRATION_TAINT;
+use super::record::Record;
 use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
 use values::arn;
 use karpenter::labels::{self, Field};
 use objects::storage::{self, Binding, Reach};
 use manifest::tree::Node;
-use objects::object::Object;
+use ::objects::object::Object;
 use crate::entry::{At, Time};
 
-/// The taint that a Node registers with.
-const UNREGISTERED: &str = "karpenter.sh/unregistered";
-
 impl History {
-    pub(super) fn observe_object(&mut self, object: Object<'_>, at: At) {
+    /// Adds an object, such as the labels of a NodeClaim or the taints of a Node.
+    pub fn object(&mut self, object: Object<'_>, at: At) {
         match object.kind() {
             "NodeClaim" if object.group() == "karpenter.sh" => self.claim_object(object),
             "NodePool" if object.group() == "karpenter.sh" => {
@@ -35,6 +33,7 @@ impl History {
         if let Some(pod) = object.pod().and_then(|pod| pod.get("spec")) {
             self.workload(object, pod);
         }
+        self.forgotten += self.lives.forget();
     }
 
     fn claim_object(&mut self, object: Object<'_>) {
@@ -44,7 +43,7 @@ impl History {
         life.set_pool(label(labels::NODEPOOL));
         life.set_born(time("creationTimestamp"));
         life.deleting = time("deletionTimestamp");
-        let told = |slot: &mut Name, value: &str| {
+        let told = |slot: &mut Box<str>, value: &str| {
             if slot.is_empty() {
                 *slot = value.into();
             }
@@ -63,7 +62,7 @@ impl History {
         let value = object.str_at(&["spec", "instanceProfile"]).unwrap_or_default();
         if matches!(arn::Reference::read(value), arn::Reference::Arn { .. }) {
             let text = format!("EC2NodeClass {} with the instance profile {value}", object.name());
-            let profile = || Profile { value: value.into(), said: Said::new(None, at, &text) };
+            let profile = || Profile { value: value.into(), record: Record::new(None, at, &text) };
             put_few(&mut self.profiles, object.name(), profile);
         }
     }
@@ -82,17 +81,18 @@ impl History {
         let taints = || object.at(&["spec", "taints"]).into_iter().flat_map(Node::items);
         let is_registered = object.str_at(&["metadata", "labels", "karpenter.sh/registered"]) == Some("true");
         let has_registration_taint = taints().any(|taint| {
-            taint.str_at(&["key"]) == Some(UNREGISTERED) && taint.str_at(&["effect"]) == Some("NoExecute")
+            taint.str_at(&["key"]) == Some(REGISTRATION_TAINT)
+                && taint.str_at(&["effect"]) == Some("NoExecute")
         });
         let keys: Vec<_> = taints().filter_map(|taint| taint.str_at(&["key"])).collect();
         let taints =
             if keys.is_empty() { "no taint".to_owned() } else { format!("the taints {}", keys.join(", ")) };
-        let said = Said::new(None, at, &format!("Node {} with {taints}", object.name()));
+        let record = Record::new(None, at, &format!("Node {} with {taints}", object.name()));
         let name = object.name().into();
-        self.nodes.insert(id.into(), NodeObject { name, is_registered, has_registration_taint, said });
+        self.nodes.insert(id.into(), NodeObject { name, is_registered, has_registration_taint, record });
     }
 
-    /// The labels of a workload that a NodeClaim made for it would carry, and that the API server refuses there.
+    /// Adds the labels of a workload that its NodeClaim would get, and that the API server refuses on a NodeClaim.
     fn workload(&mut self, object: Object<'_>, spec: Node<'_>) {
         let selector = spec.get("nodeSelector").into_iter().flat_map(Node::members).map(|(key, _)| key);
         let affinity = spec.at_path(&["affinity", "nodeAffinity"]);

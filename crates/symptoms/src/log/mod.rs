@@ -1,7 +1,7 @@
-//! One line of a log → what it says, in whatever it was wrapped on its way here.
+//! Log lines → entries, whatever program wrapped the line.
 //!
 //! The controller writes JSON by zap (pkg/operator/logging/logging.go at v1.0.2 to v1.14.0): `level`, `time`, `logger`,
-//! `caller` at DEBUG only, `message`, `commit`, then what is said of the reconciliation and of the message, then `error`.
+//! `caller` at DEBUG only, `message`, `commit`, the fields of the reconciliation, the fields of the message, then `error`.
 //! Other encoders come from wrappers and from releases before 1.0.
 
 mod object;
@@ -13,66 +13,66 @@ use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
 use object::{Broken, Object, object, unlogged, words};
 use prefix::{Prefix, bare, before};
 
-/// What a line turned out to be.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    /// A line of a log.
+pub(super) enum LineKind {
+    /// A log line.
     Entry,
-    /// A line of a log whose start or end is missing.
+    /// A log line whose start or end is missing.
     Truncated,
-    /// It goes on with what the line before says: a stack.
+    /// A continuation of the line before: part of a stack trace.
     GoesOn,
     /// Text without structure.
     Text,
-    /// Nothing at all.
+    /// An empty line.
     Blank,
-    /// It names a day and no year, and waits for a line that tells it.
+    /// A line with a day but no year. It waits for a line with a year.
     Undated,
 }
 
-/// What tells the year of a line that names none.
+/// The year for lines without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Year {
-    /// Nothing so far.
+    /// Not known yet.
     #[default]
     Open,
-    /// The time of a line near to it.
+    /// From the time of a nearby line.
     Near(Time),
-    /// Nothing.
+    /// Unknown, because the file has no line with a year.
     Unknown,
 }
 
-/// Wrappers within wrappers that are opened.
+/// Depth of nested wrappers that are opened.
 const DEEPEST: usize = 3;
 
-/// Places in a line at which an object may start that are tried.
+/// Number of opening brackets in a line that are tried as the start of an object.
 const TRIES: usize = 8;
 
-/// Reads a line and hands on what it says.
-pub(super) fn read(line: &str, at: At, year: Year, say: &mut dyn FnMut(&Entry<'_>)) -> Told {
-    let mut reader = Reader { line, at, year, say };
+/// Reads a line and emits its entry.
+pub(super) fn read(line: &str, at: At, year: Year, emit: &mut dyn FnMut(&Entry<'_>)) -> LineKind {
+    let mut reader = Reader { line, at, year, emit };
     reader.within(line, Prefix::default(), 0)
 }
 
 struct Reader<'l, 's> {
-    /// The whole line, which is what is quoted.
+    /// The whole line, to be quoted.
     line: &'l str,
     at: At,
     year: Year,
-    say: &'s mut dyn FnMut(&Entry<'_>),
+    emit: &'s mut dyn FnMut(&Entry<'_>),
 }
 
 impl<'l> Reader<'l, '_> {
-    fn within(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> Told {
+    fn within(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> LineKind {
         let text = text.trim_end_matches(['\r', '\n']);
         if text.starts_with('{') {
             match object(text) {
                 Ok(object) => {
-                    if let Some(told) = self.object(object, prefix, depth) {
-                        return told;
+                    if let Some(kind) = self.object(object, prefix, depth) {
+                        return kind;
                     }
                 }
-                Err(Broken::Ends) => return Told::Truncated,
+                Err(Broken::Ends) => return LineKind::Truncated,
                 Err(Broken::Other) => {}
             }
         }
@@ -83,13 +83,13 @@ impl<'l> Reader<'l, '_> {
         self.prefixed(text, prefix, depth)
     }
 
-    fn prefixed(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> Told {
+    fn prefixed(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> LineKind {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Told::Blank;
+            return LineKind::Blank;
         }
         if self.console(text, prefix) {
-            return Told::Entry;
+            return LineKind::Entry;
         }
         let mut ends_early = false;
         for (at, _) in text.match_indices('{').take(TRIES) {
@@ -99,45 +99,45 @@ impl<'l> Reader<'l, '_> {
             }
             match object(rest) {
                 Ok(object) => {
-                    if let Some(told) = self.object(object, prefix.before(before), depth) {
-                        return told;
+                    if let Some(kind) = self.object(object, prefix.before(before), depth) {
+                        return kind;
                     }
                 }
                 Err(broken) => ends_early |= broken == Broken::Ends,
             }
         }
         if ends_early {
-            return Told::Truncated;
+            return LineKind::Truncated;
         }
-        if let Some(told) = self.klog(text, prefix) {
-            return told;
+        if let Some(kind) = self.klog(text, prefix) {
+            return kind;
         }
         let bare = bare(text);
         if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
             let prefix = prefix.before(before(text, bare));
             let entry = Entry { message: message.into(), level: Level::Panic, ..self.entry(prefix) };
-            self.say(&entry);
-            return Told::Entry;
+            self.emit(&entry);
+            return LineKind::Entry;
         }
         if is_stack(bare) {
-            return Told::GoesOn;
+            return LineKind::GoesOn;
         }
-        // What is left of a line whose start was cut off.
+        // The rest of a line whose start was cut off.
         if text.ends_with('}') && text.contains("\":") {
-            return Told::Truncated;
+            return LineKind::Truncated;
         }
         let prefix = prefix.before(before(text, bare));
         let entry = Entry { origin: Origin::Text, message: bare.into(), ..self.entry(prefix) };
-        self.say(&entry);
-        Told::Text
+        self.emit(&entry);
+        LineKind::Text
     }
 
-    fn say(&mut self, entry: &Entry<'_>) {
-        (self.say)(entry);
+    fn emit(&mut self, entry: &Entry<'_>) {
+        (self.emit)(entry);
     }
 
-    /// Hands on what an object says; `None` where it is no line of a log, and wraps none.
-    fn object(&mut self, object: Object<'_>, prefix: Prefix<'_>, depth: usize) -> Option<Told> {
+    /// Emits the entry of an object; `None` if it is no log line and wraps none.
+    fn object(&mut self, object: Object<'_>, prefix: Prefix<'_>, depth: usize) -> Option<LineKind> {
         let pod = if prefix.pod.is_empty() { object.pod() } else { Cow::Borrowed(prefix.pod) };
         let prefix = Prefix { pod: &pod, time: object.time().or(prefix.time) };
         let message = words(object.message);
@@ -146,8 +146,8 @@ impl<'l> Reader<'l, '_> {
             && let Some(wrapped) = object.wrapped()
         {
             return Some(match self.within(&wrapped, prefix, depth + 1) {
-                Told::Blank => Told::Text,
-                told => told,
+                LineKind::Blank => LineKind::Text,
+                kind => kind,
             });
         }
         let has_words = object.message.is_some() || object.error.is_some();
@@ -162,11 +162,11 @@ impl<'l> Reader<'l, '_> {
             object: object.subject(),
             ..self.entry(prefix)
         };
-        self.say(&Entry { fields: object.fields, ..entry });
-        Some(Told::Entry)
+        self.emit(&Entry { fields: object.fields, ..entry });
+        Some(LineKind::Entry)
     }
 
-    /// The console encoder: `time<TAB>LEVEL<TAB>logger<TAB>[caller<TAB>]message<TAB>{json}`. A terminal makes spaces of tabs.
+    /// The console encoder: `time<TAB>LEVEL<TAB>logger<TAB>[caller<TAB>]message<TAB>{json}`. A terminal turns tabs into spaces.
     fn console(&mut self, text: &str, prefix: Prefix<'_>) -> bool {
         let Some((before, level, mut rest)) = console_head(text) else { return false };
         let tabs = rest.starts_with('\t');
@@ -181,7 +181,7 @@ impl<'l> Reader<'l, '_> {
         };
         let is_name =
             |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-        // Where a terminal made spaces of tabs, any first word of a message would look like a logger.
+        // After spaces, any first word of a message would look like a logger.
         let logger =
             next(&|word| is_name(word) && (tabs || word.starts_with("controller") || word == "webhook"));
         let _caller = next(&|word| word.contains(".go:"));
@@ -197,13 +197,13 @@ impl<'l> Reader<'l, '_> {
             object: object.subject(),
             ..self.entry(prefix.before(before))
         };
-        self.say(&Entry { fields: object.fields, ..entry });
+        self.emit(&Entry { fields: object.fields, ..entry });
         true
     }
 
-    /// klog: `I0423 18:04:55.123456       1 leaderelection.go:250] attempting to acquire leader lease`. It tells no year: what
-    /// stands near it does.
-    fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> Option<Told> {
+    /// klog: `I0423 18:04:55.123456       1 leaderelection.go:250] attempting to acquire leader lease`. It has no year: a nearby
+    /// line gives it.
+    fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> Option<LineKind> {
         let mut at = 0;
         for word in text.split(' ').take(8) {
             let rest = text.get(at..).unwrap_or_default();
@@ -219,7 +219,7 @@ impl<'l> Reader<'l, '_> {
             let near = |other| Time::nearest(date, clock.unwrap_or_default(), other);
             let time = match self.year {
                 _ if prefix.time.is_some() => prefix.time,
-                Year::Open if near(Time(0)).is_some() => return Some(Told::Undated),
+                Year::Open if near(Time(0)).is_some() => return Some(LineKind::Undated),
                 Year::Near(other) => near(other),
                 Year::Open | Year::Unknown => None,
             };
@@ -230,13 +230,13 @@ impl<'l> Reader<'l, '_> {
             let error = error.map_or("", |(error, _)| error);
             let entry =
                 Entry { level, message: message.into(), error: error.into(), time, ..self.entry(prefix) };
-            self.say(&entry);
-            return Some(Told::Entry);
+            self.emit(&entry);
+            return Some(LineKind::Entry);
         }
         None
     }
 
-    /// An entry that says nothing yet.
+    /// An entry without a message.
     fn entry<'e>(&self, prefix: Prefix<'e>) -> Entry<'e>
     where
         'l: 'e,
@@ -293,7 +293,7 @@ fn klog_level(word: &str) -> Option<Level> {
     }
 }
 
-/// What stands before the level, which follows a time, the level, and what stands after it.
+/// The text before the level, the level, and the text after it. A time comes before the level.
 fn console_head(text: &str) -> Option<(&str, Level, &str)> {
     let mut at = 0;
     let mut before: Option<&str> = None;
@@ -317,7 +317,7 @@ fn console_head(text: &str) -> Option<(&str, Level, &str)> {
     None
 }
 
-/// A line of a Go stack: `goroutine 1 [running]:`, a call, the place of one.
+/// Whether a line is part of a Go stack trace: `goroutine 1 [running]:`, a call, or the source line of one.
 fn is_stack(line: &str) -> bool {
     let is_call = || {
         let (name, rest) = line.split_once('(').unwrap_or_default();
@@ -331,7 +331,7 @@ fn is_stack(line: &str) -> bool {
         || is_call()
 }
 
-/// A text without the sequences by which terminals colour it.
+/// Removes the escape sequences for terminal colours.
 fn without_colour(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();

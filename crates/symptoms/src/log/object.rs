@@ -1,4 +1,4 @@
-//! A JSON line → its fields.
+//! JSON lines → fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::entry::{Fields, Subject, Time, only_name};
 
-/// The fields of a JSON line, those that are asked for by name apart from the others.
+/// Fields of a JSON line; the fields that are needed by name are separate.
 #[derive(Debug, Default)]
 pub(super) struct Object<'a> {
     pub(super) level: Option<&'a str>,
@@ -19,31 +19,31 @@ pub(super) struct Object<'a> {
     kind: Option<&'a str>,
     namespace: Option<&'a str>,
     name: Option<&'a str>,
-    /// What a collector of logs puts the line under.
+    /// The field in which a log collector puts the line.
     inside: Option<&'a str>,
-    /// What a collector says of the pod.
+    /// The pod as a log collector describes it.
     kubernetes: Option<&'a str>,
-    /// The place of the first of the kinds below that a field is named after, and the field.
+    /// The first of the kinds below that a field is named after: its position and the field.
     about: Option<(usize, &'a str)>,
     pub(super) fields: Fields<'a>,
 }
 
-/// The kinds after which fields are named, the one first that a line is about where it names several.
+/// Kinds after which fields are named. If a line has several such fields, the first kind is its object.
 const KINDS: [&str; 5] = ["Pod", "NodeClaim", "Node", "NodePool", "EC2NodeClass"];
 
-/// Why a text is no object.
+/// Reason why a text is no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// It ends too early.
+    /// The text ends too early.
     Ends,
-    /// Something else stands there.
+    /// Another character is expected.
     Other,
 }
 
-/// Reads the object that a text starts with, whatever follows it.
+/// Reads the object at the start of a text, and ignores the rest of the text.
 ///
-/// Only its own members are told apart; what is within them stays as it is until somebody asks for it, and is not looked at
-/// more closely than it takes to find its end. A general parser takes three times as long.
+/// Only the object's own members are separated. Their values stay raw JSON, and are scanned only to find their end. A general
+/// parser takes three times as long.
 pub(super) fn object(text: &str) -> Result<Object<'_>, Broken> {
     let mut scanner = Scanner { text, at: 0 };
     let mut object = Object { fields: Fields(Vec::with_capacity(16)), ..Object::default() };
@@ -67,10 +67,10 @@ pub(super) fn object(text: &str) -> Result<Object<'_>, Broken> {
     }
 }
 
-/// Where a string ends, or its next escape is. Most strings are short: looking at eight bytes at a time takes less than
-/// preparing for a long search.
+/// Position of the end of a string, or of its next escape. Most strings are short: comparing eight bytes at a time takes less
+/// time than preparing `memchr`.
 fn end_or_escape(bytes: &[u8]) -> Option<usize> {
-    // The highest bit of each byte that is the one looked for, up to the first; those behind it may be wrong.
+    // Sets the highest bit of each matching byte. Bits after the first match may be wrong.
     let equal = |eight: u64, byte: u8| {
         let other = eight ^ (u64::from(byte) * 0x0101_0101_0101_0101);
         other.wrapping_sub(0x0101_0101_0101_0101) & !other & 0x8080_8080_8080_8080
@@ -96,7 +96,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// The next byte that is no white space, which is not taken.
+    /// Returns the next byte that is not white space, without consuming it.
     fn next(&mut self) -> Result<u8, Broken> {
         loop {
             match self.rest().first() {
@@ -119,7 +119,7 @@ impl<'t> Scanner<'t> {
         self.text.get(start..self.at).ok_or(Broken::Ends)
     }
 
-    /// The name of a member, which hardly ever has an escape.
+    /// The name of a member. It rarely has an escape.
     fn key(&mut self) -> Result<Cow<'t, str>, Broken> {
         let start = self.at + 1;
         let found = end_or_escape(self.text.as_bytes().get(start..).unwrap_or_default());
@@ -131,7 +131,7 @@ impl<'t> Scanner<'t> {
         self.string().map(|raw| words(Some(raw)))
     }
 
-    /// A string with its quotes; the first one is here.
+    /// A string with its quotes, from the opening quote on.
     #[inline]
     fn string(&mut self) -> Result<&'t str, Broken> {
         let start = self.at;
@@ -192,7 +192,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// `controller`, or what older releases have in the logger's name: `controller.provisioner`.
+    /// `controller`, or in older releases the end of the logger's name: `controller.provisioner`.
     pub(super) fn controller(&self) -> Cow<'a, str> {
         if self.controller.is_some() {
             return words(self.controller);
@@ -203,7 +203,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The reconciled object; of a line that reconciles none the object that it names.
+    /// The reconciled object, or else the object that a field names.
     pub(super) fn subject(&self) -> Subject<'a> {
         let name = words(self.name);
         if self.kind.is_some() && !name.is_empty() {
@@ -214,14 +214,14 @@ impl<'a> Object<'a> {
         if let Some(name) = only_name(raw).filter(|name| !name.is_empty()) {
             return Subject { kind: kind.into(), namespace: Cow::default(), name: name.into() };
         }
-        let named = serde_json::from_str::<Named<'_>>(raw).unwrap_or_default();
+        let named = serde_json::from_str::<Reference<'_>>(raw).unwrap_or_default();
         if named.name.0.is_empty() {
             return Subject::default();
         }
         Subject { kind: kind.into(), namespace: named.namespace.0, name: named.name.0 }
     }
 
-    /// The line that this one wraps, where it does.
+    /// The wrapped line, if this line wraps one.
     pub(super) fn wrapped(&self) -> Option<Cow<'a, str>> {
         let raw = self.inside.or(self.message)?;
         if raw.starts_with('{') {
@@ -230,14 +230,14 @@ impl<'a> Object<'a> {
         raw.starts_with('"').then(|| words(Some(raw)))
     }
 
-    /// `"kubernetes":{"pod_name":"karpenter-x"}`, as Fluent Bit has it, or `{"pod":{"name":"karpenter-x"}}`, as Filebeat.
+    /// `"kubernetes":{"pod_name":"karpenter-x"}` of Fluent Bit, or `{"pod":{"name":"karpenter-x"}}` of Filebeat.
     pub(super) fn pod(&self) -> Cow<'a, str> {
         #[derive(serde::Deserialize, Default)]
         struct Kubernetes<'k> {
             #[serde(borrow, default)]
             pod_name: Words<'k>,
             #[serde(borrow, default)]
-            pod: Named<'k>,
+            pod: Reference<'k>,
         }
         let Some(raw) = self.kubernetes else { return Cow::default() };
         let known = serde_json::from_str::<Kubernetes<'_>>(raw).unwrap_or_default();
@@ -247,7 +247,7 @@ impl<'a> Object<'a> {
 
 impl<'a> Object<'a> {
     fn take(&mut self, key: Cow<'a, str>, value: &'a str) {
-        // Their lengths tell most keys apart.
+        // Keys differ mostly in length.
         let place = match (key.len(), key.as_ref()) {
             (5, "level") | (8, "severity") | (3, "lvl") => &mut self.level,
             (4, "time") | (2, "ts") | (9, "timestamp") | (10, "@timestamp") => &mut self.time,
@@ -282,7 +282,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// A string that is borrowed where it stands there letter by letter; what is no string is empty.
+/// A string, borrowed if it has no escapes; empty for other values.
 #[derive(Debug, Default)]
 struct Words<'a>(Cow<'a, str>);
 
@@ -309,14 +309,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
 }
 
 #[derive(serde::Deserialize, Debug, Default)]
-struct Named<'a> {
+struct Reference<'a> {
     #[serde(borrow, default)]
     name: Words<'a>,
     #[serde(borrow, default)]
     namespace: Words<'a>,
 }
 
-/// The text of a JSON string; of another value its JSON, of none and of null nothing.
+/// Text of a JSON string, raw JSON of another value, empty for `null` and a missing value.
 pub(super) fn words(raw: Option<&str>) -> Cow<'_, str> {
     let Some(text) = raw else { return Cow::default() };
     match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -327,7 +327,7 @@ pub(super) fn words(raw: Option<&str>) -> Cow<'_, str> {
     }
 }
 
-/// The name of a logger without what all of them start with.
+/// Name of a logger without the common prefix.
 pub(super) fn unlogged(logger: &str) -> &str {
     match logger.strip_prefix("controller") {
         Some("") => "",

@@ -1,15 +1,15 @@
-//! What kubectl, stern, a container runtime or a collector write before a line.
+//! Prefixes that kubectl, stern, a container runtime or a collector put before a line.
 
 use crate::entry::Time;
 
-/// What stands before a line, or around it.
+/// The content of a prefix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefix<'a> {
     pub(super) pod: &'a str,
     pub(super) time: Option<Time>,
 }
 
-/// Whether the program or a collector wrote it before each line, whatever the line says.
+/// Whether a word is a time, a stream or a tag, which programs put before each line.
 fn is_mark(word: &str) -> bool {
     matches!(word, "stdout" | "stderr" | "F" | "P") || Time::parse(word).is_some()
 }
@@ -31,8 +31,8 @@ pub(super) fn before<'t>(text: &'t str, bare: &str) -> &'t str {
 }
 
 impl<'a> Prefix<'a> {
-    /// The same with what a text before the line tells: `[pod/karpenter-x/controller]` of kubectl, `karpenter-x controller`
-    /// of stern with the namespace before it where it is asked for all, a time, the stream of a container runtime.
+    /// Adds the content of the text before a line: `[pod/karpenter-x/controller]` of kubectl, `karpenter-x controller` of stern
+    /// (after the namespace with `--all-namespaces`), a time, the stream of a container runtime.
     pub(super) fn before(self, text: &'a str) -> Self {
         let mut found = self;
         let mut names: [&str; 3] = [""; 3];

@@ -1,12 +1,12 @@
-//! What a text is encoded in, told by its first bytes.
+//! Encoding of a text, determined by its first bytes.
 
-/// Gives a text as UTF-8, without its byte order mark.
+/// Decodes a text to UTF-8 without a byte order mark.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     encoding: Encoding,
-    /// Bytes that are not enough yet: to tell the encoding, or to make a character.
+    /// Bytes that are not enough yet, to determine the encoding or to make a character.
     rest: Vec<u8>,
-    /// The first half of a pair that makes one character.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
 }
 
@@ -15,19 +15,19 @@ enum Encoding {
     #[default]
     Unknown,
     Utf8,
-    /// No text at all.
+    /// Not a text.
     Binary,
-    /// Windows PowerShell writes it where output goes to a file.
+    /// Windows PowerShell writes it when output is redirected to a file.
     Utf16 {
         big_endian: bool,
     },
 }
 
-/// The bytes that tell an encoding, or that a file is no text.
+/// Number of bytes that determine the encoding.
 const ENOUGH: usize = 512;
 
 impl Decoder {
-    /// Takes bytes, and hands on the text so far.
+    /// Decodes bytes, and passes the text on.
     pub(super) fn decode(&mut self, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
         match self.encoding {
             Encoding::Utf8 => take(bytes),
@@ -45,7 +45,7 @@ impl Decoder {
         }
     }
 
-    /// The text ends here.
+    /// Ends the text.
     pub(super) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) {
         if self.encoding == Encoding::Unknown {
             self.begin(take);
@@ -57,14 +57,14 @@ impl Decoder {
 
     fn begin(&mut self, take: &mut dyn FnMut(&[u8])) {
         let rest = std::mem::take(&mut self.rest);
-        // As many whatever the pieces in which they come.
+        // Always the same number of bytes, so that the pieces of the input do not matter.
         let (encoding, mark) = match rest.get(..ENOUGH).unwrap_or(&rest) {
             [0xef, 0xbb, 0xbf, ..] => (Encoding::Utf8, 3),
             [0xff, 0xfe, ..] => (Encoding::Utf16 { big_endian: false }, 2),
             [0xfe, 0xff, ..] => (Encoding::Utf16 { big_endian: true }, 2),
             [one, 0, two, 0, ..] if *one != 0 && *two != 0 => (Encoding::Utf16 { big_endian: false }, 0),
             [0, one, 0, two, ..] if *one != 0 && *two != 0 => (Encoding::Utf16 { big_endian: true }, 0),
-            // Zeros alone may be where a log was cut while it was written.
+            // Zeros alone may be a gap in a log that was cut while it was written.
             bytes if bytes.contains(&0) && bytes.iter().any(|byte| is_control(*byte)) => {
                 (Encoding::Binary, 0)
             }
@@ -74,7 +74,7 @@ impl Decoder {
         self.decode(rest.get(mark..).unwrap_or_default(), take);
     }
 
-    /// Whether what was read is no text.
+    /// Whether the input is binary.
     pub(super) fn is_binary(&self) -> bool {
         self.encoding == Encoding::Binary
     }
@@ -87,7 +87,7 @@ impl Decoder {
             self.rest.clear();
             let unit =
                 if big_endian { u16::from_be_bytes([one, two]) } else { u16::from_le_bytes([one, two]) };
-            // A first half waits for the second one; two first halves in a row are a broken one and another.
+            // A first half waits for the second one. Two first halves in a row are an error and another first half.
             let before = self.high.take();
             let is_high = matches!(unit, 0xd800..=0xdbff);
             let now = before.into_iter().chain((!is_high).then_some(unit));
@@ -98,7 +98,7 @@ impl Decoder {
     }
 }
 
-/// A control character that no log has.
+/// Whether a byte is a control character that logs do not contain.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 1..=6 | 0x0e..=0x1a | 0x1c..=0x1f)
 }

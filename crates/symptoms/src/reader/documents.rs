@@ -1,21 +1,21 @@
-//! The documents of a file, in a text in which all else is blank.
+//! Documents of a file, in a text in which everything else is blank.
 
 use manifest::Part;
 use manifest::source::Span;
 
-/// Collects the documents of a file.
+/// Collector of the documents of a file.
 #[derive(Debug)]
 pub(super) struct Documents {
     text: String,
     parts: Vec<Part>,
-    /// UTF-16 code units and line feeds since the last document, which have not been written yet.
+    /// UTF-16 code units and line feeds since the last document, not written yet.
     units: usize,
     feeds: usize,
-    /// The byte at which the document starts that is open.
+    /// The start of the open document.
     start: Option<usize>,
-    /// The bytes that the text may have.
+    /// Bound on the text in bytes.
     limit: usize,
-    /// Lines of documents that have not been kept.
+    /// Lines of documents beyond the bound.
     beyond: u64,
 }
 
@@ -24,13 +24,13 @@ impl Documents {
         Self { text: String::new(), parts: Vec::new(), units: 0, feeds: 0, start: None, limit, beyond: 0 }
     }
 
-    /// Something that is no document: so many UTF-16 code units and line feeds.
+    /// Adds text that is not part of a document, as UTF-16 code units and line feeds.
     pub(super) fn blank(&mut self, units: usize, feeds: usize) {
         self.units += units;
         self.feeds += feeds;
     }
 
-    /// A document starts here.
+    /// Begins a document.
     pub(super) fn begin(&mut self) {
         if self.text.len() + self.units + self.feeds <= self.limit {
             self.text.extend(std::iter::repeat_n(' ', self.units));
@@ -40,13 +40,13 @@ impl Documents {
         }
     }
 
-    /// A line of the document, or a part of one.
+    /// Adds a line of the document, or a part of a line.
     pub(super) fn push(&mut self, text: &str) {
         let fits = self.text.len() + text.len() <= self.limit;
         match self.start {
             Some(_) if fits => self.text.push_str(text),
             start => {
-                // What is longer than the bound is none of its documents.
+                // A document that exceeds the bound is dropped.
                 if let Some(start) = start {
                     let lost = self.text.split_off(start);
                     self.lose(&lost);
@@ -63,24 +63,24 @@ impl Documents {
         self.blank(text.encode_utf16().count() - feeds, feeds);
     }
 
-    /// The document that is open.
+    /// Returns the open document.
     pub(super) fn open(&self) -> &str {
         self.start.and_then(|start| self.text.get(start..)).unwrap_or_default()
     }
 
-    /// The document ends here, and is kept or was none.
+    /// Ends the open document, and keeps or drops it.
     pub(super) fn end(&mut self, keep: bool, is_json: bool) {
         if let Some(start) = self.start.take().filter(|_| keep) {
             self.parts.push(Part { span: Span::new(start, self.text.len()), is_json });
         }
     }
 
-    /// Lines that have not been kept.
+    /// Returns the number of dropped lines.
     pub(super) fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// The text, and where the documents stand in it.
+    /// Returns the text, and the spans of the documents in it.
     pub(super) fn finish(self) -> (String, Vec<Part>) {
         (self.text, self.parts)
     }

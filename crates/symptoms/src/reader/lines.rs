@@ -1,13 +1,16 @@
-//! What a line is, told by its looks.
+//! Kinds of lines, recognised by their form.
 
 use crate::entry::Time;
 
-/// Whether a JSON value of several lines starts here, or an object of the API on one line.
+/// Length in bytes of the longest log line; longer lines are skipped. A container runtime cuts lines at 16 KiB.
+pub(super) const LONGEST: usize = 1 << 20;
+
+/// Whether a JSON value over several lines starts here, or an object of the API on one line.
 pub(super) fn starts_json(bare: &str) -> bool {
     bare.trim() == "{" || is_object_start(bare.as_bytes())
 }
 
-/// `{"apiVersion"`, and what else objects of the API and their lists start with.
+/// Whether a line starts like an object of the API or a list: `{"apiVersion"` and similar.
 pub(super) fn is_object_start(line: &[u8]) -> bool {
     const KEYS: [&[u8]; 6] =
         [b"\"apiVersion\"", b"\"kind\"", b"\"items\"", b"\"metadata\"", b"\"Version\"", b"\"Statement\""];
@@ -34,7 +37,7 @@ pub(super) fn is_described(line: &str) -> bool {
         || (line.contains(" TYPE ") && line.contains(" REASON ") && line.contains(" MESSAGE"))
 }
 
-/// Whether a line that starts in the first column is evidently one of a log: no document has such a line.
+/// Whether a line that starts in the first column is certainly a log line: no document contains such a line.
 pub(super) fn is_log(line: &str) -> bool {
     if line.starts_with([' ', '\t', '#', '-']) {
         return false;
@@ -54,8 +57,8 @@ pub(super) fn is_log(line: &str) -> bool {
     is_klog || (second.is_some() && Time::parse(first).is_some())
 }
 
-/// The brackets that are open after a line of JSON, or the byte after the one that closes the value. A string ends with
-/// its line, so that one that is cut off swallows no more than that.
+/// Number of open brackets after a line of JSON, or the byte after the bracket that closes the value. A string ends with its
+/// line, so that an unterminated string affects only its line.
 pub(super) fn brackets(line: &str, depth: usize) -> Result<usize, usize> {
     let mut depth = depth;
     let mut in_string = false;

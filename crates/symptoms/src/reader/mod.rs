@@ -1,7 +1,7 @@
-//! The bytes of a file, in pieces as they come → lines of logs, rows of tables and the documents between them.
+//! Bytes of a file, in pieces → log lines, rows of tables and the documents between them.
 //!
-//! Lines are handed on and forgotten. Documents are kept until the file ends, and then read in a text in which what is no
-//! document is blank: with as many lines and UTF-16 code units, so that every place in it is the place in the file.
+//! Lines become entries and are dropped. Documents are kept until the file ends, and then parsed in a text in which everything
+//! else is blank. It has the same lines and UTF-16 code units, so that each position in it is the position in the file.
 
 mod bytes;
 mod documents;
@@ -10,46 +10,43 @@ mod parts;
 mod undated;
 
 use super::entry::{At, Entry, Origin};
-use super::log::{self, Told, Year};
+use super::log::{self, LineKind, Year};
 use super::object;
-use super::table::{Row, Table};
+use super::table::{RowKind, Table};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
 use bytes::Decoder;
 use documents::Documents;
-use lines::{brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
-use parts::{Part, Parts};
+use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
+use parts::{PartKind, Parts};
 use undated::Undated;
 
-/// The bytes of a line beyond which it is no line of a log, and passed over. A container runtime cuts lines at 16 KiB.
-const LONGEST: usize = 1 << 20;
-
-/// How much of what was read.
+/// Numbers of lines and entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Lines in all.
+pub struct LineCounts {
+    /// All lines.
     pub lines: u64,
-    /// What was said: lines of a log, events, conditions.
+    /// Entries: log lines, events, conditions.
     pub entries: u64,
-    /// Lines of a log whose start or end is missing.
+    /// Log lines whose start or end is missing.
     pub truncated: u64,
     /// Lines without structure.
     pub text: u64,
-    /// Lines with bytes that no text has.
+    /// Binary lines.
     pub binary: u64,
-    /// Lines that are longer than any line of a log.
+    /// Lines that are longer than [`LONGEST`].
     pub too_long: u64,
-    /// Lines that are not UTF-8. They are read all the same.
+    /// Lines that are not UTF-8. They are read nevertheless.
     pub not_utf8: u64,
-    /// Lines of documents that lie beyond the bound on a file.
+    /// Lines of documents beyond the bound on a file.
     pub beyond: u64,
     /// Documents.
     pub documents: u64,
 }
 
-impl Account {
-    /// The sum of two.
+impl LineCounts {
+    /// Returns the sum of two.
     pub fn and(self, other: Self) -> Self {
         Self {
             lines: self.lines + other.lines,
@@ -65,48 +62,48 @@ impl Account {
     }
 }
 
-/// Reads one file.
+/// Reader of one file.
 #[derive(Debug)]
 pub(super) struct Reader {
     name: String,
-    /// The position of the file among those of its cluster.
+    /// The position of the file among the files of its cluster.
     file: usize,
     limits: Limits,
-    /// The name says that it is a manifest: what is nothing else is a document.
+    /// Whether the name ends in `.yaml`, `.yml` or `.json`: unrecognised lines then belong to a document.
     is_manifest: bool,
-    /// The name says that it is YAML, which may look like JSON.
+    /// Whether the name ends in `.yaml` or `.yml`. YAML may look like JSON.
     is_yaml: bool,
     decoder: Decoder,
-    /// The start of a line whose end has not come yet.
+    /// The start of an incomplete line.
     rest: Vec<u8>,
-    /// The line that has begun is passed over, up to its end.
+    /// Whether the rest of the current line is skipped.
     passing: bool,
     parts: Parts,
     undated: Undated,
     state: State,
     table: Table,
     documents: Documents,
-    account: Account,
+    counts: LineCounts,
 }
 
-/// What was read of a file beyond what was handed on.
+/// A file after its last byte.
 #[derive(Debug)]
-pub(super) struct Read {
-    /// Its documents, where it has some.
+pub(super) struct ReadFile {
+    /// The documents, if the file has any.
     pub(super) file: Option<File>,
-    pub(super) account: Account,
-    /// It is no text.
+    pub(super) counts: LineCounts,
+    /// Whether the file is binary.
     pub(super) is_binary: bool,
 }
 
-/// What the last line belongs to.
+/// The context of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A log, a table or nothing.
     Lines,
-    /// A YAML document; whether its `apiVersion` was met.
+    /// A YAML document, and whether its `apiVersion` was read.
     Yaml { has_version: bool },
-    /// A JSON value with so many brackets open.
+    /// A JSON value with this number of open brackets.
     Json { depth: usize },
 }
 
@@ -130,19 +127,19 @@ impl Reader {
             state: State::Lines,
             table: Table::default(),
             documents: Documents::new(limits.file_bytes),
-            account: Account::default(),
+            counts: LineCounts::default(),
         }
     }
 
-    /// Takes the next bytes, and hands on what they say.
-    pub(super) fn feed(&mut self, bytes: &[u8], say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads the next bytes, and emits their entries.
+    pub(super) fn feed(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
         let mut decoder = std::mem::take(&mut self.decoder);
-        decoder.decode(bytes, &mut |text| self.take(text, say));
+        decoder.decode(bytes, &mut |text| self.take(text, emit));
         self.decoder = decoder;
     }
 
-    /// Takes the next bytes of a text that is UTF-8, or should be.
-    fn take(&mut self, mut bytes: &[u8], say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads the next bytes of a text that should be UTF-8.
+    fn take(&mut self, mut bytes: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, after) = bytes.split_at_checked(end + 1).unwrap_or_default();
             bytes = after;
@@ -150,11 +147,11 @@ impl Reader {
                 self.pass(line);
                 self.passing = false;
             } else if self.rest.is_empty() {
-                self.whole(line, say);
+                self.whole(line, emit);
             } else {
                 self.rest.extend_from_slice(line);
                 let rest = std::mem::take(&mut self.rest);
-                self.whole(&rest, say);
+                self.whole(&rest, emit);
                 self.rest = rest;
                 self.rest.clear();
             }
@@ -171,58 +168,58 @@ impl Reader {
         }
     }
 
-    /// The file ends here. Gives its documents, where it has some.
-    pub(super) fn finish(mut self, say: &mut dyn FnMut(&Entry<'_>)) -> Read {
+    /// Ends the file, and returns its documents.
+    pub(super) fn finish(mut self, emit: &mut dyn FnMut(&Entry<'_>)) -> ReadFile {
         let mut decoder = std::mem::take(&mut self.decoder);
-        decoder.finish(&mut |text| self.take(text, say));
+        decoder.finish(&mut |text| self.take(text, emit));
         let is_binary = decoder.is_binary();
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
-            self.whole(&rest, say);
+            self.whole(&rest, emit);
         }
         for start in std::mem::take(&mut self.parts).finish() {
-            self.tell(&start.text, start.at, say);
+            self.read_line(&start.text, start.at, emit);
         }
         let waiting = self.undated.give_up();
-        self.tell_all(waiting, say);
-        self.end_document(true, say);
-        let Self { name, file: index, limits, documents, mut account, .. } = self;
-        account.beyond = documents.beyond();
+        self.read_lines(waiting, emit);
+        self.end_document(true, emit);
+        let Self { name, file: index, limits, documents, mut counts, .. } = self;
+        counts.beyond = documents.beyond();
         let (text, parts) = documents.finish();
         if parts.is_empty() {
-            return Read { file: None, account, is_binary };
+            return ReadFile { file: None, counts, is_binary };
         }
         let file = File::of_parts(name, text, &parts, &limits);
-        account.documents = file.documents.len() as u64;
+        counts.documents = file.documents.len() as u64;
         let mut entries = 0;
         for document in &file.documents {
             let Document::Read(tree) = document else { continue };
             for object in Object::all(tree) {
                 object::read(object, index, &mut |entry| {
                     entries += 1;
-                    say(entry);
+                    emit(entry);
                 });
             }
         }
-        account.entries += entries;
-        Read { file: Some(file), account, is_binary }
+        counts.entries += entries;
+        ReadFile { file: Some(file), counts, is_binary }
     }
 
-    /// How long a line may be that starts like this.
+    /// Maximum length of a line with this start.
     fn longest(&self, start: &[u8]) -> usize {
         let in_document = self.state != State::Lines || is_object_start(start);
         if in_document { LONGEST.max(self.limits.file_bytes) } else { LONGEST }
     }
 
-    /// The start of a line that is too long to be read.
+    /// Skips a line that is too long, from its start.
     fn too_long(&mut self, line: &[u8]) {
         self.end_document(false, &mut |_| {});
-        self.account.lines += 1;
-        self.account.too_long += 1;
+        self.counts.lines += 1;
+        self.counts.too_long += 1;
         self.pass(line);
     }
 
-    /// A piece of a line that is not read.
+    /// Skips a piece of a line.
     fn pass(&mut self, piece: &[u8]) {
         let continued = piece.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
         let pairs = piece.iter().filter(|byte| **byte >= 0xf0).count();
@@ -230,31 +227,31 @@ impl Reader {
         self.documents.blank(piece.len() - continued + pairs - ends, ends);
     }
 
-    /// A line with its line feed; the last one of a file may have none.
-    fn whole(&mut self, line: &[u8], say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads a line with its line feed, which the last line of a file may lack.
+    fn whole(&mut self, line: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
         if line.len() > self.longest(line) {
             self.too_long(line);
             return;
         }
-        self.account.lines += 1;
+        self.counts.lines += 1;
         if let Ok(text) = std::str::from_utf8(line) {
-            self.line(text, say);
+            self.line(text, emit);
             return;
         }
-        self.account.not_utf8 += u64::from(!line.contains(&0));
-        self.line(&String::from_utf8_lossy(line), say);
+        self.counts.not_utf8 += u64::from(!line.contains(&0));
+        self.line(&String::from_utf8_lossy(line), emit);
     }
 
-    fn line(&mut self, text: &str, say: &mut dyn FnMut(&Entry<'_>)) {
+    fn line(&mut self, text: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
         let bare = text.trim_end_matches(['\n', '\r']);
         match self.state {
             State::Lines => {}
-            State::Json { .. } | State::Yaml { .. } if bare.contains('\0') => self.end_document(false, say),
+            State::Json { .. } | State::Yaml { .. } if bare.contains('\0') => self.end_document(false, emit),
             State::Json { depth } => {
                 if is_log(bare) {
-                    self.end_document(true, say);
+                    self.end_document(true, emit);
                 } else {
-                    self.json(text, depth, say);
+                    self.json(text, depth, emit);
                     return;
                 }
             }
@@ -265,111 +262,111 @@ impl Reader {
                     self.documents.push(text);
                     return;
                 }
-                self.end_document(true, say);
+                self.end_document(true, emit);
             }
         }
-        // The usual case first: a line of the controller.
+        // The most frequent case first: a line of the controller.
         if bare.starts_with('{') && !starts_json(bare) {
-            self.object(text, bare, say);
-        } else if bare.starts_with(|first: char| first.is_ascii_digit()) && self.part(bare, say) {
+            self.object(text, bare, emit);
+        } else if bare.starts_with(|first: char| first.is_ascii_digit()) && self.part(bare, emit) {
             self.blank(text);
         } else if bare.contains('\0') {
-            self.account.binary += 1;
+            self.counts.binary += 1;
             self.blank(text);
         } else if starts_json(bare) {
             self.table.end();
             self.documents.begin();
-            self.json(text, 0, say);
+            self.json(text, 0, emit);
         } else if self.starts_yaml(bare) {
             self.table.end();
             self.documents.begin();
             self.documents.push(text);
             self.state = State::Yaml { has_version: bare.starts_with("apiVersion:") };
         } else {
-            self.row_or_log(text, bare, say);
+            self.row_or_log(text, bare, emit);
         }
     }
 
-    /// A line that starts with an object which is none of the API, as far as its start tells.
-    fn object(&mut self, text: &str, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads a line that starts with an object that does not look like an object of the API.
+    fn object(&mut self, text: &str, bare: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
         if !self.is_manifest {
-            self.log(text, bare, say);
+            self.log(text, bare, emit);
             return;
         }
-        let told = log::read(bare, self.at(), Year::Unknown, &mut |entry| {
+        let kind = log::read(bare, self.at(), Year::Unknown, &mut |entry| {
             if entry.origin == Origin::Log {
-                say(entry);
+                emit(entry);
             }
         });
-        if told == Told::Entry {
-            self.account.entries += 1;
+        if kind == LineKind::Entry {
+            self.counts.entries += 1;
             self.blank(text);
         } else {
             self.documents.begin();
-            self.json(text, 0, say);
+            self.json(text, 0, emit);
         }
     }
 
-    /// The position of the line that was counted last.
+    /// Location of the last line.
     fn at(&self) -> At {
-        At { file: self.file, line: usize::try_from(self.account.lines).unwrap_or(usize::MAX) }
+        At { file: self.file, line: usize::try_from(self.counts.lines).unwrap_or(usize::MAX) }
     }
 
-    fn row_or_log(&mut self, text: &str, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) {
+    fn row_or_log(&mut self, text: &str, bare: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
         let at = self.at();
         let mut entries = 0;
         let row = self.table.line(bare, at, &mut |entry| {
             entries += 1;
-            say(entry);
+            emit(entry);
         });
-        self.account.entries += entries;
+        self.counts.entries += entries;
         match row {
-            Row::Entry | Row::Part => self.blank(text),
-            Row::Other => self.log(text, bare, say),
+            RowKind::Entry | RowKind::Part => self.blank(text),
+            RowKind::Other => self.log(text, bare, emit),
         }
     }
 
-    /// Reads a line of a log.
-    fn log(&mut self, text: &str, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) {
-        self.tell(bare, self.at(), say);
+    /// Reads a log line.
+    fn log(&mut self, text: &str, bare: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
+        self.read_line(bare, self.at(), emit);
         self.blank(text);
     }
 
-    /// Whether a line is a part of another one, which is read when its last part has come.
-    fn part(&mut self, bare: &str, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+    /// Adds a line to a line in parts. Returns whether it was a part.
+    fn part(&mut self, bare: &str, emit: &mut dyn FnMut(&Entry<'_>)) -> bool {
         match self.parts.take(bare, self.at()) {
-            Part::None => return false,
-            Part::Kept => {}
-            Part::Last(line) => self.tell(&line.text, line.at, say),
-            Part::TooLong => self.account.too_long += 1,
+            PartKind::None => return false,
+            PartKind::Kept => {}
+            PartKind::Last(line) => self.read_line(&line.text, line.at, emit),
+            PartKind::TooLong => self.counts.too_long += 1,
         }
         true
     }
 
-    fn tell(&mut self, line: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) {
+    fn read_line(&mut self, line: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
         let mut time = None;
-        let told = log::read(line, at, self.undated.year, &mut |entry| {
+        let kind = log::read(line, at, self.undated.year, &mut |entry| {
             time = time.or(entry.time);
-            say(entry);
+            emit(entry);
         });
-        let waited = match (told, time) {
-            (Told::Undated, _) => self.undated.wait(at, line),
-            (_, Some(time)) => self.undated.tell(Year::Near(time)),
+        let waited = match (kind, time) {
+            (LineKind::Undated, _) => self.undated.wait(at, line),
+            (_, Some(time)) => self.undated.resolve(Year::Near(time)),
             _ => Vec::new(),
         };
-        match told {
-            Told::Entry => self.account.entries += 1,
-            Told::Truncated => self.account.truncated += 1,
-            Told::Text => self.account.text += 1,
-            Told::GoesOn | Told::Blank | Told::Undated => {}
+        match kind {
+            LineKind::Entry => self.counts.entries += 1,
+            LineKind::Truncated => self.counts.truncated += 1,
+            LineKind::Text => self.counts.text += 1,
+            LineKind::GoesOn | LineKind::Blank | LineKind::Undated => {}
         }
-        self.tell_all(waited, say);
+        self.read_lines(waited, emit);
     }
 
-    /// Reads lines that have waited for their year.
-    fn tell_all(&mut self, lines: Vec<(At, String)>, say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads lines that waited for their year.
+    fn read_lines(&mut self, lines: Vec<(At, String)>, emit: &mut dyn FnMut(&Entry<'_>)) {
         for (at, line) in lines {
-            self.tell(&line, at, say);
+            self.read_line(&line, at, emit);
         }
     }
 
@@ -379,26 +376,26 @@ impl Reader {
         self.documents.blank(units - ends, ends);
     }
 
-    /// A line of a JSON value.
-    fn json(&mut self, text: &str, depth: usize, say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Reads a line of a JSON value.
+    fn json(&mut self, text: &str, depth: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
         match brackets(text, depth) {
             Ok(depth) => {
                 self.documents.push(text);
                 self.state = State::Json { depth };
             }
             Err(end) => {
-                // What follows the value in its line belongs to nothing.
+                // The text after the value is ignored.
                 let (value, after) = text.split_at_checked(end).unwrap_or((text, ""));
                 self.documents.push(value);
                 self.state = State::Json { depth: 0 };
-                self.end_document(true, say);
+                self.end_document(true, emit);
                 self.blank(after);
             }
         }
     }
 
-    /// Ends the document that is open, if one is.
-    fn end_document(&mut self, sound: bool, say: &mut dyn FnMut(&Entry<'_>)) {
+    /// Ends the open document, if there is one.
+    fn end_document(&mut self, sound: bool, emit: &mut dyn FnMut(&Entry<'_>)) {
         let state = std::mem::replace(&mut self.state, State::Lines);
         let is_json = matches!(state, State::Json { .. });
         if state == State::Lines {
@@ -408,21 +405,21 @@ impl Reader {
         let text = self.documents.open();
         let is_object = text.contains("apiVersion") || text.contains("kind");
         if !is_object && is_json {
-            // A line of a log that a person had printed over several lines.
-            let mut told = Told::Truncated;
+            // A log line that was pretty-printed.
+            let mut kind = LineKind::Truncated;
             if matches!(state, State::Json { depth: 0 }) {
                 let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
                 let lines = text.lines().count().saturating_sub(1);
                 let at = At { line: at.line - lines.min(at.line), ..at };
-                told = log::read(&line, at, Year::Unknown, &mut |entry| {
+                kind = log::read(&line, at, Year::Unknown, &mut |entry| {
                     if entry.origin == Origin::Log {
-                        say(entry);
+                        emit(entry);
                     }
                 });
             }
-            match told {
-                Told::Entry => self.account.entries += 1,
-                Told::Truncated if !self.is_manifest => self.account.truncated += 1,
+            match kind {
+                LineKind::Entry => self.counts.entries += 1,
+                LineKind::Truncated if !self.is_manifest => self.counts.truncated += 1,
                 _ => {
                     self.documents.end(sound, !self.is_yaml);
                     return;
@@ -448,7 +445,7 @@ impl Reader {
             || (self.is_manifest && !bare.trim().is_empty() && !is_log(bare) && !is_described(bare))
     }
 
-    /// Whether a line belongs to the YAML document that is open.
+    /// Whether a line belongs to the open YAML document.
     fn is_in_yaml(&self, bare: &str, has_version: bool) -> bool {
         if bare.is_empty() || bare.starts_with([' ', '#', '-', '\t']) {
             return !(is_separator(bare) && !self.is_manifest && has_version);

@@ -1,47 +1,47 @@
-//! Lines that a container runtime has cut into parts → whole lines.
+//! Lines that a container runtime split into parts → whole lines.
 //!
-//! `2016-10-06T00:17:09.669794202Z stdout P …` goes on in the next line of the same stream, up to one tagged `F`. Tags that
-//! follow after a colon mean nothing yet. Source: kubernetes/kubernetes pkg/kubelet/kuberuntime/logs/logs.go, `parseCRILog`.
+//! `2016-10-06T00:17:09.669794202Z stdout P …` continues in the next line of the same stream, up to one tagged `F`. Tags after a
+//! colon have no meaning yet. Source: kubernetes/kubernetes pkg/kubelet/kuberuntime/logs/logs.go, `parseCRILog`.
 
-use super::LONGEST;
+use super::lines::LONGEST;
 use crate::entry::{At, Time};
 
-/// The starts of lines whose ends have not come yet, one for each stream.
+/// The starts of incomplete lines, one for each stream.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     stdout: Option<Start>,
     stderr: Option<Start>,
 }
 
-/// The start of a line.
+/// The start of an incomplete line.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// Where its first part stands.
+    /// The location of its first part.
     pub(super) at: At,
-    /// What was read of it; empty where that is longer than any line.
+    /// The text so far; empty if it is longer than a line may be.
     pub(super) text: String,
 }
 
-/// What a line is in this.
+/// Role of a line in a line of several parts.
 #[derive(Debug)]
-pub(super) enum Part {
-    /// No part of another.
+pub(super) enum PartKind {
+    /// Not a part.
     None,
-    /// A part that others follow.
+    /// A part before the last one.
     Kept,
-    /// The last part: the line as a whole.
+    /// The last part, with the whole line.
     Last(Start),
-    /// The part with which the line is longer than any line of a log.
+    /// The part that makes the line too long.
     TooLong,
 }
 
 impl Parts {
-    /// Takes a line.
-    pub(super) fn take(&mut self, line: &str, at: At) -> Part {
-        let Some((stream, tag, content)) = parted(line) else { return Part::None };
+    /// Adds a line.
+    pub(super) fn take(&mut self, line: &str, at: At) -> PartKind {
+        let Some((stream, tag, content)) = parted(line) else { return PartKind::None };
         let open = if stream == "stdout" { &mut self.stdout } else { &mut self.stderr };
         match open {
-            None if tag != "P" => return Part::None,
+            None if tag != "P" => return PartKind::None,
             None => *open = Some(Start { at, text: line.to_owned() }),
             Some(start) if start.text.is_empty() => {}
             Some(start) if start.text.len() + content.len() > LONGEST => {
@@ -49,23 +49,23 @@ impl Parts {
                 if tag != "P" {
                     *open = None;
                 }
-                return Part::TooLong;
+                return PartKind::TooLong;
             }
             Some(start) => start.text.push_str(content),
         }
         if tag == "P" {
-            return Part::Kept;
+            return PartKind::Kept;
         }
-        open.take().filter(|start| !start.text.is_empty()).map_or(Part::Kept, Part::Last)
+        open.take().filter(|start| !start.text.is_empty()).map_or(PartKind::Kept, PartKind::Last)
     }
 
-    /// What has no end when the file ends.
+    /// Returns the incomplete lines at the end of the file.
     pub(super) fn finish(self) -> impl Iterator<Item = Start> {
         [self.stdout, self.stderr].into_iter().flatten().filter(|start| !start.text.is_empty())
     }
 }
 
-/// The stream, the tag and the content of a line that a container runtime wrote.
+/// Stream, tag and content of a line of a container runtime.
 fn parted(line: &str) -> Option<(&str, &str, &str)> {
     let (time, rest) = line.split_once(' ')?;
     let (stream, rest) = rest.split_once(' ').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;

@@ -1,23 +1,23 @@
-//! What comes out of what goes in, whatever it is wrapped in and however it is cut.
+//! Inputs of the reader, with every wrapper and cut, and the entries that it emits.
 
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{Account, Read, Reader};
+use super::{LineCounts, ReadFile, Reader};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use crate::entry::{Entry, Origin};
 
-/// What is handed on, a line each, then the documents and the account.
-fn told(name: &str, pieces: &[&[u8]]) -> (String, Account) {
-    told_within(name, pieces, Limits::DEFAULT)
+/// Entries, one line each, then the documents and the counts.
+fn read_pieces(name: &str, pieces: &[&[u8]]) -> (String, LineCounts) {
+    read_within(name, pieces, Limits::DEFAULT)
 }
 
-fn told_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, Account) {
+fn read_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, LineCounts) {
     let mut text = String::new();
-    let mut say = |entry: &Entry<'_>| {
+    let mut emit = |entry: &Entry<'_>| {
         let Entry { at, level, controller, pod, message, error, object, count, .. } = entry;
         let _ = write!(text, "{}: {:?} {level:?}", at.line, entry.origin);
         for (name, value) in
@@ -42,9 +42,9 @@ fn told_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, Account
     };
     let mut reader = Reader::new(name, 0, limits);
     for piece in pieces {
-        reader.feed(piece, &mut say);
+        reader.feed(piece, &mut emit);
     }
-    let Read { file, account, is_binary } = reader.finish(&mut say);
+    let ReadFile { file, counts, is_binary } = reader.finish(&mut emit);
     if is_binary {
         text.push_str("binary\n");
     }
@@ -65,20 +65,20 @@ fn told_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, Account
             Document::Unreadable { message, .. } => writeln!(text, "unreadable at {}: {message}", place.line),
         };
     }
-    (text, account)
+    (text, counts)
 }
 
-fn said(text: &str) -> String {
-    told("-", &[text.as_bytes()]).0
+fn entries_of(text: &str) -> String {
+    read_pieces("-", &[text.as_bytes()]).0
 }
 
-/// A line as the controller writes it from 1.0 on.
+/// A line of the controller, from 1.0 on.
 const LINE: &str = r#"{"level":"ERROR","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"could not schedule pod","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e","Pod":{"name":"web-1","namespace":"shop"},"error":"did not tolerate \"a\"=b"}"#;
 
-const SAID: &str = "1: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate \"a\"=b\n";
+const ENTRIES: &str = "1: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate \"a\"=b\n";
 
 #[test]
-fn a_line_of_the_controller_is_read_whatever_is_written_around_it() {
+fn reads_lines_in_every_wrapper() {
     let quoted = serde_json::to_string(LINE).unwrap();
     let broken = serde_json::to_string(&format!("{LINE}\n")).unwrap();
     for wrapped in [
@@ -97,13 +97,13 @@ fn a_line_of_the_controller_is_read_whatever_is_written_around_it() {
         format!("{{\"line\":{quoted},\"timestamp\":\"2026-04-23T18:04:56Z\",\"fields\":{{}}}}"),
         format!("{{\"severity\":\"ERROR\",\"jsonPayload\":{LINE},\"message\":{LINE}}}"),
     ] {
-        assert_eq!(said(&wrapped), SAID, "{wrapped}");
+        assert_eq!(entries_of(&wrapped), ENTRIES, "{wrapped}");
     }
 }
 
 #[test]
-fn the_pod_that_wrote_a_line_is_known_by_what_stands_before_it() {
-    let in_pod = SAID.replace(" of ", " in karpenter-5d8f7c9b6-x2x4z of ");
+fn reads_the_pod_from_the_prefix() {
+    let in_pod = ENTRIES.replace(" of ", " in karpenter-5d8f7c9b6-x2x4z of ");
     let quoted = serde_json::to_string(LINE).unwrap();
     for prefixed in [
         format!("[pod/karpenter-5d8f7c9b6-x2x4z/controller] {LINE}"),
@@ -114,12 +114,12 @@ fn the_pod_that_wrote_a_line_is_known_by_what_stands_before_it() {
         format!("2026-04-23T18:04:56.000000+00:00 karpenter-5d8f7c9b6-x2x4z {LINE}"),
         format!("{{\"log\":{quoted},\"kubernetes\":{{\"pod_name\":\"karpenter-5d8f7c9b6-x2x4z\"}}}}"),
     ] {
-        assert_eq!(said(&prefixed), in_pod, "{prefixed}");
+        assert_eq!(entries_of(&prefixed), in_pod, "{prefixed}");
     }
 }
 
 #[test]
-fn other_encoders_are_read_too() {
+fn reads_other_encoders() {
     let text = "\
 2023-06-01T12:00:00.000Z\tINFO\tcontroller.provisioner\tfound provisionable pod(s)\t{\"commit\": \"abc1234\", \"pods\": \"a/b\"}
 2023-06-01T12:00:01.000Z\tDEBUG\tcontroller\tprovisioning/provisioner.go:12\tignoring pod\t{\"controller\": \"provisioner\", \"Pod\": {\"name\":\"x\"}}
@@ -135,7 +135,7 @@ sigs.k8s.io/karpenter/pkg/operator.NewOperator(0x1)
 \t/go/pkg/mod/sigs.k8s.io/karpenter@v1.8.0/pkg/operator/operator.go:12 +0x1d
 Error from server (Forbidden): pods is forbidden
 ";
-    assert_snapshot!(said(text), @"
+    assert_snapshot!(entries_of(text), @"
     1: Log Info by provisioner at 2023-06-01T12:00:00Z: found provisionable pod(s)
     2: Log Debug by provisioner of x at 2023-06-01T12:00:01Z: ignoring pod
     3: Log Error by interruption in karpenter-a at 2023-06-01T12:00:02Z: Reconciler error <- no queue
@@ -149,7 +149,7 @@ Error from server (Forbidden): pods is forbidden
 }
 
 #[test]
-fn a_line_that_names_no_year_has_that_of_its_neighbours() {
+fn takes_a_missing_year_from_nearby_lines() {
     let text = format!(
         "\
 I1231 23:59:58.000001       1 leaderelection.go:250] attempting to acquire leader lease a/b
@@ -159,34 +159,34 @@ E0101 00:00:05.000001       1 leaderelection.go:436] error retrieving resource l
 ",
         LINE.replace("2026-04-23T18:04:55", "2026-01-01T00:00:04"),
     );
-    assert_snapshot!(said(&text), @r#"
+    assert_snapshot!(entries_of(&text), @r#"
     3: Log Error by provisioner of web-1 at 2026-01-01T00:00:04Z: could not schedule pod <- did not tolerate "a"=b
     1: Log Info at 2025-12-31T23:59:58Z: attempting to acquire leader lease a/b
     2: Log Warn at 2026-01-01T00:00:03Z: failed to list *v1.NodePool
     4: Log Error at 2026-01-01T00:00:05Z: error retrieving resource lock a/b
     "#);
     let alone = "I0423 18:04:55.123456       1 a.go:1] b\nI0423 18:04:56.123456       1 a.go:1] c\n";
-    assert_snapshot!(said(alone), @"
+    assert_snapshot!(entries_of(alone), @"
     1: Log Info: b
     2: Log Info: c
     ");
-    // What waits for a year is bounded.
+    // The number of waiting lines is bounded.
     let many = format!("I0423 18:04:55.123456       1 a.go:1] {}\n", "b".repeat(1000)).repeat(2000);
-    let (text, account) = told("-", &[format!("{many}{LINE}\n").as_bytes()]);
-    assert_eq!((account.entries, account.lines, text.contains(" at ")), (2001, 2001, true));
+    let (text, counts) = read_pieces("-", &[format!("{many}{LINE}\n").as_bytes()]);
+    assert_eq!((counts.entries, counts.lines, text.contains(" at ")), (2001, 2001, true));
     assert!(text.starts_with("1: ") && text.lines().last().unwrap().starts_with("2001: "));
 }
 
 #[test]
-fn what_is_cut_off_is_counted() {
+fn counts_truncated_lines() {
     let start = LINE.get(..150).unwrap();
     let end = LINE.get(100..).unwrap();
-    let (text, account) = told("-", &[format!("{end}\n{LINE}\n{start}").as_bytes()]);
-    assert_eq!(text, SAID.replace("1:", "2:"));
-    assert_eq!(account, Account { lines: 3, entries: 1, truncated: 2, ..Account::default() });
+    let (text, counts) = read_pieces("-", &[format!("{end}\n{LINE}\n{start}").as_bytes()]);
+    assert_eq!(text, ENTRIES.replace("1:", "2:"));
+    assert_eq!(counts, LineCounts { lines: 3, entries: 1, truncated: 2, ..LineCounts::default() });
 }
 
-/// The lines of a container runtime that hold a line of the controller's, cut after so many bytes each.
+/// Lines of a container runtime with a line of the controller, cut after this number of bytes.
 fn cut_up(line: &str, stream: &str, size: usize) -> Vec<String> {
     let parts: Vec<_> =
         line.as_bytes().chunks(size).map(|part| String::from_utf8(part.to_vec()).unwrap()).collect();
@@ -198,18 +198,22 @@ fn cut_up(line: &str, stream: &str, size: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_line_that_the_container_runtime_has_cut_is_one_line() {
+fn joins_lines_of_a_container_runtime() {
     let cut = cut_up(LINE, "stdout", 80);
     assert_eq!(cut.len(), 4);
-    let (text, account) = told("-", &[cut.join("\n").as_bytes()]);
-    assert_eq!((text, account), (SAID.to_owned(), Account { lines: 4, entries: 1, ..Account::default() }));
+    let (text, counts) = read_pieces("-", &[cut.join("\n").as_bytes()]);
+    assert_eq!(
+        (text, counts),
+        (ENTRIES.to_owned(), LineCounts { lines: 4, entries: 1, ..LineCounts::default() })
+    );
 
-    // Lines of another stream stand between its parts, whole ones and parts of one.
+    // Lines of another stream are between its parts: whole lines and a line in parts.
     let [one, two, three, four] = cut.as_slice() else { panic!("{cut:?}") };
     let other = cut_up(&LINE.replace("web-1", "web-2"), "stderr", 160);
     let [first, second] = other.as_slice() else { panic!("{other:?}") };
     let whole = format!("2026-04-23T18:04:56.2Z stderr F {}", LINE.replace("web-1", "web-3"));
-    let text = said(&[&whole, one, first, two, second, three, four, &whole].map(String::as_str).join("\n"));
+    let text =
+        entries_of(&[&whole, one, first, two, second, three, four, &whole].map(String::as_str).join("\n"));
     let said_of: Vec<_> =
         text.lines().map(|line| (line.split(':').next().unwrap(), line.contains("<- did not"))).collect();
     assert_eq!(said_of, [("1", true), ("3", true), ("2", true), ("8", true)]);
@@ -218,54 +222,54 @@ fn a_line_that_the_container_runtime_has_cut_is_one_line() {
             && text.contains("3: Log Error by provisioner of web-2 ")
     );
 
-    // The tag may have others behind it; the document after it stands where it stands.
+    // Further tags may follow the tag; the document after it keeps its position.
     let tagged = format!("{}\napiVersion: v1\nkind: A\n", cut.join("\n").replace(" P ", " P:x "));
     let offset = tagged.find("apiVersion").unwrap();
-    assert!(said(&tagged).contains(&format!("{SAID}document at 5, offset {offset}:")));
+    assert!(entries_of(&tagged).contains(&format!("{ENTRIES}document at 5, offset {offset}:")));
 }
 
 #[test]
-fn a_line_without_its_last_part_is_cut_off() {
+fn counts_lines_without_their_last_part_as_truncated() {
     let cut = cut_up(LINE, "stdout", 200);
     let (start, end) = (cut.first().unwrap(), cut.last().unwrap());
-    let (text, account) = told("-", &[format!("{LINE}\n{start}").as_bytes()]);
+    let (text, counts) = read_pieces("-", &[format!("{LINE}\n{start}").as_bytes()]);
     assert_eq!(
-        (text, account),
-        (SAID.to_owned(), Account { lines: 2, entries: 1, truncated: 1, ..Account::default() })
+        (text, counts),
+        (ENTRIES.to_owned(), LineCounts { lines: 2, entries: 1, truncated: 1, ..LineCounts::default() })
     );
-    assert_eq!(told("-", &[format!("{end}\n{LINE}\n").as_bytes()]).1.truncated, 1);
+    assert_eq!(read_pieces("-", &[format!("{end}\n{LINE}\n").as_bytes()]).1.truncated, 1);
 }
 
 #[test]
-fn parts_are_joined_up_to_the_length_of_a_line() {
+fn joins_parts_up_to_the_maximum_length() {
     let long = LINE.replace("did not", &"did not ".repeat(1 << 17));
     let text = format!(
         "{}\n{}\n",
         cut_up(&long, "stdout", 1 << 14).join("\n"),
         cut_up(LINE, "stdout", 200).join("\n")
     );
-    let (said, account) = told("-", &[text.as_bytes()]);
-    let lines = account.lines;
-    assert_eq!(said, SAID.replace("1:", &format!("{}:", lines - 1)));
-    assert_eq!(account, Account { lines, entries: 1, too_long: 1, ..Account::default() });
+    let (entries_of, counts) = read_pieces("-", &[text.as_bytes()]);
+    let lines = counts.lines;
+    assert_eq!(entries_of, ENTRIES.replace("1:", &format!("{}:", lines - 1)));
+    assert_eq!(counts, LineCounts { lines, entries: 1, too_long: 1, ..LineCounts::default() });
     let at_the_end = format!(
         "{LINE}\n2026-04-23T18:04:56Z stdout P {}\n2026-04-23T18:04:56Z stdout F {0}\n{LINE}",
         "x".repeat(600_000)
     );
     assert_eq!(
-        told("-", &[at_the_end.as_bytes()]).1,
-        Account { lines: 4, entries: 2, too_long: 1, ..Account::default() }
+        read_pieces("-", &[at_the_end.as_bytes()]).1,
+        LineCounts { lines: 4, entries: 2, too_long: 1, ..LineCounts::default() }
     );
 }
 
 #[test]
-fn documents_stand_where_they_stand_in_the_file() {
+fn documents_keep_their_positions() {
     let text = format!(
         "{LINE}\nkind: NodePool\napiVersion: karpenter.sh/v1\nmetadata: {{name: é😀}}\n{LINE}\n# 😀\napiVersion: v1\nkind: A\n\
          apiVersion: v1\nkind: B\n---\napiVersion: v1\nkind: C\n{{\"apiVersion\":\"v1\",\"kind\":\"D\"}}\n{{\n  \"kind\": \"E\",\n  \
          \"apiVersion\": \"v1\"\n}}\n{LINE}\n"
     );
-    let shown = said(&text);
+    let shown = entries_of(&text);
     assert_snapshot!(shown, @r#"
     1: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
     5: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
@@ -285,33 +289,33 @@ fn documents_stand_where_they_stand_in_the_file() {
 }
 
 #[test]
-fn a_manifest_among_the_files_is_a_document_as_a_whole() {
+fn reads_a_manifest_as_documents() {
     for (name, text) in [
         ("values.yaml", "# the chart's\nsettings:\n  clusterName: a\n"),
         ("policy.json", "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": []\n}\n"),
         ("stack.json", "{ \"Resources\": {\n} }\n"),
         ("a.yaml", "{a: b}\n"),
     ] {
-        let (_, account) = told(name, &[text.as_bytes()]);
-        assert_eq!(account.documents, 1, "{name}");
+        let (_, counts) = read_pieces(name, &[text.as_bytes()]);
+        assert_eq!(counts.documents, 1, "{name}");
     }
-    let (text, account) = told("export.json", &[format!("{LINE}\n{LINE}\n").as_bytes()]);
-    assert_eq!((text.lines().count(), account.entries, account.documents), (2, 2, 0));
+    let (text, counts) = read_pieces("export.json", &[format!("{LINE}\n{LINE}\n").as_bytes()]);
+    assert_eq!((text.lines().count(), counts.entries, counts.documents), (2, 2, 0));
 }
 
 #[test]
-fn lines_that_a_tool_printed_over_several_lines_are_lines() {
+fn reads_pretty_printed_lines() {
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(LINE).unwrap()).unwrap();
-    let (text, account) = told("-", &[format!("[\n{pretty},\n{pretty}\n]\n").as_bytes()]);
+    let (text, counts) = read_pieces("-", &[format!("[\n{pretty},\n{pretty}\n]\n").as_bytes()]);
     assert_eq!(text.matches("could not schedule pod <- did not").count(), 2, "{text}");
-    assert_eq!(account.documents, 0);
+    assert_eq!(counts.documents, 0);
     let cut = pretty.get(..pretty.len() - 20).unwrap();
-    assert_eq!(told("-", &[cut.as_bytes()]).1.truncated, 1);
+    assert_eq!(read_pieces("-", &[cut.as_bytes()]).1.truncated, 1);
 }
 
 #[test]
-fn tables_of_events_are_read() {
+fn reads_tables_of_events() {
     let text = "\
 $ kubectl get events -A
 NAMESPACE   LAST SEEN   TYPE      REASON             OBJECT                      MESSAGE
@@ -329,7 +333,7 @@ LAST SEEN TYPE REASON OBJECT MESSAGE
 30s (x5 over 10m)   Warning   FailedScheduling   pod/y   0/3 nodes are available
 two words Warning FailedScheduling pod/z and no age
 ";
-    assert_snapshot!(said(text), @r#"
+    assert_snapshot!(entries_of(text), @r#"
     1: Text Info: $ kubectl get events -A
     3: Event Warn of web-1 reason FailedScheduling at 332s ago: Failed to schedule pod, incompatible with nodepool "default"
     4: Event Info of default-x7k2p reason Launched at 120s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
@@ -345,7 +349,7 @@ two words Warning FailedScheduling pod/z and no age
 }
 
 #[test]
-fn descriptions_are_read() {
+fn reads_descriptions() {
     let text = "\
 Name:         default-x7k2p
 Namespace:    
@@ -371,7 +375,7 @@ Events:
   Normal   Launched          14m                karpenter          Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
   Warning  FailedScheduling  2m (x3 over 5m)    default-scheduler  0/1 nodes are available: 1 node(s) had volume node affinity conflict.
 ";
-    assert_snapshot!(said(text), @"
+    assert_snapshot!(entries_of(text), @"
     17: Condition Info of default-x7k2p reason NodeNotFound at 2026-04-23T18:00:10Z Registered=Unknown: Node not registered with cluster
     22: Event Info by karpenter of default-x7k2p reason Launched at 840s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
     22: Condition Info of default-x7k2p reason Launched at 840s ago Launched=True: 
@@ -380,7 +384,7 @@ Events:
 }
 
 #[test]
-fn tables_of_nodeclaims_are_read() {
+fn reads_tables_of_nodeclaims() {
     let text = "\
 NAME            TYPE        CAPACITY    ZONE         NODE                                     READY     AGE
 default-2xk8v   m5.large    on-demand   eu-west-1a   ip-10-0-1-5.eu-west-1.compute.internal   True      3d4h
@@ -391,7 +395,7 @@ NAME                                   TYPE       ZONE         NODE   READY     
 nodeclaim.karpenter.sh/default-7c4nv   m5.large   eu-west-1a          Unknown   2m30s   aws:///eu-west-1a/i-1   web        custom
 no row of it
 ";
-    assert_snapshot!(said(text), @"
+    assert_snapshot!(entries_of(text), @"
     2: Condition Info of default-2xk8v at 0s ago Ready=True: 
     3: Condition Info of default-9wq4m at 0s ago Ready=Unknown: 
     4: Condition Info of default-abcde at 0s ago Ready=False: 
@@ -401,7 +405,7 @@ no row of it
 }
 
 #[test]
-fn descriptions_of_built_in_kinds_are_read() {
+fn reads_descriptions_of_built_in_kinds() {
     let text = "\
 Name:               ip-10-0-9-2.eu-west-1.compute.internal
 Roles:              <none>
@@ -437,7 +441,7 @@ Events:
   Warning  FailedScheduling  13m                 default-scheduler  0/5 nodes are available: 5 Insufficient cpu.
   Warning  FailedScheduling  3m (x3 over 13m)    karpenter          Failed to schedule pod, no instance type has enough resources
 ";
-    assert_snapshot!(said(text), @"
+    assert_snapshot!(entries_of(text), @"
     8: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletHasSufficientMemory at 2026-04-23T18:04:55Z MemoryPressure=False: kubelet has sufficient memory available
     9: Condition Info of ip-10-0-9-2.eu-west-1.compute.internal reason KubeletNotReady at 2026-04-23T18:04:55Z Ready=False: container runtime network not ready: NetworkReady=false
     18: Event Info by karpenter of ip-10-0-9-2.eu-west-1.compute.internal reason DisruptionBlocked at 161s ago since 720s ago: Node isn't initialized x5
@@ -448,7 +452,7 @@ Events:
 }
 
 #[test]
-fn objects_say_what_their_status_and_events_say() {
+fn reads_status_and_events_of_objects() {
     let text = "\
 apiVersion: v1
 kind: List
@@ -482,7 +486,7 @@ items:
   kind: Service
   status: {conditions: [{type: A, status: B}]}
 ";
-    assert_snapshot!(said(text), @r#"
+    assert_snapshot!(entries_of(text), @r#"
     4: Event Warn of web-1 reason FailedScheduling at 2026-04-23T18:00:00Z: no node x7
     12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
     12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z Registered=False: a, b x3
@@ -492,59 +496,62 @@ items:
 }
 
 #[test]
-fn what_is_no_text_is_said_to_be_none() {
-    let (text, account) = told("a.png", &[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\x02\nabc\n"]);
-    assert_eq!((text.as_str(), account.entries), ("binary\n", 0));
+fn reports_binary_files() {
+    let (text, counts) = read_pieces("a.png", &[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\x02\nabc\n"]);
+    assert_eq!((text.as_str(), counts.entries), ("binary\n", 0));
     let zeros = [vec![0; 2000], format!("{LINE}\n{LINE}\n").into_bytes()].concat();
-    let (text, account) = told("-", &[&zeros]);
-    assert_eq!((text.lines().count(), account.binary), (1, 1), "{text}");
+    let (text, counts) = read_pieces("-", &[&zeros]);
+    assert_eq!((text.lines().count(), counts.binary), (1, 1), "{text}");
     let latin = [b"caf\xe9 ".to_vec(), LINE.as_bytes().to_vec()].concat();
-    let (text, account) = told("-", &[&latin]);
-    assert_eq!((text.as_str(), account.not_utf8), (SAID, 1));
+    let (text, counts) = read_pieces("-", &[&latin]);
+    assert_eq!((text.as_str(), counts.not_utf8), (ENTRIES, 1));
 }
 
 #[test]
-fn utf16_is_read_with_and_without_its_mark() {
+fn reads_utf16_with_and_without_byte_order_mark() {
     let text = format!("{LINE}\r\napiVersion: v1\r\nkind: 😀\r\n");
     let units: Vec<u16> = text.encode_utf16().collect();
     let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
     let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
-    let expected = said(&text);
+    let expected = entries_of(&text);
     for bytes in
         [little.clone(), big.clone(), [vec![0xff, 0xfe], little].concat(), [vec![0xfe, 0xff], big].concat()]
     {
-        assert_eq!(told("-", &[&bytes]).0, expected);
+        assert_eq!(read_pieces("-", &[&bytes]).0, expected);
     }
 }
 
 #[test]
-fn a_line_of_fifty_megabytes_is_passed_over_and_counted() {
+fn skips_and_counts_a_line_of_fifty_megabytes() {
     let long = format!(
         "{{\"level\":\"INFO\",\"message\":\"{}\"}}\n{LINE}\napiVersion: v1\nkind: A\n",
         "x".repeat(50 << 20)
     );
     let pieces: Vec<&[u8]> = long.as_bytes().chunks(1 << 18).collect();
-    let (text, account) = told("-", &pieces);
-    assert_eq!(account, Account { lines: 4, entries: 1, too_long: 1, documents: 1, ..Account::default() });
+    let (text, counts) = read_pieces("-", &pieces);
+    assert_eq!(
+        counts,
+        LineCounts { lines: 4, entries: 1, too_long: 1, documents: 1, ..LineCounts::default() }
+    );
     let offset = long.find("apiVersion").unwrap();
     assert_eq!(
         text,
         format!(
             "{}document at 3, offset {offset}: {{\"apiVersion\":\"v1\",\"kind\":\"A\"}}\n",
-            SAID.replace("1:", "2:")
+            ENTRIES.replace("1:", "2:")
         )
     );
 }
 
 #[test]
-fn documents_beyond_the_bound_are_counted() {
+fn counts_documents_beyond_the_bound() {
     let limits = Limits { file_bytes: 600, ..Limits::DEFAULT };
     let text = format!("{LINE}\napiVersion: v1\nkind: A\n{LINE}\n{LINE}\napiVersion: v1\nkind: B\n");
-    let (text, account) = told_within("-", &[text.as_bytes()], limits);
-    assert_eq!((account.documents, account.beyond, account.entries), (1, 2, 3), "{text}");
+    let (text, counts) = read_within("-", &[text.as_bytes()], limits);
+    assert_eq!((counts.documents, counts.beyond, counts.entries), (1, 2, 3), "{text}");
 }
 
-/// Texts of pieces that mean something to the reader, and of any others.
+/// Texts of pieces that the reader knows, and any other pieces.
 fn mixed() -> impl Strategy<Value = Vec<u8>> {
     let pieces: Vec<&'static str> = vec![
         LINE,
@@ -596,7 +603,7 @@ proptest! {
     #[test]
     fn pieces_of_any_size_tell_the_same_as_the_whole(bytes in mixed(), size in 1_usize..50, name in "(-|a\\.yaml|a\\.json)") {
         let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
-        prop_assert_eq!(told(&name, &pieces), told(&name, &[&bytes]));
+        prop_assert_eq!(read_pieces(&name, &pieces), read_pieces(&name, &[&bytes]));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The table of `kubectl get nodeclaims`.
 
 use super::columns::Columns;
-use super::{At, Condition, Entry, Subject, Time, condition_entry};
+use crate::conditions::condition_entry;
+use crate::entry::{At, Condition, Entry, Subject, Time};
 
-/// The names of columns, those of `-o wide` and `-A` among them. Source: the print columns in pkg/apis/v1/nodeclaim.go of
+/// Names of the columns, including `-o wide` and `-A`. Source: the print columns in pkg/apis/v1/nodeclaim.go of
 /// kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
 const COLUMNS: [&str; 13] = [
     "NAMESPACE",
@@ -21,15 +22,15 @@ const COLUMNS: [&str; 13] = [
     "DRIFTED",
 ];
 
-/// The header of such a table.
+/// Reads the header of such a table.
 pub(super) fn header(text: &str) -> Option<Columns> {
     Columns::read(text, &COLUMNS).filter(|columns| {
         ["NAME", "TYPE", "ZONE", "NODE", "READY", "AGE"].iter().all(|name| columns.has(name))
     })
 }
 
-/// Hands on what a row says: it is so when the table was printed. What stands in the other columns are fields.
-pub(super) fn row(text: &str, columns: &Columns, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+/// Emits the condition `Ready` of a row, at the time at which the table was printed. The other columns become fields.
+pub(super) fn row(text: &str, columns: &Columns, at: At, emit: &mut dyn FnMut(&Entry<'_>)) -> bool {
     let Some(cells) = columns.cells(text) else { return false };
     let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map_or("", |(_, cell)| *cell);
     let (name, ready) = (cell("NAME"), cell("READY"));
@@ -44,10 +45,10 @@ pub(super) fn row(text: &str, columns: &Columns, at: At, say: &mut dyn FnMut(&En
     let mut entry = condition_entry(subject, condition, "", "", at);
     entry.text = text.trim().into();
     entry.time = Some(Time::printed());
-    let told = cells.iter().filter(|(_, cell)| !cell.is_empty());
-    entry.fields.0 = told
+    let filled = cells.iter().filter(|(_, cell)| !cell.is_empty());
+    entry.fields.0 = filled
         .map(|(name, cell)| ((*name).into(), serde_json::Value::from(*cell).to_string().into()))
         .collect();
-    say(&entry);
+    emit(&entry);
     true
 }

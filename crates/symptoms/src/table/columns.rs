@@ -1,11 +1,11 @@
-//! Columns: where a header has them, and what stands below.
+//! Columns of a table: the header and the cells below it.
 
-/// Where the columns of a table start, with their names.
+/// Start positions and names of the columns of a table.
 #[derive(Debug, Default)]
 pub(super) struct Columns(Vec<(usize, &'static str)>);
 
 impl Columns {
-    /// Reads a header that consists of these names only, some of which are several words.
+    /// Reads a header that consists only of these names, which may have several words.
     pub(super) fn read(text: &str, names: &[&'static str]) -> Option<Self> {
         let mut columns = Vec::new();
         let mut at = 0;
@@ -26,12 +26,12 @@ impl Columns {
         self.0.len()
     }
 
-    /// Whether it has a column of this name.
+    /// Whether the table has a column of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(_, other)| *other == name)
     }
 
-    /// The cells of a row: they stand below the header, with a space between them.
+    /// Returns the cells of a row, which start below the header and after a space.
     pub(super) fn cells<'t>(&self, text: &'t str) -> Option<Vec<(&'static str, &'t str)>> {
         let starts = || self.0.iter().map(|(start, _)| *start);
         let ends = starts().skip(1).map(|end| end.min(text.len())).chain([text.len()]);
@@ -51,7 +51,7 @@ mod tests {
     const NAMES: [&str; 3] = ["NAME", "LAST SEEN", "NODE"];
 
     #[test]
-    fn what_stands_below_a_header_is_told_by_its_place() {
+    fn finds_cells_by_their_position() {
         let columns = Columns::read("NAME   LAST SEEN   NODE", &NAMES).unwrap();
         assert_eq!(
             columns.cells("a-1    5m          ip-1").unwrap(),

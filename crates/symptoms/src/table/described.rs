@@ -1,11 +1,11 @@
-//! What `kubectl describe` prints above its events.
+//! The part of `kubectl describe` above the events.
 //!
 //! Sources: staging/src/k8s.io/kubectl/pkg/describe/describe.go of kubernetes/kubernetes at v1.33.0: `describeNode` and
-//! `describePod` print conditions as a table, `GenericDescriber`, which custom resources have, key by key.
+//! `describePod` print conditions as a table; `GenericDescriber`, for custom resources, prints them key by key.
 
 use super::columns::Columns;
-use super::{At, Condition, Entry, Fields, Subject, Time, condition_entry};
-use crate::object;
+use crate::conditions::{condition_entry, is_new};
+use crate::entry::{At, Condition, Entry, Fields, Subject, Time};
 
 /// The object of a description.
 #[derive(Debug, Default)]
@@ -18,33 +18,33 @@ pub(super) struct Described {
     section: Section,
 }
 
-/// The heading in which the lines stand.
+/// The current section.
 #[derive(Debug, Default)]
 enum Section {
     #[default]
     Other,
     Events,
-    /// Key by key; the keys of a custom resource are sorted, so that `Type:` comes last.
+    /// Key by key. The keys of a custom resource are sorted, so that `Type:` comes last.
     Conditions(OneCondition),
     /// As a table.
     Rows(Columns),
 }
 
-/// A condition up to its type.
+/// The keys of a condition before its type.
 #[derive(Debug, Default)]
 struct OneCondition {
     reason: String,
     message: String,
     status: String,
-    /// Since when it is as it is.
+    /// The last transition.
     since: Option<Time>,
 }
 
-/// The columns of the conditions of a Node; those of a Pod are the first two.
+/// The columns of the conditions of a Node. A Pod has the first two.
 const COLUMNS: [&str; 6] = ["Type", "Status", "LastHeartbeatTime", "LastTransitionTime", "Reason", "Message"];
 
 impl Described {
-    /// The description that a line starts.
+    /// Begins a description if the line is its first one.
     pub(super) fn begins(text: &str) -> Option<Self> {
         let value = text.strip_prefix("Name:").filter(|value| value.starts_with("  "))?;
         Some(Self { name: value.trim().to_owned(), ..Self::default() })
@@ -58,15 +58,15 @@ impl Described {
         }
     }
 
-    /// Whether a line belongs to the description and is none of its events.
-    pub(super) fn line(&mut self, text: &str, at: At, say: &mut dyn FnMut(&Entry<'_>)) -> bool {
+    /// Reads a line. Returns whether it belongs to the description, except the events.
+    pub(super) fn line(&mut self, text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) -> bool {
         let (key, value) = text.split_once(':').unwrap_or_default();
         let value = value.trim();
         let is_top = key.starts_with(|first: char| first.is_ascii_uppercase());
         match key.trim_start() {
             "Namespace" if is_top => value.clone_into(&mut self.namespace),
             "Kind" if is_top => value.clone_into(&mut self.kind),
-            // Descriptions of built-in kinds do not name the kind.
+            // Descriptions of built-in kinds do not contain the kind.
             "Node" if is_top && self.kind.is_empty() => "Pod".clone_into(&mut self.kind),
             "Instance Profile" => value.clone_into(&mut self.profile),
             "Roles" if is_top => "Node".clone_into(&mut self.kind),
@@ -93,10 +93,10 @@ impl Described {
             Section::Conditions(condition) => {
                 match Columns::read(text, &COLUMNS).filter(|columns| columns.len() > 1) {
                     Some(columns) => self.section = Section::Rows(columns),
-                    None => condition.line(key.trim(), value, subject, &self.profile, at, say),
+                    None => condition.line(key.trim(), value, subject, &self.profile, at, emit),
                 }
             }
-            Section::Rows(columns) => row(text, columns, subject, at, say),
+            Section::Rows(columns) => row(text, columns, subject, at, emit),
         }
         is_part
     }
@@ -110,7 +110,7 @@ impl OneCondition {
         subject: Subject<'_>,
         profile: &str,
         at: At,
-        say: &mut dyn FnMut(&Entry<'_>),
+        emit: &mut dyn FnMut(&Entry<'_>),
     ) {
         match key {
             "Reason" => value.clone_into(&mut self.reason),
@@ -123,7 +123,7 @@ impl OneCondition {
                 let profile = ("instanceProfile".into(), serde_json::Value::from(profile).to_string().into());
                 let fields = if subject.kind == "EC2NodeClass" { vec![profile] } else { Vec::new() };
                 let entry = condition_entry(subject, condition, &reason, &message, at);
-                say(&Entry { time: since, fields: Fields(fields), ..entry });
+                emit(&Entry { time: since, fields: Fields(fields), ..entry });
             }
             _ => {}
         }
@@ -131,7 +131,7 @@ impl OneCondition {
 }
 
 /// A row of the conditions of a Node or a Pod.
-fn row(text: &str, columns: &Columns, subject: Subject<'_>, at: At, say: &mut dyn FnMut(&Entry<'_>)) {
+fn row(text: &str, columns: &Columns, subject: Subject<'_>, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
     let Some(cells) = columns.cells(text) else { return };
     let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map_or("", |(_, cell)| *cell);
     let (kind, status) = (cell("Type"), cell("Status"));
@@ -140,10 +140,10 @@ fn row(text: &str, columns: &Columns, subject: Subject<'_>, at: At, say: &mut dy
     }
     let (since, heartbeat) =
         (Time::parse_rfc1123(cell("LastTransitionTime")), Time::parse_rfc1123(cell("LastHeartbeatTime")));
-    if object::is_new(&subject.kind, kind, since, heartbeat) {
+    if is_new(&subject.kind, kind, since, heartbeat) {
         return;
     }
     let condition = Condition { kind: kind.into(), status: status.into() };
     let entry = condition_entry(subject, condition, cell("Reason"), cell("Message"), at);
-    say(&Entry { time: since, ..entry });
+    emit(&Entry { time: since, ..entry });
 }

@@ -1,9 +1,9 @@
-//! The tables of `kubectl get events`, `kubectl events` and those below `Events:` of a description.
+//! Tables of `kubectl get events` and `kubectl events`, and the events of a description.
 
-use super::Time;
 use super::columns::Columns;
+use crate::entry::Time;
 
-/// The names of columns. `LAST SEEN` and `FIRST SEEN` are two words.
+/// Names of the columns. `LAST SEEN` and `FIRST SEEN` are two words.
 const COLUMNS: [&str; 17] = [
     "NAMESPACE",
     "LAST SEEN",
@@ -33,19 +33,19 @@ pub(super) struct Cells<'a> {
     pub(super) object: &'a str,
     pub(super) from: &'a str,
     pub(super) message: &'a str,
-    pub(super) seen: Seen,
+    pub(super) seen: Occurrence,
 }
 
-/// When something was seen and how often: `2m (x5 over 10m)` is the last time, and the first.
+/// Times and count of an event: `2m (x5 over 10m)` is the last time, the count and the first time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Occurrence {
     pub(super) last: Option<Time>,
     pub(super) first: Option<Time>,
     pub(super) count: Option<u64>,
 }
 
-impl Seen {
-    /// Takes a word of it; whether it is one.
+impl Occurrence {
+    /// Reads a word. Returns whether it belongs to the times.
     fn take(&mut self, word: &str) -> bool {
         let bare = word.trim_end_matches(')');
         if let Some(times) = bare.strip_prefix("(x") {
@@ -68,7 +68,7 @@ impl Seen {
     }
 }
 
-/// The columns of a header.
+/// Reads a header.
 pub(super) fn header(text: &str) -> Option<Columns> {
     let is_header = (text.contains("REASON") && text.contains("MESSAGE") && text.contains("TYPE"))
         || (text.starts_with(' ')
@@ -78,9 +78,9 @@ pub(super) fn header(text: &str) -> Option<Columns> {
     if is_header { Columns::read(text, &COLUMNS) } else { None }
 }
 
-/// The cells of a row that stands in the columns of its header.
+/// Reads a row below a header.
 pub(super) fn cells<'a>(text: &'a str, columns: &Columns) -> Option<Cells<'a>> {
-    // kubectl before 1.17 had the kind of an object in a column of its own.
+    // kubectl before 1.17 had a separate column for the kind of an object.
     if columns.len() < 4 || columns.has("KIND") {
         return None;
     }
@@ -95,14 +95,14 @@ pub(super) fn cells<'a>(text: &'a str, columns: &Columns) -> Option<Cells<'a>> {
             "MESSAGE" | "Message" => cells.message = cell,
             "COUNT" => cells.seen.count = cell.parse().ok(),
             "FIRST SEEN" => cells.seen.first = Time::of_age(cell),
-            "LAST SEEN" | "Age" => cells.seen = Seen::read(cell),
+            "LAST SEEN" | "Age" => cells.seen = Occurrence::read(cell),
             _ => {}
         }
     }
     matches!(cells.kind, "Normal" | "Warning").then_some(cells).filter(|cells| !cells.reason.contains(' '))
 }
 
-/// The cells of a row by its words, where there is no header, or not over these columns: `5m32s  Warning  FailedScheduling
+/// Reads a row word by word, if there is no header or the row does not fit it: `5m32s  Warning  FailedScheduling
 /// pod/a  message`, or `Warning  FailedScheduling  5m32s (x3 over 1h)  karpenter  message`.
 pub(super) fn words(text: &str) -> Option<Cells<'_>> {
     let mut rest = text.trim_start();

@@ -1,66 +1,65 @@
-//! What was said with one detail: how often, when, and of which objects.
+//! One cause: messages with the same detail, their times and objects.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::signed;
 use crate::entry::{At, Entry, Origin, Subject, Time};
+use crate::recognise::fields::{cut, subject};
 use crate::time::Span;
 
-/// How many objects are remembered of a cause.
+/// Number of objects that are remembered of a cause.
 const MAX_OBJECTS: usize = 1_000;
 
-/// How many lines a diagnosis quotes, and how many of the same wording.
+/// Number of lines that a diagnosis quotes, and of those with the same wording.
 pub(super) const MAX_QUOTES: usize = 5;
 
 const MAX_QUOTES_ALIKE: usize = 3;
 
-/// How long a quote may be, in bytes.
+/// Length of a quote in bytes.
 pub(super) const MAX_QUOTE: usize = 2_000;
 
-/// In how many minutes a cause may be seen before the first of them are forgotten.
+/// Number of different minutes that are remembered of a cause.
 const MAX_MINUTES: usize = 3_000;
 
-/// In milliseconds.
+/// Milliseconds of a minute.
 pub(super) const MINUTE: i64 = 60_000;
 
-/// So many minutes may lie between two lines of one episode: capacity that was refused is not asked for again for three.
+/// Longest gap in minutes within one episode: after a capacity error Karpenter does not retry an offering for three minutes.
 const GAP_LOG: i64 = 5;
 
 /// The same for events.
 const GAP_EVENTS: i64 = 20;
 
-/// One cause: what was said with one detail.
+/// Messages with the same detail.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four things that are independent of one another")]
 pub(super) struct Cause {
     pub(super) count: u64,
     pub(super) span: Span,
-    /// How often in which minute since 1970, in their order.
+    /// Number of messages in each minute since 1970, in order.
     pub(super) minutes: Vec<(i64, u64)>,
-    /// For how many minutes the longest of the events that repeat did.
+    /// Longest time in minutes over which one event was repeated.
     pub(super) repeated: i64,
     pub(super) objects: BTreeMap<Subject<'static>, OfOne>,
-    /// Entries about objects beyond those that are remembered.
+    /// Messages about objects beyond the bound.
     pub(super) more_objects: usize,
-    /// Each with the position of its message.
+    /// Quotes, each with the position of its message.
     pub(super) quotes: Vec<(usize, At, String)>,
-    /// It was recognised by more than words alone.
+    /// Whether a message was recognised by more than a text anywhere.
     pub(super) recognised: bool,
-    /// It was said without another cause beside it.
+    /// Whether a message named no other cause.
     pub(super) alone: bool,
-    /// A log says it.
+    /// Whether a log line shows it.
     pub(super) logged: bool,
-    /// A status says it: it is so now.
+    /// Whether a status shows it, so that it is present now.
     pub(super) present: bool,
 }
 
-/// What was said of one object.
+/// Messages about one object.
 #[derive(Debug, Default)]
 pub(super) struct OfOne {
     pub(super) count: u64,
     pub(super) last: Option<Time>,
-    /// The condition that tells it; empty where none does.
+    /// The condition that shows it; may be empty.
     pub(super) condition: String,
 }
 
@@ -123,7 +122,7 @@ impl Cause {
             return;
         }
         if self.quotes.len() >= MAX_QUOTES {
-            // A wording that is new takes the place of the last that is not.
+            // A new wording replaces the last repeated one.
             let is_again = |at: usize, of: usize| self.quotes.iter().take(at).any(|(other, ..)| *other == of);
             let again = self.quotes.iter().enumerate().rev().find(|(at, (of, ..))| is_again(*at, *of));
             match again.map(|(at, _)| at) {
@@ -134,7 +133,7 @@ impl Cause {
         self.quotes.push((message, entry.at, cut(&entry.text, MAX_QUOTE).into_owned()));
     }
 
-    /// The most within so many minutes.
+    /// Returns the highest number of messages within a period of minutes.
     pub(super) fn most_within(&self, minutes: u64) -> u64 {
         if self.minutes.is_empty() {
             return self.count;
@@ -153,17 +152,17 @@ impl Cause {
         most
     }
 
-    /// Whether only events tell it, of each object once: the controller repeats them every few minutes.
+    /// Whether only events show it, once for each object. The controller repeats events every few minutes.
     pub(super) fn is_single_event(&self) -> bool {
         !self.logged && !self.present && self.most_of_one() <= 1
     }
 
-    /// How often it was said of the object of which it was said most.
+    /// Returns the number of messages about the object with the most messages.
     pub(super) fn most_of_one(&self) -> u64 {
         self.objects.values().map(|of_one| of_one.count).max().unwrap_or_default()
     }
 
-    /// The minutes of the longest episode.
+    /// Returns the length of the longest episode in minutes.
     pub(super) fn longest(&self) -> i64 {
         let gap = if self.logged { GAP_LOG } else { GAP_EVENTS };
         let (mut start, mut last, mut longest) = (None, None, self.repeated);
@@ -178,39 +177,17 @@ impl Cause {
     }
 }
 
-/// For how many minutes an event came again and again, without a pause that is too long.
+/// Returns the minutes over which an event was repeated, if no gap between its repetitions is too long.
 fn repeated(first: Time, entry: &Entry<'_>) -> i64 {
     let lasted = entry.time.and_then(|last| last.since(first)).map_or(0, |lasted| lasted / MINUTE);
     let pauses = i64::try_from(entry.count).unwrap_or(i64::MAX).saturating_sub(1);
     if pauses > 0 && lasted / pauses <= GAP_EVENTS { lasted } else { 0 }
 }
 
-/// The object that an entry is about: its own, or one that its fields name.
-fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        name: String,
-        #[serde(default)]
-        namespace: String,
-    }
-    let of_field = |kind: &'static str| {
-        let named: Named =
-            serde_json::from_str(entry.fields.raw(kind).filter(|raw| raw.starts_with('{'))?).ok()?;
-        Some(Subject { kind: kind.into(), namespace: named.namespace.into(), name: named.name.into() })
-    };
-    if !entry.object.name.is_empty() {
-        return Some(entry.object.clone().into_owned());
-    }
-    ["Pod", "NodeClaim", "NodePool", "EC2NodeClass", "Node"].into_iter().find_map(of_field)
-}
-
-pub(super) fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
-    match text.get(..text.floor_char_boundary(bytes)) {
-        Some(start) if text.len() > bytes => Cow::Owned(format!("{start}…")),
-        _ => Cow::Borrowed(text),
-    }
-}
-
 pub(super) fn minute(time: Time) -> i64 {
     time.0.div_euclid(MINUTE)
+}
+
+pub(super) fn signed(minutes: u64) -> i64 {
+    i64::try_from(minutes).unwrap_or(i64::MAX)
 }

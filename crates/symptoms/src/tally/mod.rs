@@ -1,64 +1,61 @@
-//! What was said how often: the messages of the vocabulary, counted by cause.
+//! Counts of the messages of the vocabulary, by cause.
 
 mod cause;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cause::{Cause, MAX_QUOTES, OfOne, cut, minute};
+use cause::{Cause, MAX_QUOTES, OfOne, minute, signed};
 
-use super::diagnosis::Quote;
-use lint::report::Confidence;
+use super::diagnosis::{Diagnosis, Quote};
 use super::entry::{At, Entry, Origin, Subject, Time};
+use super::recognise::fields::details;
+use super::recognise::{Known, Meaning, Recognised};
+use lint::report::Confidence;
+use super::symptom::Symptom;
 use super::time::Span;
-use super::vocabulary::index::{Found, Known, Tells, index};
-use super::vocabulary::{Detail, When, commits};
-use super::{Diagnosis, Symptom};
+use super::vocabulary::{self, MessageId, When, commits};
 use lint::finding::Severity;
 use karpenter::release::{Release, Releases};
 
-/// How many causes are counted; what comes after them is only counted as forgotten.
+/// Number of causes that are counted; further causes count as forgotten.
 const MAX_CAUSES: usize = 5_000;
-/// How many of them a diagnosis lists.
+/// Number of objects that a diagnosis lists.
 const LISTED_OBJECTS: usize = 10;
-/// How many pods are remembered to have found their node.
+/// Number of pods with a node that are remembered, and number of true conditions.
 const MAX_SERVED: usize = 20_000;
-/// How long a detail may be, in bytes.
-const MAX_DETAIL: usize = 200;
-/// After so many minutes without it a cause that the controller logs has passed: its loops run every ten seconds.
+/// Minutes without a message after which a cause in a log has passed: the controller's loops run every ten seconds.
 const QUIET_LOG: i64 = 2;
-/// The same where only events tell it: the controller repeats an event every few minutes at most.
+/// The same for causes that only events show: the controller repeats an event every few minutes at most.
 const QUIET_EVENTS: i64 = 12;
 
-/// What was counted in one cluster.
+/// Counts of one cluster.
 #[derive(Debug)]
 pub struct Tally {
-    /// Entries that the vocabulary knows, those of normal work among them.
+    /// Entries that the vocabulary knows, including normal work.
     pub understood: u64,
     /// Entries that it does not know.
     pub unknown: u64,
-    /// Entries of causes beyond those that are counted.
+    /// Messages of causes beyond the bound.
     pub forgotten: u64,
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
-    works_again: BTreeMap<&'static str, Span>,
-    /// Pods that events say have found their node, and when.
+    /// Times of the messages of [`RECOVERIES`].
+    recoveries: BTreeMap<MessageId, Span>,
+    /// Pods that have a node according to events, with the time.
     served: BTreeMap<Subject<'static>, Option<Time>>,
-    /// The conditions of objects that came to be true, and when.
+    /// Conditions of objects that became true, with the times.
     fulfilled: BTreeMap<(Subject<'static>, String), Span>,
     span: Span,
-    /// The commit that the last line of a log named, as JSON.
+    /// The commit of the last log line, as JSON.
     commit: String,
-    /// The releases that commits and versions name, and the last of them.
+    /// The releases that commits and versions name, and the last one.
     named: Releases,
     named_last: Option<Release>,
-    /// The releases that say everything in these words.
+    /// The releases that use the wording of every message.
     releases: Releases,
     mixed: bool,
-    /// What was found in the last entry: its place serves for the next.
-    found: Found,
 }
 
 impl Default for Tally {
@@ -69,7 +66,7 @@ impl Default for Tally {
             forgotten: 0,
             causes: BTreeMap::new(),
             number_of_causes: 0,
-            works_again: BTreeMap::new(),
+            recoveries: BTreeMap::new(),
             served: BTreeMap::new(),
             fulfilled: BTreeMap::new(),
             span: Span::default(),
@@ -78,55 +75,26 @@ impl Default for Tally {
             named_last: None,
             releases: Releases::ALL,
             mixed: false,
-            found: Found::default(),
         }
     }
 }
 
 impl Tally {
-    /// Counts what an entry says.
-    pub fn observe(&mut self, entry: &Entry<'_>) {
-        let mut found = std::mem::take(&mut self.found);
-        index().find_into(entry, &mut found);
-        self.count_found(entry, &found);
-        self.found = found;
-    }
-
-    fn count_found(&mut self, entry: &Entry<'_>, found: &Found) {
+    /// Counts the messages of an entry.
+    pub fn observe(&mut self, recognised: Recognised<'_, '_>) {
+        let entry = recognised.entry;
         if let Some(time) = entry.time {
             self.span.take(time);
         }
-        self.read_release(entry, found);
-        if found.known.is_empty() {
+        self.read_release(recognised);
+        if !recognised.is_understood() {
             self.unknown += u64::from(entry.origin != Origin::Text);
             return;
         }
         self.understood += 1;
-        if entry.origin == Origin::Event
-            && matches!(entry.reason.as_ref(), "Nominated" | "Scheduled")
-            && self.served.len() < MAX_SERVED
-        {
-            let served = self.served.entry(entry.object.clone().into_owned()).or_default();
-            *served = entry.time.max(*served);
-        }
-        let known = found.known.iter().filter_map(|at| index().known(*at).map(|known| (*at, known)));
-        let mut told: Vec<(usize, Known, usize, String)> = Vec::new();
-        for (at, known) in known {
-            let Tells::Symptom(position, symptom) = known.tells else { continue };
-            if matches!(symptom.when, When::Correlated) {
-                continue;
-            }
-            for detail in details(known.message.detail, entry) {
-                // A cause counts once an entry, however often the entry says it.
-                if !told.iter().any(|(_, _, other, same)| *other == position && *same == detail) {
-                    told.push((at, known, position, detail));
-                }
-            }
-        }
-        let alone =
-            told.iter().all(|(_, _, position, _)| told.first().is_some_and(|first| first.2 == *position));
-        for (message, _, position, detail) in told {
-            self.count(position, detail, message, entry, alone, !found.words_only);
+        self.count_causes(recognised);
+        if recognised.is(MessageId::PodNominated) || recognised.is(MessageId::PodBound) {
+            self.serve(entry);
         }
         if entry.condition.status == "True"
             && let Some(time) = entry.time
@@ -135,8 +103,40 @@ impl Tally {
             let key = (entry.object.clone().into_owned(), entry.condition.kind.to_string());
             self.fulfilled.entry(key).or_default().take(time);
         }
-        if let (Some(time), Some(message)) = (entry.time, works_again(entry)) {
-            self.works_again.entry(message).or_default().take(time);
+        let is_line = entry.origin == Origin::Log || entry.object.kind == "NodeClaim";
+        if let Some(time) = entry.time.filter(|_| is_line) {
+            for id in recognised.ids().filter(|id| RECOVERIES.contains(id)) {
+                self.recoveries.entry(id).or_default().take(time);
+            }
+        }
+    }
+
+    /// Counts each cause once per entry, however often the entry names it.
+    fn count_causes(&mut self, recognised: Recognised<'_, '_>) {
+        let mut causes: Vec<(usize, usize, String)> = Vec::new();
+        for (at, Known { message, meaning }) in recognised.messages() {
+            let Meaning::Symptom(symptom, Symptom { when, .. }) = meaning else { continue };
+            if matches!(when, When::Correlated) {
+                continue;
+            }
+            for detail in details(message.detail, recognised.entry) {
+                if !causes.iter().any(|(_, other, same)| *other == symptom && *same == detail) {
+                    causes.push((at, symptom, detail));
+                }
+            }
+        }
+        let first = causes.first().map(|(_, symptom, _)| *symptom);
+        let alone = causes.iter().all(|(_, symptom, _)| Some(*symptom) == first);
+        for (message, symptom, detail) in causes {
+            self.count(symptom, detail, message, recognised.entry, alone, !recognised.is_by_text_alone());
+        }
+    }
+
+    /// Notes that a pod has a node.
+    fn serve(&mut self, entry: &Entry<'_>) {
+        if entry.origin == Origin::Event && self.served.len() < MAX_SERVED {
+            let served = self.served.entry(entry.object.clone().into_owned()).or_default();
+            *served = entry.time.max(*served);
         }
     }
 
@@ -163,9 +163,10 @@ impl Tally {
         cause.add(entry, message);
     }
 
-    /// What an entry tells of the release that wrote it: a log names the commit that it was built from, or the version;
-    /// without them the words do.
-    fn read_release(&mut self, entry: &Entry<'_>, found: &Found) {
+    /// Reads the release of the controller: from the commit or the version that a log names, otherwise from the wording of
+    /// its messages.
+    fn read_release(&mut self, recognised: Recognised<'_, '_>) {
+        let entry = recognised.entry;
         if entry.origin != Origin::Log {
             return;
         }
@@ -176,16 +177,16 @@ impl Tally {
             let digits = raw.trim_matches('"').split('-').next().unwrap_or_default();
             self.name_release(commits::release(digits));
         }
-        if entry.message == "discovered karpenter version" {
+        if recognised.is(MessageId::KarpenterVersion) {
             let version = entry.fields.text("version");
             self.name_release(version.and_then(|version| Release::parse(&version).ok()));
         }
-        if found.words_only || self.named_last.is_some() {
+        if recognised.is_by_text_alone() || self.named_last.is_some() {
             return;
         }
-        let messages = || found.known.iter().filter_map(|at| index().known(*at)).map(|known| known.message);
+        let messages = || recognised.messages().map(|(_, known)| known.message);
         let all = messages().fold(Releases::NONE, |all, message| all.or(message.releases));
-        let of_level = messages().filter(|message| message.seen.is_at(entry.level));
+        let of_level = messages().filter(|message| message.pattern.wording.is_at(entry.level));
         let of_level = of_level.fold(Releases::NONE, |all, message| all.or(message.releases));
         let said_by = if of_level.is_empty() { all } else { of_level };
         if !said_by.is_empty() {
@@ -202,28 +203,29 @@ impl Tally {
         }
     }
 
-    /// The release that wrote the log, where it names its commit or version; the last of them, as in a log across an
-    /// upgrade. Otherwise the releases that say everything that was read in these very words, all where nothing tells
-    /// them apart; where none says everything, those that say what was read last.
+    /// Returns the releases of the log. If it names a commit or version, that is the last one named, as after an upgrade.
+    /// Otherwise it is the releases that use the wording of every message, or, if no release uses all of them, the wording of
+    /// the last messages.
     pub fn releases(&self) -> Releases {
         self.named_last.map_or(self.releases, Releases::only)
     }
 
-    /// Whether no single release says everything that was read: a log across an upgrade, or of two controllers.
+    /// Whether no single release uses every wording: a log across an upgrade, or of two controllers.
     pub fn mixed_releases(&self) -> bool {
         if self.named_last.is_some() { self.named.iter().nth(1).is_some() } else { self.mixed }
     }
 
-    /// What the counts say of the cluster at a position among the inputs: the gravest and surest first.
+    /// Returns the diagnoses for the cluster at a position among the inputs, the most severe and most certain first.
     pub fn diagnoses(&self, cluster: usize) -> Vec<Diagnosis> {
         let mut diagnoses = Vec::new();
-        for (position, symptom) in super::all().enumerate() {
+        for (position, symptom) in vocabulary::symptoms().enumerate() {
             let Some(causes) = self.causes.get(&position) else { continue };
-            let explains = AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_told(name));
-            // What names no detail is about one of those that were named.
+            let explains =
+                AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_diagnosed(name));
+            // Messages without a detail belong to one of the causes with a detail.
             let unnamed = causes.get("").filter(|_| causes.len() > 1);
             let named = causes.iter().filter(|(detail, cause)| {
-                (unnamed.is_none() || !detail.is_empty()) && !self.is_mended(cause)
+                (unnamed.is_none() || !detail.is_empty()) && !self.is_resolved(cause)
             });
             for (at, (detail, cause)) in named.enumerate() {
                 let unnamed = unnamed.filter(|_| at == 0);
@@ -242,8 +244,8 @@ impl Tally {
     }
 
     /// Whether a symptom is diagnosed.
-    fn is_told(&self, name: &str) -> bool {
-        let found = super::all().enumerate().find(|(_, symptom)| symptom.name == name);
+    fn is_diagnosed(&self, name: &str) -> bool {
+        let found = vocabulary::symptoms().enumerate().find(|(_, symptom)| symptom.name == name);
         found.is_some_and(|(position, symptom)| {
             let causes = self.causes.get(&position).into_iter().flat_map(BTreeMap::values);
             causes.into_iter().any(|cause| self.is_worth(symptom.when, cause))
@@ -263,8 +265,8 @@ impl Tally {
         }
     }
 
-    /// Whether the conditions that tell it have all come to be true later: events tell of both.
-    fn is_mended(&self, cause: &Cause) -> bool {
+    /// Whether all conditions that show the cause became true later. Events report both.
+    fn is_resolved(&self, cause: &Cause) -> bool {
         let is_true = |(object, of_one): (&Subject<'static>, &OfOne)| {
             let span = self.fulfilled.get(&(object.clone(), of_one.condition.clone()));
             let since = |span: &Span| of_one.last.and_then(|last| span.since(last));
@@ -276,8 +278,8 @@ impl Tally {
             && cause.objects.iter().all(is_true)
     }
 
-    fn has_passed(&self, cause: &Cause, until: &[&str]) -> bool {
-        // Events tell which pods have found their node.
+    fn has_passed(&self, cause: &Cause, until: &[MessageId]) -> bool {
+        // Events show which pods have a node.
         let is_served = |(object, of_one): (&Subject<'static>, &OfOne)| {
             let since =
                 |served: &Option<Time>| served.zip(of_one.last).and_then(|(served, last)| served.since(last));
@@ -293,8 +295,8 @@ impl Tally {
         let Some(last) = cause.span.last() else { return false };
         let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
         let is_after = |span: &Span| span.since(last).is_some_and(|since| since > 0);
-        let works = until.iter().filter_map(|message| self.works_again.get(message)).any(is_after);
-        works
+        let is_over = until.iter().filter_map(|id| self.recoveries.get(id)).any(is_after);
+        is_over
             || self.span.since(last).is_some_and(|since| minute(Time(last.0 + since)) - minute(last) >= quiet)
     }
 }
@@ -314,14 +316,14 @@ fn diagnosis(
     quotes.sort_by_key(|(_, at, _)| *at);
     let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
     let alone = causes().any(|cause| cause.alone);
-    // An event that was not repeated tells of an attempt: the next may find what this one did not.
+    // A single event reports one attempt: the next one may succeed.
     let may_pass = matches!(symptom.when, When::Unresolved { .. }) && causes().all(Cause::is_single_event);
     let sure = alone && !may_pass && causes().any(|cause| cause.recognised);
     let own = symptom.severity.min(Severity::Warning);
     Diagnosis {
         symptom,
         cluster,
-        // What is only said beside other causes, as of one NodePool among several, is perhaps as it should be.
+        // A message that always names other causes too, such as several NodePools, may describe intended behaviour.
         severity: if alone { own } else { Severity::Warning },
         confidence: if sure { symptom.confidence } else { lower(symptom.confidence) },
         message: says(symptom.says, detail),
@@ -343,7 +345,7 @@ fn lower(confidence: Confidence) -> Confidence {
     }
 }
 
-/// A sentence with its detail in the place between braces.
+/// Replaces the placeholder of a sentence by the detail.
 fn says(sentence: &str, detail: &str) -> String {
     let parts = sentence
         .split_once('{')
@@ -355,76 +357,15 @@ fn says(sentence: &str, detail: &str) -> String {
     }
 }
 
-/// The details that an entry names; one that is empty where it names none.
-pub(super) fn details(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
-    let mut found = named(detail, entry);
-    found.retain(|text| !text.is_empty());
-    for text in &mut found {
-        *text = cut(text, MAX_DETAIL).into_owned();
-    }
-    found.sort_unstable();
-    found.dedup();
-    if found.is_empty() { vec![String::new()] } else { found }
-}
-
-fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
-    match detail {
-        Detail::None => Vec::new(),
-        Detail::Field(key) => entry
-            .fields
-            .name(key)
-            .or_else(|| entry.fields.text(key))
-            .map(Cow::into_owned)
-            .into_iter()
-            .collect(),
-        Detail::Between(from, to) => {
-            let text = [&entry.error, &entry.message].into_iter().find(|text| text.contains(from));
-            let text = text.or((entry.origin == Origin::Log).then_some(&entry.text));
-            text.map_or_else(Vec::new, |text| between(text, from, to))
-        }
-        Detail::Object => vec![entry.object.name.clone().into_owned()],
-        Detail::First(ways) => {
-            ways.iter().map(|way| named(*way, entry)).find(|found| !found.is_empty()).unwrap_or_default()
-        }
-    }
-}
-
-/// What stands between two pieces, each time it does, a bounded number of times.
-fn between(text: &str, from: &str, to: &str) -> Vec<String> {
-    let after = text.split(from).skip(1).take(50);
-    let piece =
-        after.map(|rest| if to.is_empty() { rest } else { rest.split(to).next().unwrap_or_default() });
-    let bare = |piece: &str| {
-        let piece = piece.trim().trim_end_matches('\\');
-        piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()
-    };
-    piece.map(bare).collect()
-}
-
-/// The message of a line, where some symptom has passed once it is said. Conditions tell it too.
-fn works_again(entry: &Entry<'_>) -> Option<&'static str> {
-    let condition = (&*entry.object.kind, &*entry.condition.kind, &*entry.condition.status);
-    match (entry.origin, condition) {
-        (Origin::Log, _) => WORKS_AGAIN.iter().copied().find(|other| *other == entry.message),
-        (Origin::Condition, ("NodeClaim", "Launched", "True")) => Some("launched nodeclaim"),
-        (Origin::Condition, ("NodeClaim", "Registered", "True")) => Some("registered nodeclaim"),
-        _ => None,
-    }
-}
-
-/// Symptoms that are said right after another one, which explains them however seldom it was said: the provisioner finds no
-/// NodePool after it has passed over those that are not ready.
+/// Symptoms, each with another one whose messages come directly before and explain it. The other one is diagnosed even if it
+/// is rare: the provisioner ignores NodePools that are not ready, and then finds no NodePool.
 /// Source: pkg/controllers/provisioning/provisioner.go of kubernetes-sigs/karpenter at v1.14.0, `NewScheduler`.
 const AFTER: [(&str, &str); 1] = [("no-nodepool", "nodepool-not-ready")];
 
-/// Lines that say that nodes are made again: what waits for them looks at these.
-const WORKS_AGAIN: [&str; 4] = [
-    "launched nodeclaim",
-    "created nodeclaim",
-    "computed new nodeclaim(s) to fit pod(s)",
-    "registered nodeclaim",
+/// Messages that show that Karpenter makes nodes again, from log lines or from conditions of NodeClaims.
+const RECOVERIES: [MessageId; 4] = [
+    MessageId::NodeClaimsComputed,
+    MessageId::NodeClaimCreated,
+    MessageId::NodeClaimLaunched,
+    MessageId::NodeClaimRegistered,
 ];
-
-fn signed(minutes: u64) -> i64 {
-    i64::try_from(minutes).unwrap_or(i64::MAX)
-}

@@ -1,35 +1,36 @@
-//! What the API server refuses, or answers too late.
+//! Requests that the API server refuses or answers too late.
 
-use super::{Detail, Message, Seen, Text, When, line};
+use super::message::{Detail, Message, Text, When, anywhere, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "nodeclaim-refused",
         severity: Severity::Error,
         summary: "the API server refuses NodeClaims",
         says: "the API server refuses NodeClaims: {see the error}",
-        remedy: "upgrade the chart `karpenter-crd` to the release of the controller; if the message counts too many items, make the requirements of NodePool and pods fewer",
+        remedy: "upgrade the chart `karpenter-crd` to the release of the controller; if the message counts too many items, reduce the requirements of NodePool and pods",
         cause: "
-The controller makes NodeClaims from NodePool and pods, and the CRD in the cluster judges them. With CRDs of another
-release what one takes for right is wrong for the other. Labels, taints and requirements have upper bounds.
+The controller creates NodeClaims from NodePool and pods, and the CRD in the cluster validates them. With CRDs of
+another release, a NodeClaim that is valid for the controller may be invalid for the CRD. The number of labels, taints
+and requirements is limited.
 ",
         rules: &["too-many-requirements", "name-too-long"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "NodeClaim.karpenter.sh \"", "\" is invalid: "], &["is restricted"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "NodeClaim.karpenter.sh \"", "\" is invalid: "], &["is restricted"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" is invalid: ", ": "),
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:05:35.675Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a231983-3c5e-4b7a-9d21-7e4c00213abd","error":"creating node claim, NodeClaim.karpenter.sh \"default-7xk2p\" is invalid: spec.requirements: Too many: 104: must have at most 100 items"}"#,
                 source: "kubernetes-sigs/karpenter v1.6.0 pkg/apis/v1/nodeclaim.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "unknown field \""], &["is restricted"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "unknown field \""], &["is restricted"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("unknown field \"", "\""),
                 example: r#"{"level":"ERROR","time":"2026-02-10T14:12:48.812Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a231d54-3c5e-4b7a-9d21-7e4c002159ac","error":"creating node claim, admission refused, unknown field \"spec.terminationGracePeriod\""}"#,
@@ -43,24 +44,23 @@ release what one takes for right is wrong for the other. Labels, taints and requ
     Symptom {
         name: "admission-denied",
         severity: Severity::Error,
-        summary: "an admission webhook refuses what the controller does",
-        says: "the admission webhook {of another tool} refuses what the controller does",
-        remedy: "read the reason in the message, and let the policy leave out the ServiceAccount of Karpenter, or the kinds NodeClaim, Node and Pod eviction",
+        summary: "an admission webhook denies requests of the controller",
+        says: "the admission webhook {of another tool} denies requests of the controller",
+        remedy: "read the reason in the message, and exclude Karpenter's ServiceAccount, or the kinds NodeClaim, Node and Pod eviction, from the policy",
         cause: "
-Policies of the cluster see the requests of Karpenter as those of anybody else: making NodeClaims, changing Nodes,
-evicting pods.
+The cluster's policies also apply to Karpenter's requests: creating NodeClaims, changing Nodes, evicting pods.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["admission webhook \"", "\" denied the request"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["admission webhook \"", "\" denied the request"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("admission webhook \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T15:19:01.949Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"provisioner","namespace":"","name":"","reconcileID":"5a232125-3c5e-4b7a-9d21-7e4c0021789b","error":"creating node claim, admission webhook \"validate.policies.example.com\" denied the request: label team is required"}"#,
                 source: "kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["failed calling webhook \""])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["failed calling webhook \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("failed calling webhook \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T16:26:14.086Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a2324f6-3c5e-4b7a-9d21-7e4c0021978a","error":"creating node claim, Internal error occurred: failed calling webhook \"mutate.policies.example.com\": failed to call webhook: Post \"https://policies.example.svc:443/mutate\": context deadline exceeded"}"#,
@@ -74,24 +74,24 @@ evicting pods.
     Symptom {
         name: "rbac-denied",
         severity: Severity::Error,
-        summary: "the controller lacks a right in the cluster",
-        says: "the controller has no right to {an action} in the cluster",
-        remedy: "install the chart of the controller's release in full: its ClusterRoles and Roles belong to it; two installations in one cluster share the names of these",
+        summary: "the controller lacks an RBAC permission in the cluster",
+        says: "the controller has no RBAC permission to {an action} in the cluster",
+        remedy: "install the complete chart of the controller's release, including its ClusterRoles and Roles; two installations in one cluster use the same names for them",
         cause: "
-The rights of the controller come with the chart, and change with releases. If only the image is upgraded, or a second
-installation takes the ClusterRoles over, some are missing.
+The chart contains the controller's RBAC permissions, which change between releases. Some are missing if you upgrade
+only the image, or if a second installation overwrites the ClusterRoles.
 ",
         rules: &["two-controllers"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" cannot ", " in API group"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T08:33:27.223Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a2328c7-3c5e-4b7a-9d21-7e4c0021b679","error":"nodeclaims.karpenter.sh is forbidden: User \"system:serviceaccount:kube-system:karpenter\" cannot list resource \"nodeclaims\" in API group \"karpenter.sh\" at the cluster scope"}"#,
                 source: "kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Failed to watch"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
+                pattern: line(Level::Error, Text::Is("Failed to watch"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" cannot ", " in API group"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T09:40:40.360Z","logger":"controller","message":"Failed to watch","commit":"31fa2ea","error":"failed to list *v1.NodePool: nodepools.karpenter.sh is forbidden: User \"system:serviceaccount:karpenter:karpenter\" cannot list resource \"nodepools\" in API group \"karpenter.sh\" at the cluster scope"}"#,
@@ -105,17 +105,18 @@ installation takes the ClusterRoles over, some are missing.
     Symptom {
         name: "conflicts-without-end",
         severity: Severity::Warning,
-        summary: "objects change again and again while the controller writes them",
-        says: "objects change again and again while the controller writes them",
-        remedy: "look for a second controller on the same objects: another installation of Karpenter, a GitOps tool that undoes its changes, an agent that writes labels or taints in a loop",
+        summary: "the controller repeatedly runs into conflicting writes",
+        says: "objects repeatedly change while the controller writes them",
+        remedy: "look for a second controller that writes the same objects: another installation of Karpenter, a GitOps tool that reverts its changes, an agent that writes labels or taints in a loop",
         cause: "
-A write on an older state is refused and repeated. Some of it is normal when many nodes come and go, as kubelet, the
-controllers of Kubernetes and Karpenter write the same objects; dozens in minutes are a fight.
+The API server refuses a write to an outdated object, and the controller retries it. Some conflicts are normal when
+many nodes come and go, because kubelet, the controllers of Kubernetes and Karpenter write the same objects. Dozens
+within minutes mean that two writers undo each other's changes.
 ",
         rules: &["two-controllers", "two-autoscalers"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Operation cannot be fulfilled on "])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Operation cannot be fulfilled on "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T10:47:53.497Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a233069-3c5e-4b7a-9d21-7e4c0021f457","error":"Operation cannot be fulfilled on nodeclaims.karpenter.sh \"default-7xk2p\": the object has been modified; please apply your changes to the latest version and try again"}"#,
@@ -129,31 +130,31 @@ controllers of Kubernetes and Karpenter write the same objects; dozens in minute
     Symptom {
         name: "api-server-slow",
         severity: Severity::Warning,
-        summary: "the API server answers too late",
-        says: "the API server answers the controller too late, or its client holds requests back",
-        remedy: "look at the load of the API server and at its network; for a large cluster raise `KUBE_CLIENT_QPS` and `KUBE_CLIENT_BURST` under `controller.env`",
+        summary: "the API server answers too slowly",
+        says: "the API server answers the controller too slowly, or the controller's client throttles its own requests",
+        remedy: "check the load of the API server and the network to it; for a large cluster raise `KUBE_CLIENT_QPS` and `KUBE_CLIENT_BURST` under `controller.env`",
         cause: "
-Requests have a time to be answered, and the client of the controller bounds how many it sends in a second. A few in
-an upgrade of the control plane are normal.
+Requests have a timeout, and the controller's client limits its requests per second. A few failures during an upgrade
+of the control plane are normal.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["client rate limiter Wait returned an error"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["client rate limiter Wait returned an error"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T11:54:06.634Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a23343a-3c5e-4b7a-9d21-7e4c00221346","error":"client rate limiter Wait returned an error: context deadline exceeded"}"#,
                 source: "k8s.io/client-go rest/request.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["etcdserver: request timed out"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["etcdserver: request timed out"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T12:01:19.771Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a23380b-3c5e-4b7a-9d21-7e4c00223235","error":"etcdserver: request timed out"}"#,
                 source: "etcd",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["the server was unable to return a response in the time allotted"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["the server was unable to return a response in the time allotted"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:08:32.908Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a233bdc-3c5e-4b7a-9d21-7e4c00225124","error":"the server was unable to return a response in the time allotted, but may still be processing the request (get nodeclaims.karpenter.sh)"}"#,
@@ -167,31 +168,31 @@ an upgrade of the control plane are normal.
     Symptom {
         name: "manifest-of-an-old-shape",
         severity: Severity::Error,
-        summary: "a manifest has the shape of an old version",
-        says: "a manifest has the shape of an old version: {a field} is missing or unknown",
-        remedy: "write it in the shape of `karpenter.sh/v1`: `nodeClassRef` with `group`, `kind` and `name`, `disruption.consolidateAfter`, `expireAfter` under `template.spec`, limits without `resources`; `karpwarden check` shows each place",
+        summary: "a manifest uses fields of an old API version",
+        says: "a manifest uses the fields of an old API version: {a field} is missing or unknown",
+        remedy: "write the manifest for `karpenter.sh/v1`: `nodeClassRef` with `group`, `kind` and `name`, `disruption.consolidateAfter`, `expireAfter` under `template.spec`, limits without `resources`; run `karpwarden check` to see each location",
         cause: "
-A manifest for `v1beta1` or older under `apiVersion: karpenter.sh/v1` lacks fields that `v1` asks for, and has some
-that it does not know.
+A manifest for `v1beta1` or older under `apiVersion: karpenter.sh/v1` lacks fields that `v1` requires, and has fields
+that `v1` does not know.
 ",
         rules: &["api-required", "api-unknown-field"],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["NodePool", "spec.disruption.consolidateAfter: Required value"])),
+                pattern: anywhere(Text::Has(&["NodePool", "spec.disruption.consolidateAfter: Required value"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"The NodePool "default" is invalid: spec.disruption.consolidateAfter: Required value"#,
                 source: "luminartech/helm-charts-public#380",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["nodeClassRef.group: Required value"])),
+                pattern: anywhere(Text::Has(&["nodeClassRef.group: Required value"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"NodePool/default dry-run failed (Invalid): NodePool.karpenter.sh "default" is invalid: spec.template.spec.nodeClassRef.group: Required value"#,
                 source: "fluxcd/kustomize-controller#1296",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["strict decoding error: unknown field \"spec."])),
+                pattern: anywhere(Text::Has(&["strict decoding error: unknown field \"spec."])),
                 releases: Releases::ALL,
                 detail: Detail::Between("unknown field \"", "\""),
                 example: r#"Error from server (BadRequest): error when creating "nodepool.yaml": NodePool in version "v1" cannot be handled as a NodePool: strict decoding error: unknown field "spec.limits.resources""#,
@@ -204,10 +205,10 @@ that it does not know.
     },
 ];
 
-/// NodeClaims that are refused for a label: the correlation `nodeclaim-refused-label`.
+/// NodeClaims that the API server refuses for a label: the correlation `nodeclaim-refused-label`.
 pub(super) const REFUSED_LABEL: &[Message] = &[
     Message {
-        seen: line(
+        pattern: line(
             Level::Error,
             Text::Is("Reconciler error"),
             Text::Has(&["creating node claim, ", "label domain \"", "\" is restricted"]),
@@ -218,7 +219,7 @@ pub(super) const REFUSED_LABEL: &[Message] = &[
         source: "aws/karpenter-provider-aws#8022",
     },
     Message {
-        seen: line(
+        pattern: line(
             Level::Error,
             Text::Is("Reconciler error"),
             Text::Has(&["creating node claim, ", "label \"", "\" is restricted"]),

@@ -1,11 +1,11 @@
-//! The commit of each release, which every line of its log names.
+//! The commit of each release, which every log line names.
 //!
 //! Source: the tags of aws/karpenter-provider-aws; the controller logs the first seven digits (pkg/operator/logging of
-//! kubernetes-sigs/karpenter). kubernetes-sigs/karpenter#1767 tells a release by them.
+//! kubernetes-sigs/karpenter). kubernetes-sigs/karpenter#1767 identifies a release by them.
 
 use karpenter::release::Release;
 
-/// The release that was built from a commit, by the digits that a log shows.
+/// Returns the release that was built from a commit, by the digits in a log.
 pub fn release(commit: &str) -> Option<Release> {
     let found = COMMITS.binary_search_by(|(other, _)| (*other).cmp(commit)).ok()?;
     COMMITS.get(found).and_then(|(_, release)| Release::parse(release).ok())
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_tells_the_release() {
+    fn finds_the_release_of_a_commit() {
         assert_eq!(release("5bdf9c3"), Release::parse("1.0.0").ok());
         assert_eq!(release("652e6aa"), Release::parse("1.0.5").ok());
         assert_eq!(release("unknown"), None);

@@ -1,49 +1,50 @@
-//! Interruption: the queue that tells what AWS takes away, and what it tells.
+//! The interruption queue, its messages, and instances that are terminated.
 
-use super::{Detail, Message, Text, When, line};
+use super::id::MessageId;
+use super::message::{Detail, Message, Text, When, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "interruption-queue-missing",
         severity: Severity::Error,
         summary: "the interruption queue does not exist",
-        says: "the queue in `settings.interruptionQueue` does not exist, and interruptions are not noticed",
-        remedy: "write the bare name of an SQS queue of this account and region into `settings.interruptionQueue`, or leave it empty",
+        says: "the queue in `settings.interruptionQueue` does not exist, so that Karpenter does not notice interruptions",
+        remedy: "write the bare name of an SQS queue in this account and region into `settings.interruptionQueue`, or leave it empty",
         cause: "
-The queue is looked up by its name in the region of the controller: an ARN or an address is no name. Without it spot
-interruptions and scheduled maintenance end nodes without a warning.
+Karpenter looks up the queue by name in the controller's region; an ARN or a URL does not work. Without the queue,
+spot interruptions and scheduled maintenance terminate nodes without warning.
 ",
         rules: &["interruption-queue-malformed"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["NonExistentQueue"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["NonExistentQueue"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T12:49:31.839Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"interruption","namespace":"","name":"","reconcileID":"5a22aea7-3c5e-4b7a-9d21-7e4c001dd899","error":"getting messages from queue, receiving sqs messages, operation error SQS: ReceiveMessage, https response error StatusCode: 400, RequestID: 1b2c, AWS.SimpleQueueService.NonExistentQueue: The queue is not there"}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/controllers/interruption/controller.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::Has(&["NonExistentQueue"])),
+                pattern: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::Has(&["NonExistentQueue"])),
                 releases: Releases::since(4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:56:44.976Z","logger":"controller","message":"failed to create valid sqs provider","commit":"c8c45c1","controller":"interruption","namespace":"","name":"","reconcileID":"5a22b278-3c5e-4b7a-9d21-7e4c001df788","error":"operation error SQS: GetQueueUrl, https response error StatusCode: 400, RequestID: 1b2c, AWS.SimpleQueueService.NonExistentQueue: The queue is not there"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/controllers/interruption/controller.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T14:03:57.113Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"interruption","namespace":"","name":"","reconcileID":"5a22b649-3c5e-4b7a-9d21-7e4c001e1677","error":"creating sqs provider, fetching queue url, operation error SQS: GetQueueUrl, https response error StatusCode: 400, api error QueueDoesNotExist: The specified queue does not exist."}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/interruption/controller.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
+                pattern: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
                 releases: Releases::since(4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:10:10.250Z","logger":"controller","message":"failed to create valid sqs provider","commit":"e7e1327","controller":"interruption","namespace":"","name":"","reconcileID":"5a22ba1a-3c5e-4b7a-9d21-7e4c001e3566","error":"fetching queue url, operation error SQS: GetQueueUrl, https response error StatusCode: 400, api error QueueDoesNotExist: The specified queue does not exist."}"#,
@@ -57,17 +58,17 @@ interruptions and scheduled maintenance end nodes without a warning.
     Symptom {
         name: "interruption-message-unreadable",
         severity: Severity::Warning,
-        summary: "messages in the interruption queue cannot be read",
-        says: "messages arrive in the interruption queue that are not from EventBridge as Karpenter expects them",
-        remedy: "give Karpenter a queue of its own, with the rules of the getting-started template and without input transformers",
+        summary: "Karpenter cannot parse messages in the interruption queue",
+        says: "the interruption queue receives messages that are not EventBridge events in the form that Karpenter expects",
+        remedy: "use the queue for Karpenter alone, with the rules of the getting-started template and without input transformers",
         cause: "
-Karpenter reads the events of EC2 and AWS Health as EventBridge sends them, and deletes what it cannot read: whoever
-else uses the queue loses messages.
+Karpenter parses the events of EC2 and AWS Health in the form in which EventBridge sends them, and deletes messages
+that it cannot parse. Other users of the queue lose their messages.
 ",
         rules: &["interruption-queue-shared"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed parsing interruption message"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed parsing interruption message"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T16:17:23.387Z","logger":"controller","message":"failed parsing interruption message","commit":"0871602","controller":"interruption","namespace":"","name":"","reconcileID":"5a22bdeb-3c5e-4b7a-9d21-7e4c001e5455","queue":"prod","error":"parsing sqs message, unmarshalling the message as Metadata, invalid character 'h' looking for beginning of value"}"#,
@@ -81,17 +82,17 @@ else uses the queue loses messages.
     Symptom {
         name: "interruption-queue-fails",
         severity: Severity::Warning,
-        summary: "the interruption queue cannot be read",
-        says: "the interruption queue cannot be read, again and again",
-        remedy: "look at the way to SQS: an interface endpoint in a private network, its security group, and the proxy settings of the controller",
+        summary: "Karpenter cannot read the interruption queue",
+        says: "Karpenter repeatedly cannot read the interruption queue",
+        remedy: "check the network route to SQS: an interface endpoint in a private network, its security group, and the proxy settings of the controller",
         cause: "
-The queue is read without a pause, twenty seconds a call. A single failure is repeated at once; a network without a
-way to SQS fails each time.
+Karpenter polls the queue without pause, twenty seconds per call. It retries a single failure at once. In a network
+without a route to SQS every call fails.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting messages from queue, "], &["NonExistentQueue", "The specified queue does not exist", "is not authorized to perform: "])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting messages from queue, "], &["NonExistentQueue", "The specified queue does not exist", "is not authorized to perform: "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T08:24:36.524Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"interruption","namespace":"","name":"","reconcileID":"5a22c1bc-3c5e-4b7a-9d21-7e4c001e7344","error":"getting messages from queue, receiving sqs messages, operation error SQS: ReceiveMessage, https response error StatusCode: 0, request send failed, dial tcp: lookup sqs.eu-west-1.amazonaws.com: i/o timeout"}"#,
@@ -106,15 +107,15 @@ way to SQS fails each time.
         name: "instance-status-denied",
         severity: Severity::Warning,
         summary: "the controller may not read the status of instances",
-        says: "the controller may not call `ec2:DescribeInstanceStatus`, and failing instances are not noticed",
-        remedy: "allow `ec2:DescribeInstanceStatus` to the controller and restart it",
+        says: "the controller may not call `ec2:DescribeInstanceStatus`, so that it does not notice failing instances",
+        remedy: "allow the controller `ec2:DescribeInstanceStatus` and restart it",
         cause: "
-From 1.12 on the status checks of EC2 are read too. Policies of earlier releases lack the action.
+From 1.12 on Karpenter also reads the status checks of EC2. The policies of earlier releases lack the action.
 ",
         rules: &["iam-tag-condition-mismatch"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks"), Text::Any),
+                pattern: line(Level::Error, Text::Is("ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks"), Text::Any),
                 releases: Releases::since(12),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-05-19T09:31:49.661Z","logger":"controller","message":"ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks","commit":"7ff7943","controller":"interruption.instancestatus","namespace":"","name":"","reconcileID":"5a22c58d-3c5e-4b7a-9d21-7e4c001e9233","error":"failed describing ec2 instance status checks, api error UnauthorizedOperation: denied"}"#,
@@ -128,16 +129,17 @@ From 1.12 on the status checks of EC2 are read too. Policies of earlier releases
     Symptom {
         name: "instances-fail-status-checks",
         severity: Severity::Warning,
-        summary: "instances fail the status checks of EC2",
-        says: "instances fail the status checks of EC2",
-        remedy: "look at the instances in EC2 (`describe-instance-status`) and at the AWS Health Dashboard; if it is always the same type or zone, keep it out of the NodePool for a while",
+        summary: "instances fail the EC2 status checks",
+        says: "instances fail the EC2 status checks",
+        remedy: "look at the instances in EC2 (`describe-instance-status`) and at the AWS Health Dashboard; if they always have the same type or zone, exclude it from the NodePool for a while",
         cause: "
-From 1.13 on (1.12.2 too) the controller says which instances of the cluster fail, and replaces them. One is normal.
+From 1.13 on (also 1.12.2) the controller logs the failing instances of the cluster and replaces them. A single one is
+normal.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Info, Text::Is("detected unhealthy instance owned by cluster"), Text::Any),
+                pattern: line(Level::Info, Text::Is("detected unhealthy instance owned by cluster"), Text::Any),
                 releases: Releases::patches(12, 2, 2).or(Releases::since(13)),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-06-16T10:38:02.798Z","logger":"controller","message":"detected unhealthy instance owned by cluster","commit":"2be9554","controller":"interruption.instancestatus","namespace":"","name":"","reconcileID":"5a22c95e-3c5e-4b7a-9d21-7e4c001eb122","instance-id":"i-0a1b2c3d4e5f60718"}"#,
@@ -150,28 +152,31 @@ From 1.13 on (1.12.2 too) the controller says which instances of the cluster fai
     },
 ];
 
-/// Instances and NodeClaims that are collected: the correlation `foreign-collection`.
+/// Instances and NodeClaims that are garbage-collected: the correlation `foreign-collection`.
 pub(super) const COLLECTED: &[Message] = &[
     Message {
-        seen: line(Level::Debug, Text::Is("garbage collected cloudprovider instance"), Text::Any),
+        pattern: line(Level::Debug, Text::Is("garbage collected cloudprovider instance"), Text::Any)
+            .id(MessageId::InstanceCollected),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T11:45:15.935Z","logger":"controller","message":"garbage collected cloudprovider instance","commit":"31fa2ea","controller":"instance.garbagecollection","namespace":"","name":"","reconcileID":"5a22cd2f-3c5e-4b7a-9d21-7e4c001ed011","provider-id":"aws:///eu-west-1a/i-0a1b2c3d4e5f60718"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/nodeclaim/garbagecollection/controller.go",
     },
     Message {
-        seen: line(Level::Debug, Text::Is("garbage collected node"), Text::Any),
+        pattern: line(Level::Debug, Text::Is("garbage collected node"), Text::Any)
+            .id(MessageId::NodeCollected),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T12:52:28.072Z","logger":"controller","message":"garbage collected node","commit":"31fa2ea","controller":"instance.garbagecollection","namespace":"","name":"","reconcileID":"5a22d100-3c5e-4b7a-9d21-7e4c001eef00","provider-id":"aws:///eu-west-1a/i-0a1b2c3d4e5f60718","Node":{"name":"ip-10-0-37-12"}}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/nodeclaim/garbagecollection/controller.go",
     },
     Message {
-        seen: line(
+        pattern: line(
             Level::Debug,
             Text::Is("garbage collecting nodeclaim with no cloudprovider representation"),
             Text::Any,
-        ),
+        )
+        .id(MessageId::InstanceGone),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T13:59:41.209Z","logger":"controller","message":"garbage collecting nodeclaim with no cloudprovider representation","commit":"c8c45c1","controller":"nodeclaim.garbagecollection","namespace":"","name":"","reconcileID":"5a22d4d1-3c5e-4b7a-9d21-7e4c001f0def","NodeClaim":{"name":"default-7xk2p"},"provider-id":"aws:///eu-west-1a/i-0a1b2c3d4e5f60718","Node":{"name":"ip-10-0-37-12"}}"#,

@@ -1,59 +1,60 @@
-//! NodeClaims that get no instance: what EC2 and the controller say while one is launched.
+//! NodeClaims without an instance: errors of EC2 and the controller during a launch.
 
-use super::{Detail, Message, Seen, Text, When, condition, event, line};
+use super::id::MessageId;
+use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "instance-profile-not-found",
         severity: Severity::Error,
         summary: "the instance profile of a node class does not exist",
-        says: "EC2 knows no instance profile of the name {in the node class}",
-        remedy: "write the bare name of a profile that exists into `spec.instanceProfile`, not its ARN and not the name of a role; `aws iam list-instance-profiles` lists them; or name a role in `spec.role` and let Karpenter make the profile",
+        says: "EC2 does not find the instance profile {in the node class}",
+        remedy: "write the bare name of an existing profile into `spec.instanceProfile`, not its ARN and not the name of a role; `aws iam list-instance-profiles` lists them; or name a role in `spec.role`, so that Karpenter creates the profile",
         cause: "
-`spec.instanceProfile` is copied into the status without being looked up, and `InstanceProfileReady` is `True`
-whatever it says. EC2 refuses it when an instance is launched. From 1.3.1 on the trial launch meets it first; it is
-taken for a profile that is not there yet, so that nothing is logged and the node class stays `Unknown` for ever.
+Karpenter copies `spec.instanceProfile` into the status without looking it up, and sets `InstanceProfileReady` to
+`True` for any value. EC2 refuses an unknown profile when an instance is launched. From 1.3.1 on the dry-run launch
+fails first. Karpenter assumes that the profile does not exist yet, logs nothing, and the node class stays `Unknown`.
 
-With `settings.disableDryRun`, to 1.3.0, and where the profile is removed later, it shows at a launch.
+With `settings.disableDryRun`, up to 1.3.0, and if the profile is deleted later, the error appears at a launch.
 ",
         rules: &["instance-profile-is-arn", "status-contradiction"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["iamInstanceProfile.name is invalid"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["iamInstanceProfile.name is invalid"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("Value (", ")"),
                 example: r#"{"level":"ERROR","time":"2024-12-10T15:10:10.590Z","logger":"controller","message":"Reconciler error","commit":"3298d91","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200b26-3c5e-4b7a-9d21-7e4c0008755a","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidParameterValue: Value (arn:aws:iam::111122223333:instance-profile/KarpenterNodes) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}"#,
                 source: "aws/karpenter-provider-aws v1.1.1 pkg/providers/instance/instance.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["iamInstanceProfile.name is invalid"])),
+                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["iamInstanceProfile.name is invalid"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("Value (", ")"),
                 example: r#"{"level":"ERROR","time":"2024-10-15T16:17:23.727Z","logger":"controller","message":"failed launching nodeclaim","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200ef7-3c5e-4b7a-9d21-7e4c00089449","error":"creating instance, insufficient capacity, with fleet error(s), InvalidParameterValue: Value (KarpenterNodes) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}"#,
                 source: "aws/karpenter-provider-aws v1.0.6 pkg/providers/instance/instance.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "InstanceProfileNameInvalid", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "InstanceProfileNameInvalid", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"InstanceProfileNameInvalid","message":"Instance profile name used from EC2NodeClass status does not exist"}"#,
                 source: "aws/karpenter-provider-aws v1.2.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("EC2NodeClass", "ValidationSucceeded", "False", "InstanceProfileNotFound", Text::Any),
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "InstanceProfileNotFound", Text::Any),
                 releases: Releases::since(3),
                 detail: Detail::Between("Instance profile \"", "\""),
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"InstanceProfileNotFound","message":"Instance profile \"arn:aws:iam::111122223333:instance-profile/KarpenterNodes\" not found"}"#,
                 source: "aws/karpenter-provider-aws#9390",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["Invalid IAM Instance Profile name"])),
+                pattern: anywhere(Text::Has(&["Invalid IAM Instance Profile name"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("Value (", ")"),
                 example: "An error occurred (InvalidParameterValue) when calling the RunInstances operation: Value (KarpenterNodes) for parameter iamInstanceProfile.name. Invalid IAM Instance Profile name",
@@ -69,29 +70,29 @@ With `settings.disableDryRun`, to 1.3.0, and where the profile is removed later,
         severity: Severity::Error,
         summary: "security groups and subnets of a node class are in different VPCs",
         says: "a security group and a subnet of the node class are in different VPCs",
-        remedy: "narrow `securityGroupSelectorTerms` and `subnetSelectorTerms` to what is of this cluster: a tag with the cluster's name in its value, or ids",
+        remedy: "narrow `securityGroupSelectorTerms` and `subnetSelectorTerms` to the resources of this cluster: a tag with the cluster name in its value, or ids",
         cause: "
-Selectors find everything in the account and region that carries a tag. Where two clusters share a tag, groups of one
-VPC are put together with subnets of another, which EC2 refuses.
+Selectors match every resource with a tag in the account and region. If two clusters share a tag, Karpenter combines
+security groups of one VPC with subnets of another, and EC2 refuses the launch.
 ",
         rules: &["selector-cluster-mismatch", "selector-not-cluster-specific", "sg-cluster-tag-selector"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["belong to different networks"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["belong to different networks"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T08:24:36.864Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2012c8-3c5e-4b7a-9d21-7e4c0008b338","error":"launching nodeclaim, creating instance, creating fleet request, with fleet error(s), InvalidParameter: Security group sg-0a1b2c3d and subnet subnet-0f9e8d7c belong to different networks."}"#,
                 source: "aws/karpenter-provider-aws v1.12.0 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["belong to different networks"])),
+                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["belong to different networks"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T09:31:49.001Z","logger":"controller","message":"failed launching nodeclaim","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a201699-3c5e-4b7a-9d21-7e4c0008d227","error":"creating instance, insufficient capacity, with fleet error(s), InvalidParameter: Security group sg-0a1b2c3d and subnet subnet-0f9e8d7c belong to different networks."}"#,
                 source: "aws/karpenter-provider-aws v1.12.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "SecurityGroupSubnetVPCMismatch", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "SecurityGroupSubnetVPCMismatch", Text::Any),
                 releases: Releases::since(12),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"SecurityGroupSubnetVPCMismatch","message":"Security groups and subnets must be in the same VPC."}"#,
@@ -105,39 +106,39 @@ VPC are put together with subnets of another, which EC2 refuses.
     Symptom {
         name: "launch-template-deleted",
         severity: Severity::Warning,
-        summary: "launch templates disappear before they are used",
-        says: "launch templates that the controller made are gone when it uses them",
-        remedy: "give every cluster a `settings.clusterName` of its own and look for another controller that runs under the same name in the account; CloudTrail (`DeleteLaunchTemplate`) names who deletes them",
+        summary: "launch templates are deleted before they are used",
+        says: "launch templates that the controller created are deleted before it uses them",
+        remedy: "give every cluster its own `settings.clusterName` and look for another controller with the same name in the account; CloudTrail (`DeleteLaunchTemplate`) shows who deletes the templates",
         cause: "
-A controller finds launch templates by the tag of its cluster name, and deletes those that it does not use. Two
-controllers under one name delete the templates of each other. Once in a while a template is also missed because it
-was just deleted, and is made again at once.
+A controller finds launch templates by the tag with its cluster name, and deletes those that it does not use. Two
+controllers with the same name delete each other's templates. Occasionally a template is missing because it was just
+deleted; the controller then creates it again.
 ",
         rules: &["cluster-name-shared", "clustername-empty", "two-controllers"],
         messages: &[
             Message {
-                seen: line(Level::Debug, Text::Is("invalidating launch template in the cache because it no longer exists"), Text::Any),
+                pattern: line(Level::Debug, Text::Is("invalidating launch template in the cache because it no longer exists"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-10-21T10:38:02.138Z","logger":"controller","message":"invalidating launch template in the cache because it no longer exists","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"karpenter.k8s.aws/1234567890123456789","reconcileID":"5a201a6a-3c5e-4b7a-9d21-7e4c0008f116","id":"lt-0a1b2c3d4e5f60718"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/providers/launchtemplate/launchtemplate.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidLaunchTemplateId.NotFound"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidLaunchTemplateId.NotFound"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T11:45:15.275Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a201e3b-3c5e-4b7a-9d21-7e4c00091005","error":"launching nodeclaim, creating instance, creating fleet request, with fleet error(s), InvalidLaunchTemplateId.NotFound: The specified launch template, with template ID lt-0a1b2c3d4e5f60718, does not exist."}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["launch templates not found when creating fleet request"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["launch templates not found when creating fleet request"])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T12:52:28.412Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20220c-3c5e-4b7a-9d21-7e4c00092ef4","error":"launching nodeclaim, creating instance, launch templates not found when creating fleet request, operation error EC2: CreateFleet, api error InvalidLaunchTemplateName.NotFoundException: At least one of the launch templates specified in the request does not exist."}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/providers/instance/instance.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "LaunchTemplateNotFound", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "LaunchTemplateNotFound", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"LaunchTemplateNotFound","message":"Launch template used for instance launch wasn't found"}"#,
@@ -151,32 +152,32 @@ was just deleted, and is made again at once.
     Symptom {
         name: "volume-key-unusable",
         severity: Severity::Error,
-        summary: "the key that encrypts the volumes of nodes cannot be used",
-        says: "EC2 may not use the key that encrypts the volumes of nodes, and instances die as they start",
-        remedy: "let the key policy allow the role of the controller and `AWSServiceRoleForEC2Spot` to use the key and to make grants on it, and check that the key is enabled and in the same region",
+        summary: "EC2 cannot use the encryption key of the node volumes",
+        says: "EC2 cannot use the encryption key of the node volumes, and instances stop while they start",
+        remedy: "let the key policy allow the controller role and `AWSServiceRoleForEC2Spot` to use the key and to create grants on it, and check that the key is enabled and in the same region",
         cause: "
-The volume of an instance is encrypted with the key of `blockDeviceMappings`, or of the account. The launch itself
-succeeds; the instance ends within seconds if the key cannot be used, and the NodeClaim disappears as if somebody had
-ended the instance.
+EC2 encrypts the volume of an instance with the key in `blockDeviceMappings`, or with the account's key. The launch
+succeeds, but the instance stops within seconds if EC2 cannot use the key. The NodeClaim disappears as if someone had
+terminated the instance.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T13:59:41.549Z","logger":"controller","message":"Reconciler error","commit":"781485b","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2025dd-3c5e-4b7a-9d21-7e4c00094de3","error":"launching nodeclaim, creating instance, with fleet error(s), Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"}"#,
                 source: "aws/karpenter-provider-aws#3767",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["Client.InternalError: Client error on launch"])),
+                pattern: anywhere(Text::Has(&["Client.InternalError: Client error on launch"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "StateReason: Client.InternalError: Client error on launch",
                 source: "aws/karpenter-provider-aws#1407",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
+                pattern: anywhere(Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "StateReason: Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state",
@@ -190,85 +191,85 @@ ended the instance.
     Symptom {
         name: "nodeclass-never-decided",
         severity: Severity::Error,
-        summary: "the readiness of a node class is never decided",
-        says: "the readiness of the node class stays `Unknown`, and no node is launched from it",
-        remedy: "look at the conditions of the EC2NodeClass: the one that the message names has not been decided; if it is `ValidationSucceeded` and says `AwaitingReconciliation`, check `spec.instanceProfile` first: a bare name of a profile that exists",
+        summary: "the readiness of a node class stays `Unknown`",
+        says: "the readiness of the node class stays `Unknown`, and Karpenter launches no node from it",
+        remedy: "look at the conditions of the EC2NodeClass: the condition in the message is not decided; if it is `ValidationSucceeded` with `AwaitingReconciliation`, first check that `spec.instanceProfile` is the bare name of an existing profile",
         cause: "
-A node class is Ready when all its parts are. A part stays `Unknown` while its calls to AWS are repeated without a
-word: on throttling, on errors of the service, and from 1.3.1 on for an instance profile that EC2 does not know, as it
-may be about to appear. Right after a node class is made it is normal for some seconds.
+A node class is Ready when all its parts are. A part stays `Unknown` while Karpenter repeats its calls to AWS without
+a log line: on throttling, on service errors, and from 1.3.1 on for an instance profile that EC2 does not know,
+because it may appear soon. Right after a node class is created this is normal for some seconds.
 ",
         rules: &["instance-profile-is-arn", "status-contradiction"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving NodeClass readiness, NodeClass is in Ready=Unknown"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving NodeClass readiness, NodeClass is in Ready=Unknown"])),
                 releases: Releases::until(6),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T14:06:54.686Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2029ae-3c5e-4b7a-9d21-7e4c00096cd2","error":"launching nodeclaim, resolving NodeClass readiness, NodeClass is in Ready=Unknown, ValidationSucceeded=Unknown"}"#,
                 source: "aws/karpenter-provider-aws v1.4.0 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving nodeclass readiness, nodeclass is in Ready=Unknown"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving nodeclass readiness, nodeclass is in Ready=Unknown"])),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:13:07.823Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a202d7f-3c5e-4b7a-9d21-7e4c00098bc1","error":"launching nodeclaim, resolving nodeclass readiness, nodeclass is in Ready=Unknown, ValidationSucceeded=Unknown"}"#,
                 source: "aws/karpenter-provider-aws v1.9.0 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "NodeClassReadinessUnknown", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "NodeClassReadinessUnknown", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"NodeClassReadinessUnknown","message":"NodeClass is in Ready=Unknown"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: condition("EC2NodeClass", "Ready", "Unknown", "ReconcilingDependents", Text::Has(&["Ready=Unknown"])),
+                pattern: condition("EC2NodeClass", "Ready", "Unknown", "ReconcilingDependents", Text::Has(&["Ready=Unknown"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"Unknown","reason":"ReconcilingDependents","message":"InstanceProfileReady=Unknown, ValidationSucceeded=Unknown"}"#,
                 source: "awslabs/operatorpkg status/condition_set.go",
             }
         ],
-        when: When::Unresolved { minutes: 5, until: &["launched nodeclaim"] },
+        when: When::Unresolved { minutes: 5, until: &[MessageId::NodeClaimLaunched] },
         confidence: Confidence::Likely,
         references: &["aws/karpenter-provider-aws#8072, #8312", "pkg/cloudprovider/cloudprovider.go of aws/karpenter-provider-aws at v1.14.1"],
     },
     Symptom {
         name: "nodeclass-not-ready",
         severity: Severity::Error,
-        summary: "a node class is not ready, and NodeClaims are given up",
-        says: "the node class is not ready, and no node is launched from it: {its conditions say why}",
-        remedy: "look at the conditions of the EC2NodeClass (`kubectl describe ec2nodeclass`): the one that is `False` names what is missing",
+        summary: "a node class is not ready, and Karpenter deletes its NodeClaims",
+        says: "the node class is not ready, and Karpenter launches no node from it: {its conditions say why}",
+        remedy: "look at the conditions of the EC2NodeClass (`kubectl describe ec2nodeclass`): the condition that is `False` names the problem",
         cause: "
 A node class is Ready when it has subnets, security groups, images and an instance profile, and from 1.2 on passes a
-validation. A NodeClaim that meets one which is not is deleted, and made again for the next pods. After a change of
-the node class this can happen once.
+validation. Karpenter deletes a NodeClaim whose node class is not Ready, and creates another one for the next pods.
+This can happen once after a change of the node class.
 ",
         rules: &["status-contradiction", "selector-cluster-mismatch"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["NodeClassRef not ready, "])),
+                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["NodeClassRef not ready, "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("NodeClassRef not ready, ", ""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:20:20.960Z","logger":"controller","message":"failed launching nodeclaim","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203150-3c5e-4b7a-9d21-7e4c0009aab0","error":"NodeClassRef not ready, SubnetsReady=False"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/nodeclaim/lifecycle/launch.go",
             },
             Message {
-                seen: condition("EC2NodeClass", "Ready", "False", "UnhealthyDependents", Text::Any),
+                pattern: condition("EC2NodeClass", "Ready", "False", "UnhealthyDependents", Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"False","reason":"UnhealthyDependents","message":"SubnetsReady=False, ValidationSucceeded=False"}"#,
                 source: "awslabs/operatorpkg status/condition_set.go",
             },
             Message {
-                seen: event("NodeClassNotReady", Text::Has(&["NodeClassRef not ready, "])),
+                pattern: event("NodeClassNotReady", Text::Has(&["NodeClassRef not ready, "])),
                 releases: Releases::until(7),
                 detail: Detail::Between("NodeClassRef not ready, ", ""),
                 example: "2m14s (x6 over 21m)   Warning   NodeClassNotReady   nodeclaim/default-7xk2p   NodeClaim default-7xk2p event: NodeClassRef not ready, SubnetsReady=False",
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/nodeclaim/lifecycle/events.go",
             }
         ],
-        when: When::Unresolved { minutes: 5, until: &["launched nodeclaim"] },
+        when: When::Unresolved { minutes: 5, until: &[MessageId::NodeClaimLaunched] },
         confidence: Confidence::Certain,
         references: &["pkg/cloudprovider/types.go of kubernetes-sigs/karpenter at v1.14.0", "pkg/cloudprovider/cloudprovider.go of aws/karpenter-provider-aws at v1.14.1"],
     },
@@ -276,44 +277,44 @@ the node class this can happen once.
         name: "nodeclass-missing",
         severity: Severity::Error,
         summary: "a NodePool refers to a node class that does not exist",
-        says: "the node class {named} in `nodeClassRef` does not exist",
-        remedy: "make the EC2NodeClass, or correct `group`, `kind` and `name` in `spec.template.spec.nodeClassRef` of the NodePool",
+        says: "the node class {of the NodePool} in `nodeClassRef` does not exist",
+        remedy: "create the EC2NodeClass, or correct `group`, `kind` and `name` in `spec.template.spec.nodeClassRef` of the NodePool",
         cause: "
-A NodePool refers to its node class by group, kind and name. Without it there is nothing to launch: the NodePool is
-not Ready, and NodeClaims that exist already are given up as if there was no capacity.
+A NodePool refers to its node class by group, kind and name. Without the node class Karpenter cannot launch anything:
+the NodePool is not Ready, and existing NodeClaims are deleted as if EC2 had no capacity.
 ",
         rules: &["nodeclass-ref-dangling", "nodeclass-ref-unmanaged"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving nodeclass, ", "\" not found"])),
+                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving nodeclass, ", "\" not found"])),
                 releases: Releases::ALL,
                 detail: Detail::Between(".karpenter.k8s.aws \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.097Z","logger":"controller","message":"failed launching nodeclaim","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203521-3c5e-4b7a-9d21-7e4c0009c99f","error":"insufficient capacity, resolving nodeclass, ec2nodeclasses.karpenter.k8s.aws \"default\" not found"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving node class, ", "\" not found"])),
+                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving node class, ", "\" not found"])),
                 releases: Releases::until(5),
                 detail: Detail::Between(".karpenter.k8s.aws \"", "\""),
                 example: r#"{"level":"ERROR","time":"2024-10-15T09:34:46.234Z","logger":"controller","message":"failed launching nodeclaim","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2038f2-3c5e-4b7a-9d21-7e4c0009e88e","error":"insufficient capacity, resolving node class, ec2nodeclasses.karpenter.k8s.aws \"default\" not found"}"#,
                 source: "aws/karpenter-provider-aws v1.0.6 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: event("InsufficientCapacityError", Text::Has(&["resolving nodeclass, ", "\" not found"])),
+                pattern: event("InsufficientCapacityError", Text::Has(&["resolving nodeclass, ", "\" not found"])),
                 releases: Releases::ALL,
                 detail: Detail::Between(".karpenter.k8s.aws \"", "\""),
                 example: r#"2m14s (x6 over 21m)   Warning   InsufficientCapacityError   nodeclaim/default-7xk2p   NodeClaim default-7xk2p event: insufficient capacity, resolving nodeclass, ec2nodeclasses.karpenter.k8s.aws "default" not found"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                seen: event("", Text::Is("Failed resolving NodeClass")),
+                pattern: event("", Text::Is("Failed resolving NodeClass")),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning      nodepool/default   Failed resolving NodeClass",
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/cloudprovider/events/events.go",
             },
             Message {
-                seen: condition("NodePool", "NodeClassReady", "False", "NodeClassNotFound", Text::Any),
+                pattern: condition("NodePool", "NodeClassReady", "False", "NodeClassNotFound", Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"kind":"NodePool","name":"default","type":"NodeClassReady","status":"False","reason":"NodeClassNotFound","message":"NodeClass not found on cluster"}"#,
@@ -327,45 +328,45 @@ not Ready, and NodeClaims that exist already are given up as if there was no cap
     Symptom {
         name: "ami-unusable",
         severity: Severity::Error,
-        summary: "the image of a node class cannot be used for a launch",
-        says: "the image that the node class selects does not exist in the region or may not be used",
-        remedy: "check the ids in `amiSelectorTerms`: an image of this region that is shared with the account, and whose snapshot and key are shared too",
+        summary: "EC2 cannot launch the AMI of a node class",
+        says: "the AMI that the node class selects does not exist in the region or cannot be used",
+        remedy: "check the ids in `amiSelectorTerms`: the image must be in this region and shared with the account, together with its snapshot and encryption key",
         cause: "
-An image belongs to one region and one account. It can be listed and still not be launched: if it was deregistered
-since, if it is shared without its encrypted snapshot, or if the controller's policy does not name it.
+An AMI belongs to one region and one account. EC2 may list an AMI but not launch it: because it was deregistered
+since, because it is shared without its encrypted snapshot, or because the controller's policy does not allow it.
 ",
         rules: &["selector-term-id-mixed"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidAMIID."])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidAMIID."])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T10:41:59.371Z","logger":"controller","message":"Reconciler error","commit":"781485b","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203cc3-3c5e-4b7a-9d21-7e4c000a077d","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidAMIID.NotFound: The image id '[ami-0a1b2c3d4e5f60718]' does not exist"}"#,
                 source: "aws/karpenter-provider-aws v1.7.1 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Not authorized for images"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Not authorized for images"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T11:48:12.508Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204094-3c5e-4b7a-9d21-7e4c000a266c","error":"launching nodeclaim, creating instance, with fleet error(s), AuthFailure: Not authorized for images: [ami-0a1b2c3d4e5f60718]"}"#,
                 source: "aws/karpenter-provider-aws v1.9.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "InvalidAMIID", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "InvalidAMIID", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"InvalidAMIID","message":"AMI used for instance launch is invalid"}"#,
                 source: "aws/karpenter-provider-aws v1.2.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "AMINotFound", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "AMINotFound", Text::Any),
                 releases: Releases::since(6),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"AMINotFound","message":"AMI used for instance launch either does not exist or you don't have permissions to use it"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "AMIAuthorizationFailure", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "AMIAuthorizationFailure", Text::Any),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"AMIAuthorizationFailure","message":"User is not authorized for AMI used in instance launch"}"#,
@@ -379,17 +380,17 @@ since, if it is shared without its encrypted snapshot, or if the controller's po
     Symptom {
         name: "ami-fits-no-type",
         severity: Severity::Error,
-        summary: "the images of a node class fit none of the instance types",
-        says: "none of the images {of the node class} fits the architecture or accelerators of the types that are to be launched",
-        remedy: "add an image for the architecture to `amiSelectorTerms` (or use an alias, which has all), or restrict `kubernetes.io/arch` of the NodePool to that of the image",
+        summary: "no AMI of a node class fits the instance types",
+        says: "no AMI {of the node class} fits the architecture or accelerators of the instance types",
+        remedy: "add an AMI for the architecture to `amiSelectorTerms` (or use an alias, which has all architectures), or restrict `kubernetes.io/arch` of the NodePool to the architecture of the AMI",
         cause: "
-An image serves one architecture, and those with drivers for accelerators serve types that have them. If a NodePool
-allows `arm64` and the node class knows `amd64` only, what is left is nothing.
+An AMI has one architecture, and AMIs with accelerator drivers fit only types with the accelerators. If a NodePool
+allows only `arm64` and the node class has only `amd64` images, no type remains.
 ",
         rules: &["requirement-value-unknown"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no instance types satisfy requirements of amis ["])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no instance types satisfy requirements of amis ["])),
                 releases: Releases::ALL,
                 detail: Detail::Between("of amis [", "]"),
                 example: r#"{"level":"ERROR","time":"2025-04-23T12:55:25.645Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204465-3c5e-4b7a-9d21-7e4c000a455b","error":"launching nodeclaim, creating instance, getting launch template configs, getting launch templates, no instance types satisfy requirements of amis [ami-0a1b2c3d4e5f60718]"}"#,
@@ -403,60 +404,60 @@ allows `arm64` and the node class knows `amd64` only, what is left is nothing.
     Symptom {
         name: "user-data-refused",
         severity: Severity::Error,
-        summary: "the user data of nodes is refused",
-        says: "EC2 refuses the user data of nodes, or Karpenter cannot read it",
-        remedy: "shorten `spec.userData` to less than 16 KiB with what Karpenter adds, or correct its format for the `amiFamily`: MIME parts, a NodeConfig, TOML for Bottlerocket",
+        summary: "EC2 or Karpenter rejects the user data of nodes",
+        says: "EC2 rejects the user data of nodes, or Karpenter cannot parse it",
+        remedy: "shorten `spec.userData`, so that it stays below 16 KiB together with Karpenter's own part, or correct its format for the `amiFamily`: MIME parts, a NodeConfig, TOML for Bottlerocket",
         cause: "
-What Karpenter adds to start a node is put together with `spec.userData`. This needs a format that it can read, and
-EC2 takes 16 KiB at most, before base64. From 1.14.1 on a node class whose user data is too long is not Ready, and a
-warning comes as it gets near.
+Karpenter merges `spec.userData` with its own part, which starts the node. It must be able to parse the format, and
+EC2 accepts at most 16 KiB before base64. From 1.14.1 on a node class whose user data is too long is not Ready, and a
+warning appears when it comes near the limit.
 ",
         rules: &["userdata-too-large", "userdata-mime-malformed", "userdata-toml-invalid", "userdata-nodeconfig-incomplete"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["User data is limited to"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["User data is limited to"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T13:02:38.782Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204836-3c5e-4b7a-9d21-7e4c000a644a","error":"launching nodeclaim, creating instance, getting launch template configs, getting launch templates, creating launch template, operation error EC2: CreateLaunchTemplate, https response error StatusCode: 400, api error InvalidUserData.Malformed: User data is limited to 16384 bytes"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit"), Text::Any),
+                pattern: line(Level::Error, Text::Is("ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit"), Text::Any),
                 releases: Releases::patches(14, 1, 1),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-08-25T14:09:51.919Z","logger":"controller","message":"ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit","commit":"bde0065","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a204c07-3c5e-4b7a-9d21-7e4c000a8339","error":"operation error EC2: CreateLaunchTemplate, api error InvalidUserData.Malformed: the request is too large"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                seen: line(Level::Info, Text::Is("rendered user data is approaching the EC2 user data size limit"), Text::Any),
+                pattern: line(Level::Info, Text::Is("rendered user data is approaching the EC2 user data size limit"), Text::Any),
                 releases: Releases::patches(14, 1, 1),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-08-25T15:16:04.056Z","logger":"controller","message":"rendered user data is approaching the EC2 user data size limit","commit":"bde0065","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a204fd8-3c5e-4b7a-9d21-7e4c000aa228","userdata-bytes":15800,"warn-threshold":14745,"limit":16384}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/providers/launchtemplate/launchtemplate.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "UserDataSizeLimitExceeded", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "UserDataSizeLimitExceeded", Text::Any),
                 releases: Releases::patches(14, 1, 1),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"UserDataSizeLimitExceeded","message":"Rendered user data exceeds the EC2 user data size limit"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("EC2NodeClass", "ValidationSucceeded", "False", "UserDataSizeLimitExceeded", Text::Any),
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "UserDataSizeLimitExceeded", Text::Any),
                 releases: Releases::patches(14, 1, 1),
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"UserDataSizeLimitExceeded","message":"ec2:CreateLaunchTemplate rejected the rendered user data as too large: Rendered user data exceeds the EC2 user data size limit"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["parsing custom UserData, "])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["parsing custom UserData, "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T16:23:17.193Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2053a9-3c5e-4b7a-9d21-7e4c000ac117","error":"validating ec2:CreateLaunchTemplate authorization, parsing custom UserData, parsing content, unmarshalling NodeConfig, error unmarshaling JSON"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/amifamily/bootstrap/nodeadm.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["invalid UserData "])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["invalid UserData "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T08:30:30.330Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20577a-3c5e-4b7a-9d21-7e4c000ae006","error":"launching nodeclaim, creating instance, getting launch template configs, invalid UserData toml: line 3 (last key \"settings\"): expected value"}"#,
@@ -470,17 +471,17 @@ warning comes as it gets near.
     Symptom {
         name: "fallback-too-narrow",
         severity: Severity::Warning,
-        summary: "too few instance types to fall back to on-demand",
-        says: "a NodePool that allows spot and on-demand has fewer than five instance types to fall back to",
-        remedy: "allow at least five instance types in the NodePool, better many families and sizes",
+        summary: "too few instance types for the fallback to on-demand",
+        says: "a NodePool that allows spot and on-demand has fewer than five instance types for the fallback to on-demand",
+        remedy: "allow at least five instance types in the NodePool, preferably many families and sizes",
         cause: "
-When spot capacity is missing, an on-demand instance takes its place, from what the NodePool allows. With a handful of
-types the fallback meets the same shortage.
+When spot capacity is missing, Karpenter launches an on-demand instance of a type that the NodePool allows. With only
+a few types the fallback may meet the same shortage.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed while checking on-demand fallback"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed while checking on-demand fallback"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T09:37:43.467Z","logger":"controller","message":"failed while checking on-demand fallback","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a205b4b-3c5e-4b7a-9d21-7e4c000afef5","error":"at least 5 instance types are recommended when flexible to spot but requesting on-demand, the current provisioning request only has 2 instance type options"}"#,
@@ -496,29 +497,29 @@ types the fallback meets the same shortage.
         severity: Severity::Warning,
         summary: "AWS throttles the calls of the controller",
         says: "AWS throttles the calls of the controller",
-        remedy: "look for who else calls EC2 in the account and region, spread churn over time (`consolidateAfter`, budgets), and ask AWS for a higher rate",
+        remedy: "look for other callers of EC2 in the account and region, spread node churn over time (`consolidateAfter`, budgets), and ask AWS for a higher rate",
         cause: "
-EC2 limits calls for an account and region, whoever makes them. The controller batches its calls and repeats what is
-refused; a few refusals are normal in a wave of launches.
+EC2 limits the calls of an account and region, regardless of the caller. The controller batches its calls and retries
+throttled ones; a few refusals are normal when many nodes launch.
 ",
         rules: &["two-controllers"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["RequestLimitExceeded"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["RequestLimitExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:44:56.604Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a205f1c-3c5e-4b7a-9d21-7e4c000b1de4","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, exceeded maximum number of attempts, 3, https response error StatusCode: 503, api error RequestLimitExceeded: Request limit exceeded."}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Throttling"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Throttling"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T11:51:09.741Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2062ed-3c5e-4b7a-9d21-7e4c000b3cd3","error":"getting instance profile, operation error IAM: GetInstanceProfile, https response error StatusCode: 400, api error Throttling: Rate exceeded"}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/providers/instanceprofile/instanceprofile.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "RequestLimitExceeded", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "RequestLimitExceeded", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"RequestLimitExceeded","message":"Request limit exceeded"}"#,
@@ -532,24 +533,24 @@ refused; a few refusals are normal in a wave of launches.
     Symptom {
         name: "aws-internal-errors",
         severity: Severity::Warning,
-        summary: "EC2 answers with errors of its own",
-        says: "EC2 answers launches with errors of its own",
-        remedy: "look at the AWS Health Dashboard for the region; if it goes on for one image or volume only, look at the encryption of the volume",
+        summary: "EC2 answers with internal errors",
+        says: "EC2 answers launches with internal errors",
+        remedy: "look at the AWS Health Dashboard for the region; if only one image or volume is affected, check the encryption of the volume",
         cause: "
-The controller repeats the call. In most cases this ends by itself; an instance whose volume cannot be decrypted says
-the same.
+The controller retries the call. In most cases the errors end by themselves. An instance whose volume cannot be
+decrypted fails with the same error.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["api error InternalError"], &["launch template"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["api error InternalError"], &["launch template"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:58:22.878Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2066be-3c5e-4b7a-9d21-7e4c000b5bc2","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 500, RequestID: 5b0c, api error InternalError: An internal error has occurred"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "InternalError", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "InternalError", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"InternalError","message":"An internal error has occurred"}"#,
@@ -563,38 +564,38 @@ the same.
     Symptom {
         name: "account-restricted",
         severity: Severity::Error,
-        summary: "the account may not launch the instance yet",
-        says: "the account may not launch instances of this kind in this region yet",
-        remedy: "for a new account wait until EC2 has verified it for the region, or write to AWS; for one on the Free Tier allow only types that belong to it",
+        summary: "the account may not launch such instances yet",
+        says: "the account may not launch such instances in this region yet",
+        remedy: "for a new account wait until EC2 has verified it for the region, or contact AWS; for an account on the Free Tier allow only instance types that the plan includes",
         cause: "
-EC2 verifies an account when it first launches in a region, which takes from minutes to hours, and refuses launches
-meanwhile. An account of the Free Tier plan may launch a few types only.
+EC2 verifies an account at its first launch in a region, which takes minutes to hours, and refuses launches until
+then. An account on the Free Tier plan may launch only a few types.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["PendingVerification"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["PendingVerification"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:05:35.015Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a206a8f-3c5e-4b7a-9d21-7e4c000b7ab1","error":"launching nodeclaim, creating instance, with fleet error(s), PendingVerification: Your request for accessing resources in this region is being validated"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/errors/errors.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["not eligible for Free Tier"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["not eligible for Free Tier"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-03-24T14:12:48.152Z","logger":"controller","message":"Reconciler error","commit":"d80cb86","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a206e60-3c5e-4b7a-9d21-7e4c000b99a0","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidParameterCombination: The specified instance type is not eligible for Free Tier."}"#,
                 source: "aws/karpenter-provider-aws v1.10.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "AccountPendingVerification", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "AccountPendingVerification", Text::Any),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"AccountPendingVerification","message":"An instance launch was requested but the request for launching resources in this region is still being verified"}"#,
                 source: "aws/karpenter-provider-aws v1.2.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "FreeTierIneligible", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "FreeTierIneligible", Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"FreeTierIneligible","message":"The specified instance type is not eligible for Free Tier"}"#,
@@ -609,23 +610,23 @@ meanwhile. An account of the Free Tier plan may launch a few types only.
         name: "launch-failed",
         severity: Severity::Error,
         summary: "a NodeClaim cannot be launched",
-        says: "a NodeClaim cannot be launched, and its status does not say why",
-        remedy: "look in the log of the controller for `Reconciler error` of `nodeclaim.lifecycle` with the name of the NodeClaim: its field `error` holds the answer of EC2",
+        says: "a NodeClaim cannot be launched, and its status does not give the reason",
+        remedy: "look in the controller's log for `Reconciler error` of `nodeclaim.lifecycle` with the name of the NodeClaim: its field `error` has the answer of EC2",
         cause: "
-EC2 refused the launch with a reason that Karpenter does not classify. From 1.7 on the NodeClaim is given up after
-five minutes.
+EC2 refused the launch for a reason that Karpenter does not classify. From 1.7 on Karpenter deletes the NodeClaim
+after five minutes.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "LaunchFailed", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "LaunchFailed", Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"LaunchFailed","message":"Instance launch failed"}"#,
                 source: "aws/karpenter-provider-aws v1.2.0 pkg/errors/errors.go",
             },
             Message {
-                seen: condition("NodeClaim", "Launched", "Unknown", "InstanceTypeResolutionFailed", Text::Any),
+                pattern: condition("NodeClaim", "Launched", "Unknown", "InstanceTypeResolutionFailed", Text::Any),
                 releases: Releases::since(1),
                 detail: Detail::None,
                 example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Launched","status":"Unknown","reason":"InstanceTypeResolutionFailed","message":"Error resolving instance types"}"#,

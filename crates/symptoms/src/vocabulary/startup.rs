@@ -1,28 +1,28 @@
-//! A controller that does not start, or not with what it needs.
+//! A controller that does not start, or lacks something that it needs.
 
-use super::{Detail, Message, Seen, Text, When, line};
+use super::message::{Detail, Message, Text, When, anywhere, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "cluster-endpoint-unknown",
         severity: Severity::Error,
-        summary: "the endpoint of the cluster cannot be found out",
-        says: "the endpoint of the cluster cannot be found out, and the controller does not start",
-        remedy: "set `settings.clusterName` to the name of the EKS cluster in this account and region and allow `eks:DescribeCluster`; or set `settings.clusterEndpoint`",
+        summary: "the controller cannot determine the endpoint of the cluster",
+        says: "the controller cannot determine the endpoint of the cluster, and does not start",
+        remedy: "set `settings.clusterName` to the name of the EKS cluster in this account and region and allow `eks:DescribeCluster`, or set `settings.clusterEndpoint`",
         cause: "
-Without `settings.clusterEndpoint` EKS is asked at the start. A wrong name, another region, or a role that may not ask
-end the controller.
+Without `settings.clusterEndpoint` the controller asks EKS for the endpoint when it starts. It stops if the name is
+wrong, the cluster is in another region, or its role may not call `eks:DescribeCluster`.
 ",
         rules: &["clustername-empty", "cluster-name-mismatch"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed detecting cluster endpoint"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed detecting cluster endpoint"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:20:20.620Z","logger":"controller","message":"failed detecting cluster endpoint","commit":"9458bb5","error":"failed to resolve cluster endpoint, operation error EKS: DescribeCluster, https response error StatusCode: 404, ResourceNotFoundException: No cluster found for name: prod."}"#,
@@ -38,29 +38,29 @@ end the controller.
         severity: Severity::Error,
         summary: "the controller cannot reach EC2",
         says: "the controller cannot reach EC2 or has no credentials, and does not start",
-        remedy: "look at the error beside it: credentials (annotation of the ServiceAccount for IRSA, or a Pod Identity association), the region (`AWS_REGION`), and the way to `ec2.<region>.amazonaws.com`",
+        remedy: "read the error in the same line, then check the credentials (the ServiceAccount annotation for IRSA, or the Pod Identity association), the region (`AWS_REGION`), and the network route to `ec2.<region>.amazonaws.com`",
         cause: "
-The controller makes a call that changes nothing before it starts. It fails without a role, without a region, with a
-role that trusts another ServiceAccount, and in a network without a way out.
+Before it starts, the controller sends EC2 a dry-run call, which changes nothing. The call fails without a role,
+without a region, with a role that trusts another ServiceAccount, and in a network without a route to EC2.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("ec2 api connectivity check failed"), Text::Any),
+                pattern: line(Level::Error, Text::Is("ec2 api connectivity check failed"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.757Z","logger":"controller","message":"ec2 api connectivity check failed","commit":"31fa2ea","error":"operation error EC2: DescribeInstanceTypes, get identity: get credentials: failed to refresh cached credentials, failed to retrieve credentials, operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/operator/operator.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["unable to determine region from IMDS"])),
+                pattern: anywhere(Text::Has(&["unable to determine region from IMDS"])),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: "panic: unable to determine region from IMDS: operation error ec2imds: GetRegion, canceled, context deadline exceeded",
                 source: "aws/karpenter-provider-aws v1.9.0 pkg/operator/operator.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["failed to get region from metadata server"])),
+                pattern: anywhere(Text::Has(&["failed to get region from metadata server"])),
                 releases: Releases::until(0),
                 detail: Detail::None,
                 example: "panic: failed to get region from metadata server: RequestError: send request failed",
@@ -75,51 +75,51 @@ role that trusts another ServiceAccount, and in a network without a way out.
         name: "settings-invalid",
         severity: Severity::Error,
         summary: "a setting of the controller is missing or wrong",
-        says: "a setting of the controller is missing or wrong, and it does not start",
-        remedy: "set `settings.clusterName`, and correct what the message names: `clusterEndpoint` as an address with `https://`, `vmMemoryOverheadPercent` and `reservedENIs` not negative, intervals of a minute at least",
+        says: "a setting of the controller is missing or wrong, and the controller does not start",
+        remedy: "set `settings.clusterName` and correct the setting that the message names: `clusterEndpoint` is a URL with `https://`, `vmMemoryOverheadPercent` and `reservedENIs` are not negative, intervals are at least one minute",
         cause: "
-Settings are checked before anything else. The chart writes them as environment variables; keys of older charts are
-passed over.
+The controller validates its settings before anything else. The chart passes them as environment variables, and
+ignores the keys of older charts.
 ",
         rules: &["clustername-empty", "helm-values-removed-keys"],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["missing field, cluster-name"])),
+                pattern: anywhere(Text::Has(&["missing field, cluster-name"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "panic: validating options, missing field, cluster-name",
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/operator/options/options_validation.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["is not a valid cluster-endpoint URL"])),
+                pattern: anywhere(Text::Has(&["is not a valid cluster-endpoint URL"])),
                 releases: Releases::until(4),
                 detail: Detail::None,
                 example: r#"panic: validating options, "prod.example" is not a valid cluster-endpoint URL"#,
                 source: "aws/karpenter-provider-aws v1.4.0 pkg/operator/options/options_validation.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["cluster endpoint URL is not valid"])),
+                pattern: anywhere(Text::Has(&["cluster endpoint URL is not valid"])),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: "panic: validating options, cluster endpoint URL is not valid (cluster-endpoint=prod.example)",
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/operator/options/options_validation.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["vm-memory-overhead-percent cannot be negative"])),
+                pattern: anywhere(Text::Has(&["vm-memory-overhead-percent cannot be negative"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "panic: validating options, vm-memory-overhead-percent cannot be negative",
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/operator/options/options_validation.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["reserved-enis cannot be negative"])),
+                pattern: anywhere(Text::Has(&["reserved-enis cannot be negative"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "panic: validating options, reserved-enis cannot be negative",
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/operator/options/options_validation.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["-refresh-interval must be at least 1m"])),
+                pattern: anywhere(Text::Has(&["-refresh-interval must be at least 1m"])),
                 releases: Releases::since(13),
                 detail: Detail::None,
                 example: "panic: validating options, subnet-refresh-interval must be at least 1m",
@@ -133,38 +133,38 @@ passed over.
     Symptom {
         name: "crds-missing",
         severity: Severity::Error,
-        summary: "the API server does not know a kind that the controller needs",
-        says: "the API server does not know {a kind} in the version that the controller needs",
+        summary: "the API server does not have a kind that the controller needs",
+        says: "the API server does not have {a kind} in the version that the controller needs",
         remedy: "install or upgrade the chart `karpenter-crd` of the same release as the controller",
         cause: "
-Helm installs what lies in `crds/` once and never upgrades it; the chart `karpenter-crd` does. Manifests of `v1beta1`
-meet the same refusal from 1.1 on, where only `v1` is served.
+Helm installs the files in `crds/` once and never upgrades them; the chart `karpenter-crd` does. Manifests with
+`v1beta1` get the same error from 1.1 on, because the API server then serves only `v1`.
 ",
         rules: &["removed-api-version"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no matches for kind \""])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-03-20T09:34:46.894Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22e7e6-3c5e-4b7a-9d21-7e4c001fa89a","error":"no matches for kind \"NodeClaim\" in version \"karpenter.sh/v1\""}"#,
                 source: "aws/karpenter-provider-aws#6973",
             },
             Message {
-                seen: line(Level::Error, Text::Starts("failed to setup node"), Text::Has(&["no matches for kind \""])),
+                pattern: line(Level::Error, Text::Starts("failed to setup node"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::since(1),
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:41:59.031Z","logger":"controller","message":"failed to setup nodeclaim provider id indexer","commit":"9458bb5","error":"failed to get restmapping: no matches for kind \"NodeClaim\" in group \"karpenter.sh\""}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/operator/operator.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("if kind is a CRD, it should be installed before calling Start"), Text::Has(&["no matches for kind \""])),
+                pattern: line(Level::Error, Text::Is("if kind is a CRD, it should be installed before calling Start"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T11:48:12.168Z","logger":"controller","message":"if kind is a CRD, it should be installed before calling Start","commit":"31fa2ea","kind":"NodeOverlay.karpenter.sh","error":"no matches for kind \"NodeOverlay\" in version \"karpenter.sh/v1alpha1\""}"#,
                 source: "sigs.k8s.io/controller-runtime pkg/internal/source/kind.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["no matches for kind \"", "\" in version \""])),
+                pattern: anywhere(Text::Has(&["no matches for kind \"", "\" in version \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"error: resource mapping not found for name: "default" namespace: "" from "nodepool.yaml": no matches for kind "NodePool" in version "karpenter.sh/v1beta1""#,
@@ -180,15 +180,15 @@ meet the same refusal from 1.1 on, where only `v1` is served.
         severity: Severity::Error,
         summary: "a CRD still stores an old version",
         says: "a CRD still stores an old version, and the controller cannot migrate it",
-        remedy: "upgrade the chart `karpenter-crd` to the release of the controller, and only then go on to 1.1",
+        remedy: "upgrade the chart `karpenter-crd` to the release of the controller before you upgrade to 1.1",
         cause: "
-1.0 moves what is stored from `v1beta1` to `v1`, if the CRD names `v1` as the version that is stored. CRDs of an older
-release do not.
+Release 1.0 migrates stored objects from `v1beta1` to `v1` if the CRD declares `v1` as its storage version. The CRDs
+of older releases do not.
 ",
         rules: &["removed-api-version", "compat-annotation-leftover"],
         messages: &[
             Message {
-                seen: line(Level::Info, Text::Starts("failed to migrate CRD, expected storage version to be v1"), Text::Any),
+                pattern: line(Level::Info, Text::Starts("failed to migrate CRD, expected storage version to be v1"), Text::Any),
                 releases: Releases::patches(0, 4, 14),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2024-10-15T12:55:25.305Z","logger":"controller","message":"failed to migrate CRD, expected storage version to be v1 (make sure you've upgraded your CRDs)","commit":"6174c75","controller":"migration.crd","namespace":"","name":"","reconcileID":"5a22f359-3c5e-4b7a-9d21-7e4c00200567"}"#,
@@ -202,39 +202,39 @@ release do not.
     Symptom {
         name: "conversion-webhook-fails",
         severity: Severity::Error,
-        summary: "the webhook that converts Karpenter's objects does not answer",
-        says: "the webhook that converts Karpenter's objects between versions does not answer, and they can neither be read nor written",
-        remedy: "install the chart `karpenter-crd` of the release, which from 1.1 on has no conversion; on 1.0 let `webhook.serviceName`, `webhook.serviceNamespace` and `webhook.port` of its values fit the controller",
+        summary: "the conversion webhook for Karpenter's objects does not answer",
+        says: "the conversion webhook for Karpenter's objects does not answer, so that the objects can neither be read nor written",
+        remedy: "install the chart `karpenter-crd` of the controller's release, which has no conversion from 1.1 on; on 1.0 set its values `webhook.serviceName`, `webhook.serviceNamespace` and `webhook.port` to the service of the controller",
         cause: "
-On the way to 1.0 the CRDs hold `v1beta1` and `v1`, and the API server asks the controller to convert. If the CRD
-names another namespace, service or port, or the controller does not run, every request for these kinds fails,
-`kubectl get` and `helm upgrade` too.
+During the migration to 1.0 the CRDs serve `v1beta1` and `v1`, and the API server calls the controller to convert
+objects. If the CRD names another namespace, service or port, or if the controller is not running, every request for
+these kinds fails, including `kubectl get` and `helm upgrade`.
 ",
         rules: &["removed-api-version"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["conversion webhook for karpenter"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["conversion webhook for karpenter"])),
                 releases: Releases::until(1),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T13:02:38.442Z","logger":"controller","message":"Reconciler error","commit":"6174c75","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22f72a-3c5e-4b7a-9d21-7e4c00202456","error":"conversion webhook for karpenter.sh/v1beta1, Kind=NodePool failed: Post \"https://karpenter.kube-system.svc:8443/conversion/karpenter.sh?timeout=30s\": dial tcp 10.0.1.7:8443: connect: connection refused"}"#,
                 source: "aws/karpenter-provider-aws#7134",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["conversion webhook for karpenter"])),
+                pattern: anywhere(Text::Has(&["conversion webhook for karpenter"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "Error from server: conversion webhook for karpenter.k8s.aws/v1beta1, Kind=EC2NodeClass failed: the server rejected our request for an unknown reason",
                 source: "aws/karpenter-provider-aws#7378",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["isn't configured for webhook conversion"])),
+                pattern: anywhere(Text::Has(&["isn't configured for webhook conversion"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"panic: custom resource "nodepools.karpenter.sh" isn't configured for webhook conversion"#,
                 source: "aws/karpenter-provider-aws#7276",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["no service port 8443 found for service \"karpenter\""])),
+                pattern: anywhere(Text::Has(&["no service port 8443 found for service \"karpenter\""])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"Error from server: no service port 8443 found for service "karpenter""#,
@@ -248,30 +248,30 @@ names another namespace, service or port, or the controller does not run, every 
     Symptom {
         name: "kubernetes-not-supported",
         severity: Severity::Error,
-        summary: "the release does not support the Kubernetes version",
+        summary: "the Karpenter release does not support the Kubernetes version",
         says: "this release of Karpenter does not support the Kubernetes version of the cluster",
-        remedy: "upgrade Karpenter to a release that knows the version, before the cluster is upgraded",
+        remedy: "upgrade Karpenter to a release that supports the Kubernetes version; upgrade Karpenter before the cluster",
         cause: "
-Each release names the versions it was made for. On a newer one images, instance types and the API may differ.
+Each release supports a list of Kubernetes versions. On a newer one, images, instance types and the API may differ.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter version is not compatible with K8s version"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter version is not compatible with K8s version"])),
                 releases: Releases::between(1, 4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T14:09:51.579Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"providers.version","namespace":"","name":"","reconcileID":"5a22fafb-3c5e-4b7a-9d21-7e4c00204345","error":"updating version, validating kubernetes version, karpenter version is not compatible with K8s version 1.35"}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/providers/version/version.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter is not compatible with kubernetes version"])),
+                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter is not compatible with kubernetes version"])),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T15:16:04.716Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"providers.version","namespace":"","name":"","reconcileID":"5a22fecc-3c5e-4b7a-9d21-7e4c00206234","version":"1.36","error":"updating version, validating kubernetes version, karpenter is not compatible with kubernetes version (version=1.36)"}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/providers/version/version.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed validating kubernetes version"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed validating kubernetes version"), Text::Any),
                 releases: Releases::until(0),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T16:23:17.853Z","logger":"controller","message":"failed validating kubernetes version","commit":"6174c75","error":"karpenter version is not compatible with K8s version 1.33"}"#,
@@ -286,22 +286,23 @@ Each release names the versions it was made for. On a newer one images, instance
         name: "zonal-shift-unavailable",
         severity: Severity::Error,
         summary: "the cluster is not registered for zonal shift",
-        says: "`settings.enableZonalShift` is on, and the cluster is not registered for zonal shift",
-        remedy: "register the cluster for zonal shift in EKS and allow `arc-zonal-shift:GetManagedResource` to the controller, or turn the setting off",
+        says: "`settings.enableZonalShift` is on, but the cluster is not registered for zonal shift",
+        remedy: "register the cluster for zonal shift in EKS and allow the controller `arc-zonal-shift:GetManagedResource`, or turn the setting off",
         cause: "
-With the setting the controller looks the cluster up before it starts, and ends if it does not find it.
+With this setting the controller looks up the cluster before it starts, and stops if zonal shift does not know the
+cluster.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["Unable to find Cluster ", " in Zonal Shift"])),
+                pattern: anywhere(Text::Has(&["Unable to find Cluster ", " in Zonal Shift"])),
                 releases: Releases::since(12),
                 detail: Detail::None,
                 example: "panic: Unable to find Cluster arn:aws:eks:eu-west-1:111122223333:cluster/prod in Zonal Shift. Please check that the cluster is enabled for Zonal Shift and roles have appropriate permissions",
                 source: "aws/karpenter-provider-aws v1.12.0 pkg/operator/operator.go",
             },
             Message {
-                seen: line(Level::Error, Text::Is("failed to hydrate zonal shift cache"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed to hydrate zonal shift cache"), Text::Any),
                 releases: Releases::since(14),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-08-25T08:30:30.990Z","logger":"controller","message":"failed to hydrate zonal shift cache","commit":"85eeae8","error":"getting zonal shifts: AccessDeniedException"}"#,
@@ -315,17 +316,17 @@ With the setting the controller looks the cluster up before it starts, and ends 
     Symptom {
         name: "kubelet-annotation-left",
         severity: Severity::Error,
-        summary: "a NodePool still carries the annotation for old kubelet settings",
-        says: "NodePools still carry the annotation that holds kubelet settings of `v1beta1`",
-        remedy: "move the settings to `spec.kubelet` of the EC2NodeClass and take the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion` off the NodePool",
+        summary: "a NodePool still has the annotation with old kubelet settings",
+        says: "NodePools still have the annotation that holds the kubelet settings of `v1beta1`",
+        remedy: "move the settings to `spec.kubelet` of the EC2NodeClass and remove the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion` from the NodePool",
         cause: "
-1.0 read kubelet settings of `v1beta1` NodePools from an annotation. From 1.1 on they live in the node class only, and
-the controller does not start while one is left.
+Release 1.0 reads the kubelet settings of `v1beta1` NodePools from an annotation. From 1.1 on only the EC2NodeClass
+has kubelet settings, and the controller does not start while a NodePool has the annotation.
 ",
         rules: &["compat-annotation-leftover"],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["The kubelet compatibility annotation, ", ", is not supported on Karpenter v1.1+"])),
+                pattern: anywhere(Text::Has(&["The kubelet compatibility annotation, ", ", is not supported on Karpenter v1.1+"])),
                 releases: Releases::between(1, 5),
                 detail: Detail::None,
                 example: "panic: The kubelet compatibility annotation, compatibility.karpenter.sh/v1beta1-kubelet-conversion, is not supported on Karpenter v1.1+. Please refer to the upgrade guide in the docs. The following NodePools still have the compatibility annotation: default",
@@ -339,17 +340,17 @@ the controller does not start while one is left.
     Symptom {
         name: "kube-dns-unknown",
         severity: Severity::Warning,
-        summary: "the address of the cluster's DNS service is not found",
-        says: "the DNS service of the cluster is not found at the start",
-        remedy: "with a DNS of your own write its address into `spec.kubelet.clusterDNS` of the node class",
+        summary: "the controller does not find the cluster's DNS service",
+        says: "the controller does not find the DNS service of the cluster when it starts",
+        remedy: "if the cluster runs another DNS server, write its address into `spec.kubelet.clusterDNS` of the node class",
         cause: "
-The controller looks for the service `kube-dns` to know the family of addresses. Without one it goes on, and nodes get
-the address that their image works out.
+The controller looks for the service `kube-dns` to learn the cluster's IP family. Without the service the controller
+continues, and nodes get the DNS address that their image determines.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Debug, Text::Starts("unable to detect the IP of the kube-dns service"), Text::Any),
+                pattern: line(Level::Debug, Text::Starts("unable to detect the IP of the kube-dns service"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-07-22T09:37:43.127Z","logger":"controller","message":"unable to detect the IP of the kube-dns service, services \"kube-dns\" not found","commit":"c8c45c1"}"#,
@@ -363,24 +364,24 @@ the address that their image works out.
     Symptom {
         name: "leader-lost",
         severity: Severity::Warning,
-        summary: "the controller loses its leadership again and again",
-        says: "the controller loses its leadership and starts anew again and again",
-        remedy: "give the controller more CPU and memory, and look at how fast the API server answers",
+        summary: "the controller repeatedly loses its leadership",
+        says: "the controller repeatedly loses its leadership and restarts",
+        remedy: "give the controller more CPU and memory, and check how fast the API server answers",
         cause: "
-The replica that works renews a lease every two seconds, and ends itself if it cannot for ten. With a CPU limit that
-is too low, or an API server that is busy, it happens in every wave of pods. Once in an upgrade is normal.
+The leader renews a lease every two seconds, and stops if it cannot renew it for ten seconds. With a low CPU limit or
+a busy API server this happens whenever many pods arrive. Once during an upgrade is normal.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("leader election lost"), Text::Any),
+                pattern: line(Level::Error, Text::Is("leader election lost"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:44:56.264Z","logger":"controller","message":"leader election lost","commit":"9458bb5"}"#,
                 source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["failed to renew lease ", "timed out waiting for the condition"])),
+                pattern: anywhere(Text::Has(&["failed to renew lease ", "timed out waiting for the condition"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "I1112 09:14:03.112233       1 leaderelection.go:285] failed to renew lease kube-system/karpenter-leader-election: timed out waiting for the condition",

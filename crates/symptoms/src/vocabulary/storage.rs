@@ -1,107 +1,108 @@
-//! Volumes and addresses that pods wait for, as Kubernetes says it.
+//! Volumes, addresses and metadata that pods wait for: messages of Kubernetes.
 
-use super::{Detail, Message, Seen, Text, When, event, line};
+use super::id::MessageId;
+use super::message::{Detail, Message, Text, When, anywhere, event, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "volume-in-another-zone",
         severity: Severity::Error,
         summary: "a volume is in a zone in which its pod cannot run",
         says: "volumes are in a zone in which their pods cannot run",
-        remedy: "let a NodePool and the subnets of its node class cover the zone of the volume, or move the data; give the StorageClass `volumeBindingMode: WaitForFirstConsumer`, so that new volumes follow their pods",
+        remedy: "let a NodePool and the subnets of its node class include the zone of the volume, or move the data; set `volumeBindingMode: WaitForFirstConsumer` on the StorageClass, so that new volumes are created in the zone of their pods",
         cause: "
-A volume of EBS stays in the zone in which it was made. Where the class binds at once, the zone is drawn without
-regard to where the pod may run: to selectors, spreads, and the zones of the NodePool.
+An EBS volume stays in the zone in which it was created. A StorageClass that binds immediately chooses the zone
+without regard to the pod: its selectors, its topology spreads, and the zones of the NodePool.
 ",
         rules: &["storageclass-immediate", "storage-zone-unreachable"],
         messages: &[
             Message {
-                seen: event("FailedScheduling", Text::Has(&["volume node affinity conflict"])),
+                pattern: event("FailedScheduling", Text::Has(&["volume node affinity conflict"])).id(MessageId::VolumeInOtherZone),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning   FailedScheduling   pod/data-0   0/6 nodes are available: 4 Insufficient cpu, 2 node(s) had volume node affinity conflict. preemption: 0/6 nodes are available: 6 Preemption is not helpful for scheduling.",
                 source: "kube-scheduler; aws/karpenter-provider-aws#2971",
             },
             Message {
-                seen: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible volume requirements, "])),
+                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible volume requirements, "])),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T14:06:54.346Z","logger":"controller","message":"could not schedule pod","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22d8a2-3c5e-4b7a-9d21-7e4c001f2cde","Pod":{"name":"data-0","namespace":"shop"},"error":"incompatible volume requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [eu-west-1c] not in topology.kubernetes.io/zone In [eu-west-1a eu-west-1b]"}"#,
                 source: "kubernetes-sigs/karpenter v1.9.0 pkg/controllers/provisioning/scheduling/existingnode.go",
             }
         ],
-        when: When::Unresolved { minutes: 10, until: &["created nodeclaim"] },
+        when: When::Unresolved { minutes: 10, until: &[MessageId::NodeClaimCreated] },
         confidence: Confidence::Certain,
         references: &["aws/karpenter-provider-aws#2971, #4407, #7800"],
     },
     Symptom {
         name: "volume-bound-before-its-pod",
         severity: Severity::Warning,
-        summary: "volumes are made before their pods have a node",
-        says: "pods wait for volumes that are made before a node is chosen",
-        remedy: "give the StorageClass `volumeBindingMode: WaitForFirstConsumer` (delete it and make it again: the field cannot be changed), or name one that has it in the claim",
+        summary: "volumes are created before their pods have a node",
+        says: "pods wait for volumes that are created before a node is chosen",
+        remedy: "set `volumeBindingMode: WaitForFirstConsumer` on the StorageClass (delete and recreate it: the field is immutable), or use such a StorageClass in the claim",
         cause: "
-Without `volumeBindingMode` a class binds at once. While the volume is being made the pod has no zone: to 1.6 a node
-may be made in the wrong one, and a second follows; from 1.7 on Karpenter waits for the volume. If this lasts, the
-volume cannot be made at all.
+Without `volumeBindingMode` a StorageClass binds immediately. While the volume is being created, the pod has no zone.
+Up to 1.6 Karpenter may create a node in the wrong zone and then a second node; from 1.7 on it waits for the volume.
+If this lasts, the volume cannot be created at all.
 ",
         rules: &["storageclass-immediate", "pvc-unprovisionable"],
         messages: &[
             Message {
-                seen: event("FailedScheduling", Text::Has(&["unbound immediate PersistentVolumeClaims"])),
+                pattern: event("FailedScheduling", Text::Has(&["unbound immediate PersistentVolumeClaims"])).id(MessageId::VolumeUnbound),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning   FailedScheduling   pod/data-0   0/6 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/6 nodes are available: 6 Preemption is not helpful for scheduling.",
                 source: "kube-scheduler; aws/karpenter-provider-aws#7800",
             }
         ],
-        when: When::Unresolved { minutes: 5, until: &["created nodeclaim"] },
+        when: When::Unresolved { minutes: 5, until: &[MessageId::NodeClaimCreated] },
         confidence: Confidence::Likely,
         references: &["aws/karpenter-provider-aws#7800; kubernetes-sigs/karpenter#2415"],
     },
     Symptom {
         name: "volume-claim-unusable",
         severity: Severity::Error,
-        summary: "the volume that a pod claims cannot be resolved",
-        says: "the volume or the class of a claim cannot be looked up, and its pods get no node",
-        remedy: "make the PersistentVolumeClaim, the StorageClass or the volume that the field `error` names, or correct their names",
+        summary: "Karpenter cannot look up the volume of a pod",
+        says: "Karpenter cannot look up the volume or the StorageClass of a claim, and its pods get no node",
+        remedy: "create the PersistentVolumeClaim, StorageClass or volume that the field `error` names, or correct the name",
         cause: "
-The zone of a node depends on the volumes of its pods. If one cannot be looked up, the pod is left out.
+The zone of a node depends on the volumes of its pods. If Karpenter cannot look up a volume, it ignores the pod.
 ",
         rules: &["pvc-unprovisionable"],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed getting volume topology requirements"), Text::Any),
+                pattern: line(Level::Error, Text::Is("failed getting volume topology requirements"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T15:13:07.483Z","logger":"controller","message":"failed getting volume topology requirements","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22dc73-3c5e-4b7a-9d21-7e4c001f4bcd","Pod":{"name":"data-0","namespace":"shop"},"error":"getting storage class \"fast\", StorageClass.storage.k8s.io \"fast\" not found"}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/provisioner.go",
             }
         ],
-        when: When::Unresolved { minutes: 5, until: &["created nodeclaim"] },
+        when: When::Unresolved { minutes: 5, until: &[MessageId::NodeClaimCreated] },
         confidence: Confidence::Likely,
         references: &["pkg/controllers/provisioning/scheduling/volumetopology.go of kubernetes-sigs/karpenter at v1.14.0"],
     },
     Symptom {
         name: "in-tree-volume",
         severity: Severity::Warning,
-        summary: "a volume uses a plug-in that Karpenter cannot count",
-        says: "volumes use a storage plug-in of Kubernetes itself, whose limits Karpenter does not know",
-        remedy: "move to a StorageClass of `ebs.csi.aws.com`",
+        summary: "a volume uses an in-tree plugin whose limits Karpenter does not know",
+        says: "volumes use an in-tree storage plugin of Kubernetes, whose limits Karpenter does not know",
+        remedy: "move the data to volumes of a StorageClass with `ebs.csi.aws.com`",
         cause: "
-How many volumes a node takes is known from its CSI driver. Plug-ins that were part of Kubernetes do not tell it, so
-that more pods with volumes are put on a node than it can attach.
+Karpenter learns from the CSI driver how many volumes a node can attach. In-tree plugins do not report a limit, so
+that Karpenter places more pods with volumes on a node than it can attach.
 ",
         rules: &["in-tree-storage"],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["uses an in-tree storage plugin which is unsupported by Karpenter"])),
+                pattern: anywhere(Text::Has(&["uses an in-tree storage plugin which is unsupported by Karpenter"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "PersistentVolume source 'AWSElasticBlockStore' uses an in-tree storage plugin which is unsupported by Karpenter and is deprecated by Kubernetes.",
@@ -117,16 +118,16 @@ that more pods with volumes are put on a node than it can attach.
         severity: Severity::Warning,
         summary: "a volume is still attached to another node",
         says: "volumes are still attached to another node when their pods start",
-        remedy: "let the node pods of the CSI driver tolerate all taints (`karpenter.sh/disrupted` too), and use `strategy: Recreate` for a Deployment with a volume that one node alone may mount",
+        remedy: "let the node pods of the CSI driver tolerate all taints (including `karpenter.sh/disrupted`), and use `strategy: Recreate` for a Deployment with a volume that only one node can mount",
         cause: "
-A volume that one node alone may mount moves with its pod. If the CSI driver leaves a node that is drained before the
-volume is unmounted, Kubernetes waits six minutes before it is detached by force. A rolling update starts the second
-pod while the first still has the volume.
+A volume that only one node can mount moves with its pod. If the CSI driver leaves a draining node before the volume
+is unmounted, Kubernetes force-detaches the volume after six minutes. A rolling update starts the second pod while the
+first one still has the volume.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: event("FailedAttachVolume", Text::Has(&["Multi-Attach error for volume"])),
+                pattern: event("FailedAttachVolume", Text::Has(&["Multi-Attach error for volume"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"2m14s (x6 over 21m)   Warning   FailedAttachVolume   pod/data-0   Multi-Attach error for volume "pvc-7b1e" Volume is already exclusively attached to one node and can't be attached to another"#,
@@ -140,17 +141,17 @@ pod while the first still has the volume.
     Symptom {
         name: "pod-addresses-used-up",
         severity: Severity::Error,
-        summary: "pods get no address",
-        says: "pods on a node get no address",
-        remedy: "compare `maxPods` of the node class with what the network plug-in can give out on the type (`settings.reservedENIs` counts interfaces that it keeps), and look for free addresses in the subnets",
+        summary: "pods get no IP address",
+        says: "pods on a node get no IP address",
+        remedy: "compare `maxPods` of the node class with the number of addresses that the network plugin can assign on the type (`settings.reservedENIs` counts the interfaces that it reserves), and look for free addresses in the subnets",
         cause: "
-Karpenter puts as many pods on a node as `maxPods` or the interfaces of the type allow. If the plug-in gives out
-fewer, because of custom networking, security groups for pods or a full subnet, the last ones never start.
+Karpenter places as many pods on a node as `maxPods` or the interfaces of the type allow. If the plugin assigns fewer
+addresses, because of custom networking, security groups for pods or a full subnet, the last pods never start.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: event("FailedCreatePodSandBox", Text::Has(&["failed to assign an IP address to container"])),
+                pattern: event("FailedCreatePodSandBox", Text::Has(&["failed to assign an IP address to container"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"2m14s (x6 over 21m)   Warning   FailedCreatePodSandBox   pod/api-6d5f7c9b8-qk2vx   Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container"#,
@@ -164,24 +165,24 @@ fewer, because of custom networking, security groups for pods or a full subnet, 
     Symptom {
         name: "metadata-out-of-reach",
         severity: Severity::Error,
-        summary: "pods cannot reach the instance metadata",
-        says: "pods cannot reach the instance metadata that they ask for",
-        remedy: "set `metadataOptions.httpPutResponseHopLimit: 2` in the node class, or give the agent its region and VPC by arguments and its rights by IRSA or Pod Identity",
+        summary: "pods cannot reach the instance metadata service",
+        says: "pods cannot reach the instance metadata service that they need",
+        remedy: "set `metadataOptions.httpPutResponseHopLimit: 2` in the node class, or pass the region and VPC to the agent as arguments and give it permissions by IRSA or Pod Identity",
         cause: "
-With a hop limit of 1, the default of Karpenter from 1.0 on, only what runs in the network of the host reaches the
-metadata service. Controllers that ask it for VPC, region or credentials run into a timeout.
+With a hop limit of 1, Karpenter's default since 1.0, only processes in the host network reach the metadata service.
+Controllers that ask it for VPC, region or credentials run into a timeout.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["failed to fetch VPC ID from instance metadata"])),
+                pattern: anywhere(Text::Has(&["failed to fetch VPC ID from instance metadata"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"error","ts":"2025-06-11T09:14:03Z","logger":"setup","msg":"unable to initialize AWS cloud","error":"failed to get VPC ID: failed to fetch VPC ID from instance metadata: error in fetching vpc id through ec2 metadata: context deadline exceeded"}"#,
                 source: "kubernetes-sigs/aws-load-balancer-controller#3937",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["no EC2 IMDS role found"])),
+                pattern: anywhere(Text::Has(&["no EC2 IMDS role found"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "could not create volume in EC2: operation error EC2: CreateVolume, get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded",
@@ -195,24 +196,24 @@ metadata service. Controllers that ask it for VPC, region or credentials run int
     Symptom {
         name: "several-cluster-groups",
         severity: Severity::Error,
-        summary: "several security groups carry the tag of the cluster",
-        says: "an instance has several security groups with the tag of the cluster, or none can be told from the others",
-        remedy: "leave the tag `kubernetes.io/cluster/<name>` on one of the groups that `securityGroupSelectorTerms` selects",
+        summary: "several security groups have the cluster tag",
+        says: "an instance has several security groups with the cluster tag, or several groups without it",
+        remedy: "keep the tag `kubernetes.io/cluster/<name>` on one of the groups that `securityGroupSelectorTerms` selects",
         cause: "
-The load balancer controller and the cloud controller look for the one group of a node that they may change by this
-tag, and give up if there are two.
+The load balancer controller and the cloud controller use this tag to find the one group of a node that they may
+change. They give up if there are two.
 ",
         rules: &["sg-cluster-tag-selector"],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["expect exactly one securityGroup tagged with kubernetes.io/cluster/"])),
+                pattern: anywhere(Text::Has(&["expect exactly one securityGroup tagged with kubernetes.io/cluster/"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "targetGroupBinding: expect exactly one securityGroup tagged with kubernetes.io/cluster/prod for eni eni-0a1b2c, got: [sg-0a sg-0b]",
                 source: "terraform-aws-modules/terraform-aws-eks#2468",
             },
             Message {
-                seen: Seen::Words(Text::Has(&["ultiple untagged security groups found for instance"])),
+                pattern: anywhere(Text::Has(&["ultiple untagged security groups found for instance"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "Error syncing load balancer: Multiple untagged security groups found for instance i-0a1b2c3d4e5f60718; ensure the k8s security group is tagged",
@@ -226,24 +227,24 @@ tag, and give up if there are two.
     Symptom {
         name: "image-of-another-architecture",
         severity: Severity::Error,
-        summary: "a container image is for another architecture than its node",
-        says: "a container image is for another architecture than the node that it runs on",
+        summary: "a container image has another architecture than its node",
+        says: "a container image has another architecture than the node on which it runs",
         remedy: "build the image for both architectures, or select `kubernetes.io/arch` in the pod",
         cause: "
-A NodePool that does not name `kubernetes.io/arch` makes nodes of whatever is cheapest, `arm64` too, for pods that do
-not say what they need.
+A NodePool without a requirement on `kubernetes.io/arch` creates the cheapest nodes, including `arm64`, for pods that
+do not select an architecture.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: Seen::Words(Text::Has(&["exec format error"])),
+                pattern: anywhere(Text::Has(&["exec format error"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "exec /usr/local/bin/docker-entrypoint.sh: exec format error",
                 source: "aws/karpenter-provider-aws#1540",
             },
             Message {
-                seen: event("Failed", Text::Has(&["exec format error"])),
+                pattern: event("Failed", Text::Has(&["exec format error"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning   Failed   pod/api-6d5f7c9b8-qk2vx   Error: failed to create containerd task: exec /app: exec format error: unknown",

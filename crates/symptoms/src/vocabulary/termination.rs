@@ -1,36 +1,36 @@
-//! Nodes that do not end.
+//! Nodes that are not terminated.
 
-use super::{Detail, Message, Text, When, event, line};
+use super::message::{Detail, Message, Text, When, event, line};
 use lint::finding::Severity;
 use karpenter::release::Releases;
 use crate::entry::Level;
 use lint::report::Confidence;
-use crate::Symptom;
+use crate::symptom::Symptom;
 
-/// The symptoms of this part.
+/// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
     Symptom {
         name: "node-does-not-drain",
         severity: Severity::Error,
-        summary: "a node that has to go is not drained",
-        says: "a node that has to go is not drained: pods on it cannot be evicted",
-        remedy: "look at the pods that are left on the node: a PodDisruptionBudget that allows nothing, `karpenter.sh/do-not-disrupt`, a finaliser or a long `terminationGracePeriodSeconds`; `spec.template.spec.terminationGracePeriod` of the NodePool bounds the wait",
+        summary: "a deleted node does not drain",
+        says: "a deleted node does not drain: pods on it cannot be evicted",
+        remedy: "look at the pods that remain on the node: a PodDisruptionBudget that allows no eviction, `karpenter.sh/do-not-disrupt`, a finalizer or a long `terminationGracePeriodSeconds`; `spec.template.spec.terminationGracePeriod` of the NodePool limits the wait",
         cause: "
-A node that is deleted (by expiry, interruption or hand) is drained first, and draining waits for budgets and for the
-annotation without end unless the NodePool sets a `terminationGracePeriod`. Such a node takes no new pods and costs.
-For some minutes it is normal.
+Karpenter drains a deleted node first (after expiry, interruption or by hand). Draining waits for PodDisruptionBudgets
+and for the annotation without limit, unless the NodePool sets a `terminationGracePeriod`. Such a node takes no new
+pods but costs money. For some minutes this is normal.
 ",
         rules: &["expiry-ignores-budgets"],
         messages: &[
             Message {
-                seen: event("FailedDraining", Text::Has(&["Failed to drain node, ", " pods are waiting to be evicted"])),
+                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, ", " pods are waiting to be evicted"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x412 over 3d)   Warning   FailedDraining   node/ip-10-0-37-12   Failed to drain node, 2 pods are waiting to be evicted",
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/terminator/events/events.go",
             },
             Message {
-                seen: event("FailedDraining", Text::Has(&["Failed to drain node, evicting pod ", " violates a PDB"])),
+                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, evicting pod ", " violates a PDB"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x412 over 3d)   Warning   FailedDraining   node/ip-10-0-37-12   Failed to drain node, evicting pod shop/api-6d5f7c9b8-qk2vx violates a PDB",
@@ -44,18 +44,18 @@ For some minutes it is normal.
     Symptom {
         name: "volumes-do-not-detach",
         severity: Severity::Warning,
-        summary: "a node waits for its volumes to be detached",
-        says: "nodes that are drained wait for volumes that are not detached",
-        remedy: "look at the VolumeAttachments of the node and at the CSI driver: its node pods have to tolerate `karpenter.sh/disrupted`, so that they are there until the last volume is unmounted",
+        summary: "a drained node waits until its volumes are detached",
+        says: "drained nodes wait for volumes that are not detached",
+        remedy: "look at the VolumeAttachments of the node and at the CSI driver: its node pods must tolerate `karpenter.sh/disrupted`, so that they run until the last volume is unmounted",
         cause: "
-From 1.6 on an event says that a node waits for its VolumeAttachments. They go once the CSI driver has unmounted the
-volume; if its pod on the node is gone first, this takes more than six minutes, as a volume that is still mounted is
-then detached by force.
+From 1.6 on an event reports that a node waits for its VolumeAttachments. They disappear after the CSI driver has
+unmounted the volume. If the driver's pod on the node stops first, this takes more than six minutes, because
+Kubernetes then force-detaches the mounted volume.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: event("AwaitingVolumeDetachment", Text::Starts("Awaiting deletion of bound volumeattachments ")),
+                pattern: event("AwaitingVolumeDetachment", Text::Starts("Awaiting deletion of bound volumeattachments ")),
                 releases: Releases::since(6),
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Normal   AwaitingVolumeDetachment   node/ip-10-0-37-12   Awaiting deletion of bound volumeattachments (csi-0a1b2c)",
@@ -69,16 +69,16 @@ then detached by force.
     Symptom {
         name: "pods-not-evicted",
         severity: Severity::Warning,
-        summary: "pods cannot be evicted",
-        says: "pods cannot be evicted, with answers that are not about budgets",
-        remedy: "read the answer in the field `error`: most often an admission webhook refuses, or does not answer",
+        summary: "the API server refuses evictions of pods",
+        says: "the API server refuses evictions of pods, and not because of PodDisruptionBudgets",
+        remedy: "read the field `error`: most often an admission webhook denies the eviction or does not answer",
         cause: "
-The API server asks admission webhooks about evictions too. A node cannot be drained while they refuse.
+The API server also calls admission webhooks for evictions. A node cannot be drained while they deny evictions.
 ",
         rules: &[],
         messages: &[
             Message {
-                seen: line(Level::Error, Text::Is("failed evicting pod"), Text::HasBut(&["admission webhook"], &[])),
+                pattern: line(Level::Error, Text::Is("failed evicting pod"), Text::HasBut(&["admission webhook"], &[])),
                 releases: Releases::until(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T11:42:18.702Z","logger":"controller","message":"failed evicting pod","commit":"0871602","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"admission webhook \"guard.example.com\" denied the request: not now"}"#,

@@ -9,7 +9,6 @@
 //! (`@every`). No other dialect will do: this one has no day 7, no six fields, no time zone but UTC, no
 //! wrapping ranges.
 
-mod civil;
 mod error;
 mod field;
 #[cfg(test)]
@@ -20,7 +19,7 @@ mod tests;
 mod week;
 mod windows;
 
-pub use civil::Minute;
+pub use crate::calendar::Minute;
 pub use error::{CronError, FieldProblem};
 pub use field::Field;
 pub use repair::Repair;
@@ -28,13 +27,13 @@ pub use week::{Run, Week};
 pub use windows::Windows;
 
 use crate::duration::Duration;
-use civil::{Date, Day};
+use crate::calendar::{DateParts, Day};
 use field::{Bits, fields};
 
 /// When a budget's window opens, to the minute in UTC.
 ///
 /// ```
-/// use karpwarden::karpenter::cron::{Minute, Schedule};
+/// use karpwarden_values::cron::{Minute, Schedule};
 /// let schedule = Schedule::parse("30 9 * * mon-fri").unwrap();
 /// let saturday = Minute::new(2027, 3, 13, 0, 0).unwrap();
 /// assert_eq!(schedule.next_after(saturday).unwrap().to_string(), "2027-03-15 09:30");
@@ -158,7 +157,7 @@ impl Spec {
     }
 
     /// Day of month and day of week: both must fit if either was written with a star, else one is enough.
-    fn has_day(&self, date: Date) -> bool {
+    fn has_day(&self, date: DateParts) -> bool {
         let of_month = self.day_of_month.has(date.day.into());
         let of_week = self.day_of_week.has(date.weekday.into());
         let both = self.day_of_month.has_star() || self.day_of_week.has_star();
@@ -180,7 +179,7 @@ impl Spec {
             }
             earliest = Some(later);
             day = if self.month.has(date.month.into()) {
-                Day(day.0.saturating_add(1))
+                Day::since_epoch(day.days().saturating_add(1))
             } else {
                 after_month(date)
             };
@@ -190,14 +189,14 @@ impl Spec {
     /// Whether the days it runs on are told by the day of week alone.
     fn is_weekly(&self) -> bool {
         (0..7).all(|weekday| {
-            let has = |month, day| self.has_day(Date { year: 0, month, day, weekday });
+            let has = |month, day| self.has_day(DateParts { year: 0, month, day, weekday });
             let first = has(1, 1);
             (1..=12).all(|month| (1..=31).all(|day| has(month, day) == first))
         })
     }
 }
 
-fn after_month(date: Date) -> Day {
+fn after_month(date: DateParts) -> Day {
     if date.month >= 12 { Day::first(date.year + 1, 1) } else { Day::first(date.year, date.month + 1) }
 }
 

@@ -1,8 +1,8 @@
 //! What holds for any schedule.
 
-use super::civil::DAY;
 use super::tests::{duration, minute, schedule};
 use super::*;
+use crate::calendar::DAY;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

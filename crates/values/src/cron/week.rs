@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::civil::DAY;
+use crate::calendar::DAY;
 use crate::duration::Duration;
 
 /// Minutes in a week.

@@ -1,6 +1,6 @@
 //! When budgets are active, laid over the week.
 
-use super::civil::{DAY, Day};
+use crate::calendar::{DAY, Day};
 use super::week::{DayMinutes, Week};
 use super::{Kind, Schedule, Spec};
 use crate::duration::Duration;
@@ -17,7 +17,7 @@ pub struct Windows {
 }
 
 /// 7 January 2024, a Sunday. The calendar repeats after 28 years as long as no century comes between.
-const FIRST: Day = Day(19_729);
+const FIRST: Day = Day::since_epoch(19_729);
 const CYCLE: i64 = 28 * 365 + 7;
 
 /// The longest a schedule rests: from one 29 February to the next, and a little.
@@ -44,12 +44,12 @@ impl Windows {
         }
         let weekly = sweeps.iter().all(|sweep| sweep.spec.is_weekly());
         let mut windows = Self { always: Week::FULL, sometimes: Week::EMPTY };
-        for day in FIRST.0..FIRST.0 + if weekly { 7 } else { CYCLE } {
+        for day in FIRST.days()..FIRST.days() + if weekly { 7 } else { CYCLE } {
             let mut minutes = DayMinutes::EMPTY;
             for sweep in &mut sweeps {
-                sweep.add(Day(day), &mut minutes);
+                sweep.add(Day::since_epoch(day), &mut minutes);
             }
-            let weekday = usize::try_from((day - FIRST.0) % 7).unwrap_or_default();
+            let weekday = usize::try_from((day - FIRST.days()) % 7).unwrap_or_default();
             if let (Some(always), Some(sometimes)) =
                 (windows.always.0.get_mut(weekday), windows.sometimes.0.get_mut(weekday))
             {
@@ -94,7 +94,7 @@ impl<'s> Sweep<'s> {
                 fresh.insert(minute);
             }
         }
-        let ago = (1..=LOOK_BACK).find(|ago| spec.has_day(Day(FIRST.0 - ago).date()));
+        let ago = (1..=LOOK_BACK).find(|ago| spec.has_day(Day::since_epoch(FIRST.days() - ago).date()));
         let (Some(last), Some(ago)) = (last, ago) else { return Err(true) };
         Ok(Self { spec, window, fresh, last, since: ago * DAY - last })
     }

@@ -17,7 +17,7 @@ use core::fmt;
 /// A span of time in nanoseconds, some 292 years either way.
 ///
 /// ```
-/// use karpwarden::karpenter::duration::Duration;
+/// use karpwarden_values::duration::Duration;
 /// assert_eq!(Duration::parse("90m").unwrap().to_string(), "1h30m0s");
 /// assert_eq!(Duration::parse("7d").unwrap_err().suggestion().as_deref(), Some("168h"));
 /// ```

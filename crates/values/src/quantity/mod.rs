@@ -22,7 +22,7 @@ use core::fmt;
 /// Two quantities are equal if they are worth the same, however they were written: `1Gi` is `1024Mi`.
 ///
 /// ```
-/// use karpwarden::karpenter::quantity::Quantity;
+/// use karpwarden_values::quantity::Quantity;
 /// let memory = Quantity::parse("1.5Gi").unwrap();
 /// assert_eq!(memory.to_string(), "1536Mi");
 /// assert!(memory > Quantity::parse("1.5G").unwrap());

@@ -1,35 +1,36 @@
-//! The UTC calendar, to the minute: no clock, no time zones, no leap seconds, as Go's `time.Time` in UTC.
+//! The UTC calendar, in days and minutes: no clock, no time zones, no leap seconds, as Go's `time.Time` in UTC.
 //!
 //! The conversions are the usual era arithmetic of the proleptic Gregorian calendar, with years that begin in
-//! March.
+//! March (Howard Hinnant, `chrono-Compatible Low-Level Date Algorithms`).
 
 use core::fmt;
 
 /// Minutes in a day.
-pub(super) const DAY: i64 = 24 * 60;
+pub const DAY: i64 = 24 * 60;
 
 /// The start of a minute in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minute(i64);
 
-/// A day of the calendar, by its distance from 1 January 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Day(pub(super) i64);
+/// A day, counted from 1 January 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(i64);
 
-/// A day's place in its year, month and week.
+/// Year, month, day and weekday of a [`Day`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Date {
-    pub(super) year: i64,
+pub struct DateParts {
+    /// The year; negative years are before year 0.
+    pub year: i64,
     /// 1 to 12.
-    pub(super) month: u32,
+    pub month: u32,
     /// 1 to 31.
-    pub(super) day: u32,
+    pub day: u32,
     /// 0 to 6, from Sunday.
-    pub(super) weekday: u32,
+    pub weekday: u32,
 }
 
 impl Minute {
-    /// A minute of the calendar, such as 29 February 2028, 23:59; `None` if there is none.
+    /// A minute of the calendar, such as 29 February 2028, 23:59; `None` if the date or time does not exist.
     ///
     /// Months and days count from 1, hours and minutes from 0.
     pub fn new(year: u16, month: u8, day: u8, hour: u8, minute: u8) -> Option<Self> {
@@ -55,30 +56,55 @@ impl Minute {
         Self(self.0.saturating_add(minutes))
     }
 
-    /// Minutes since the last Sunday, 00:00: the place in [`Week`](super::Week).
+    /// Minutes since the last Sunday, 00:00: the place in [`Week`](super::cron::Week).
     pub const fn of_week(self) -> i64 {
         // The epoch was a Thursday.
         (self.0.rem_euclid(7 * DAY) + 4 * DAY) % (7 * DAY)
     }
 
-    pub(super) const fn day(self) -> Day {
+    /// The day of the minute.
+    pub const fn day(self) -> Day {
         Day(self.0.div_euclid(DAY))
     }
 
-    pub(super) const fn of_day(self) -> i64 {
+    /// Minutes since the start of the day.
+    pub const fn of_day(self) -> i64 {
         self.0.rem_euclid(DAY)
     }
 }
 
 impl Day {
-    fn new(year: i64, month: u32, day: u32) -> Option<Self> {
+    /// A day of the calendar; `None` if the month has no such day. Months and days count from 1.
+    pub fn new(year: i64, month: u32, day: u32) -> Option<Self> {
         let long = if month == 12 { Self::first(year + 1, 1) } else { Self::first(year, month + 1) };
         let candidate = Self(Self::first(year, month).0 + i64::from(day) - 1);
         ((1..=12).contains(&month) && day >= 1 && candidate < long).then_some(candidate)
     }
 
+    /// Reads `2027-03-31`; `None` for other text and for days that do not exist.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let lengths = (year.len(), month.len(), day.len());
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if lengths != (4, 2, 2) || parts.next().is_some() || !digits {
+            return None;
+        }
+        Self::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
+    }
+
+    /// The day so many days after 1 January 1970.
+    pub const fn since_epoch(days: i64) -> Self {
+        Self(days)
+    }
+
+    /// Days since 1 January 1970.
+    pub const fn days(self) -> i64 {
+        self.0
+    }
+
     /// The first day of a month.
-    pub(super) fn first(year: i64, month: u32) -> Self {
+    pub fn first(year: i64, month: u32) -> Self {
         let year = if month <= 2 { year - 1 } else { year };
         let era = year.div_euclid(400);
         let of_era = year.rem_euclid(400);
@@ -86,7 +112,8 @@ impl Day {
         Self(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
     }
 
-    pub(super) fn date(self) -> Date {
+    /// Year, month, day and weekday.
+    pub fn date(self) -> DateParts {
         let shifted = self.0.saturating_add(719_468);
         let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
         let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -95,7 +122,7 @@ impl Day {
         let day = of_year - (153 * month + 2) / 5 + 1;
         let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
         let small = |number: i64| u32::try_from(number).unwrap_or_default();
-        Date {
+        DateParts {
             year: era * 400 + year + next,
             month: small(month),
             day: small(day),
@@ -104,16 +131,24 @@ impl Day {
     }
 
     /// The minute so many minutes into the day.
-    pub(super) const fn at(self, minute: i64) -> Minute {
+    pub const fn at(self, minute: i64) -> Minute {
         Minute(self.0.saturating_mul(DAY).saturating_add(minute))
+    }
+}
+
+/// `2027-03-14`.
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DateParts { year, month, day, .. } = self.date();
+        write!(f, "{year:04}-{month:02}-{day:02}")
     }
 }
 
 /// `2027-03-14 09:30`.
 impl fmt::Display for Minute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Date { year, month, day, .. }, minute) = (self.day().date(), self.of_day());
-        write!(f, "{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+        let minute = self.of_day();
+        write!(f, "{} {:02}:{:02}", self.day(), minute / 60, minute % 60)
     }
 }
 
@@ -123,7 +158,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn dates_that_do_not_exist_are_no_minutes() {
+    fn rejects_dates_that_do_not_exist() {
         assert!(Minute::new(2028, 2, 29, 23, 59).is_some() && Minute::new(2000, 2, 29, 0, 0).is_some());
         for (year, month, day) in
             [(2027, 2, 29), (2100, 2, 29), (2027, 4, 31), (2027, 0, 1), (2027, 13, 1), (2027, 1, 0)]
@@ -131,6 +166,17 @@ mod tests {
             assert_eq!(Minute::new(year, month, day, 0, 0), None);
         }
         assert!(Minute::new(2027, 1, 1, 24, 0).is_none() && Minute::new(2027, 1, 1, 0, 60).is_none());
+    }
+
+    #[test]
+    fn parses_days() {
+        for text in ["1970-01-01", "2000-02-29", "2000-03-01", "2026-11-20"] {
+            assert_eq!(Day::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Day::parse("2000-02-29"), Some(Day::since_epoch(11_016)));
+        for text in ["", "2027-02-29", "2027-2-28", "+027-02-28", "2027-02-28-", "2027-13-01", "2027-00-01"] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,41 +1,41 @@
-//! What was said, when and where: kept so that it can be quoted.
+//! Records of messages and objects, to be quoted as evidence.
 
 use crate::entry::{At, Entry, Time};
 
-/// How many characters of a line are kept.
+/// Length of a quote in characters.
 const LONGEST: usize = 1_000;
 
-/// Something that was said.
+/// A message or object with its time and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// When, as far as it is known.
+pub struct Record {
+    /// The time, if it is known.
     pub time: Option<Time>,
-    /// Where it stands.
+    /// The location in the input.
     pub at: At,
-    /// In which words, cut where they are many.
+    /// The text, cut if it is long.
     pub text: Box<str>,
 }
 
-impl Said {
-    /// What an entry says.
+impl Record {
+    /// Returns the record of an entry.
     pub fn of(entry: &Entry<'_>) -> Self {
         Self::new(entry.time, entry.at, &entry.text)
     }
 
-    /// What is said at a place.
+    /// Returns a record with a text.
     pub fn new(time: Option<Time>, at: At, text: &str) -> Self {
-        // A line that is not long in bytes is not in characters.
+        // Text that is short in bytes is short in characters.
         let cut = if text.len() > LONGEST { text.char_indices().nth(LONGEST) } else { None };
         let end = cut.map_or(text.len(), |(end, _)| end);
         Self { time, at, text: text.get(..end).unwrap_or(text).into() }
     }
 
-    /// By this what was said is put in order: what is dated first, then what has an age, then the rest.
+    /// Sort key: dates first, then ages, then records without a time.
     pub fn key(&self) -> (bool, Option<Time>, At) {
         (self.time.is_none(), self.time, self.at)
     }
 
-    /// Keeps the earlier of what is there and what is new.
+    /// Keeps the earlier one of the record in the slot and the entry.
     pub fn keep_first(slot: &mut Option<Self>, entry: &Entry<'_>) {
         let key = (entry.time.is_none(), entry.time, entry.at);
         if slot.as_ref().is_none_or(|there| key < there.key()) {
@@ -44,7 +44,7 @@ impl Said {
     }
 }
 
-/// How many milliseconds passed from one thing to another; negative where the other was first.
-pub fn gap(from: Option<&Said>, to: Option<&Said>) -> Option<i64> {
+/// Returns the milliseconds from one record to the other; negative if the other is earlier.
+pub fn gap(from: Option<&Record>, to: Option<&Record>) -> Option<i64> {
     to?.time?.since(from?.time?)
 }

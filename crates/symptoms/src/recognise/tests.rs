@@ -1,23 +1,24 @@
-//! Every message is told by its own example, and by nothing else.
+//! Each example matches its own message, and no other meaning.
 
 use std::collections::BTreeSet;
 
-use super::index::{Tells, index};
-use super::{CORRELATED, Detail, Message, NORMAL, Seen, Text, When};
+use super::Recogniser;
+use super::index::{Meaning, index};
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use crate::entry::Entry;
 use crate::reader::Reader;
 use crate::tally::Tally;
+use crate::vocabulary::{CORRELATED, Detail, Message, NORMAL, Text, When, Wording, commits};
 use lint::report::Confidence;
 use crate::{Symptom, all};
 
-/// Reads an example as users give it: a line of a log, a row of a table of events, an object with its status.
-fn read(message: &Message, hear: &mut dyn FnMut(&Entry<'_>)) {
+/// Reads an example as users have it: a log line, a row of a table of events, an object with its status.
+fn read(message: &Message, emit: &mut dyn FnMut(&Entry<'_>)) {
     let value: serde_json::Value = serde_json::from_str(message.example).unwrap_or_default();
-    let (name, text) = match message.seen {
-        Seen::Log { .. } | Seen::Words(_) => ("log", message.example.to_owned()),
-        Seen::Event { .. } => {
+    let (name, text) = match message.pattern.wording {
+        Wording::Log { .. } | Wording::Anywhere(_) => ("log", message.example.to_owned()),
+        Wording::Event { .. } => {
             let columns: Vec<&str> = message.example.splitn(5, "   ").collect();
             let (kind, name) = columns[3].split_once('/').unwrap();
             let event = serde_json::json!({
@@ -25,11 +26,11 @@ fn read(message: &Message, hear: &mut dyn FnMut(&Entry<'_>)) {
                 "type": columns[1], "reason": columns[2], "message": columns[4],
                 "involvedObject": {"kind": kind, "name": name},
             });
-            // A row without a reason has a column less, which a table of events never has.
+            // A table cannot have a row without a reason.
             let table = format!("LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n{}", message.example);
             if columns[2].is_empty() { ("event.json", event.to_string()) } else { ("events", table) }
         }
-        Seen::Condition { .. } => {
+        Wording::Condition { .. } => {
             let condition = serde_json::json!({
                 "apiVersion": if value["kind"] == "EC2NodeClass" { "karpenter.k8s.aws/v1" } else { "karpenter.sh/v1" },
                 "kind": value["kind"], "metadata": {"name": value["name"]},
@@ -41,28 +42,27 @@ fn read(message: &Message, hear: &mut dyn FnMut(&Entry<'_>)) {
             ("object.json", condition.to_string())
         }
     };
-    let mut heard = 0;
-    let mut hear = |entry: &Entry<'_>| {
-        heard += 1;
-        hear(entry);
+    let mut count = 0;
+    let mut emit = |entry: &Entry<'_>| {
+        count += 1;
+        emit(entry);
     };
     let mut reader = Reader::new(name, 0, Limits::DEFAULT);
-    reader.feed(format!("{text}\n").as_bytes(), &mut hear);
-    reader.finish(&mut hear);
-    assert_eq!(heard, 1, "{text}");
+    reader.feed(format!("{text}\n").as_bytes(), &mut emit);
+    reader.finish(&mut emit);
+    assert_eq!(count, 1, "{text}");
 }
 
-/// What an example tells, and whether it is its own message that is found.
+/// The meanings of an example, and whether its own message is among the matches.
 fn found(message: &Message) -> (BTreeSet<&'static str>, bool) {
     let (mut tells, mut own) = (BTreeSet::new(), false);
     read(message, &mut |entry| {
-        for at in index().find(entry).known {
-            let known = index().known(at).unwrap();
+        for (_, known) in Recogniser::default().recognise(entry).messages() {
             own |= known.message.example == message.example;
-            tells.insert(match known.tells {
-                Tells::Symptom(_, other) => other.name,
-                Tells::Correlated(name) => name,
-                Tells::Nothing => "normal work",
+            tells.insert(match known.meaning {
+                Meaning::Symptom(_, other) => other.name,
+                Meaning::Correlated(name) => name,
+                Meaning::Normal => "normal work",
             });
         }
     });
@@ -75,7 +75,7 @@ fn messages() -> impl Iterator<Item = (&'static Symptom, &'static Message)> {
 }
 
 #[test]
-fn every_example_tells_its_symptom_and_nothing_else() {
+fn every_example_has_only_its_own_meaning() {
     let told = messages().map(|(symptom, message)| (symptom.name, message));
     let normal = NORMAL.iter().map(|message| ("normal work", message));
     let correlated = CORRELATED.iter().flat_map(|(name, all)| all.iter().map(|message| (*name, message)));
@@ -92,11 +92,11 @@ fn every_example_tells_its_symptom_and_nothing_else() {
 }
 
 #[test]
-fn a_detail_that_is_looked_for_is_found() {
+fn every_example_has_its_detail() {
     let mut wrong = Vec::new();
     for (symptom, message) in messages() {
         let mut details = Vec::new();
-        read(message, &mut |entry| details = crate::tally::details(message.detail, entry));
+        read(message, &mut |entry| details = super::fields::details(message.detail, entry));
         let found = details.iter().all(|detail| {
             !detail.is_empty() && message.example.replace("\\\"", "\"").contains(detail.as_str())
         });
@@ -112,19 +112,19 @@ fn a_detail_that_is_looked_for_is_found() {
 }
 
 #[test]
-fn the_release_of_an_example_is_one_that_says_it() {
+fn every_example_is_of_a_release_of_its_message() {
     let mut wrong = Vec::new();
-    for known in index().messages() {
+    for known in index().all() {
         let message = known.message;
         assert!(!message.releases.is_empty(), "{}", message.example);
         let value: serde_json::Value = serde_json::from_str(message.example).unwrap_or_default();
         if let Some(commit) = value["commit"].as_str() {
-            let release = super::commits::release(commit).unwrap();
+            let release = commits::release(commit).unwrap();
             if !message.releases.contains(release) {
                 wrong.push(format!("{release} is not in {}: {}", message.releases, message.example));
             }
         }
-        if let Seen::Log { level, .. } = message.seen {
+        if let Wording::Log { level, .. } = message.pattern.wording {
             let written = value["level"].as_str().unwrap();
             if !format!("{level:?}").eq_ignore_ascii_case(written) {
                 wrong.push(format!("{level:?}: {}", message.example));
@@ -135,7 +135,7 @@ fn the_release_of_an_example_is_one_that_says_it() {
 }
 
 #[test]
-fn names_are_unique_and_everything_is_said() {
+fn names_are_unique_and_texts_complete() {
     let mut names = BTreeSet::new();
     for symptom in all() {
         let kebab = symptom
@@ -154,40 +154,44 @@ fn names_are_unique_and_everything_is_said() {
 }
 
 #[test]
-fn there_are_many_messages_and_no_detail_in_their_texts() {
+fn every_pattern_can_be_looked_up() {
     let wrong = messages().count();
     assert!(wrong >= 80, "{wrong}");
-    for known in index().messages() {
-        let texts = match &known.message.seen {
-            Seen::Log { message, error, .. } => [*message, *error],
-            Seen::Event { message, .. } | Seen::Condition { message, .. } | Seen::Words(message) => {
-                [*message, Text::Any]
-            }
+    for known in index().all() {
+        let texts = match &known.message.pattern.wording {
+            Wording::Log { message, error, .. } => [*message, *error],
+            Wording::Event { message, .. }
+            | Wording::Condition { message, .. }
+            | Wording::Anywhere(message) => [*message, Text::Any],
         };
         let searched = texts.iter().any(|text| matches!(text, Text::Is(_) | Text::Starts(_)));
         let pieces = texts.iter().all(|text| match text {
             Text::Has(pieces) | Text::HasBut(pieces, _) => pieces.iter().any(|piece| piece.len() >= 4),
             _ => true,
         });
-        let is_event = matches!(known.message.seen, Seen::Event { .. } | Seen::Condition { .. });
+        let is_event =
+            matches!(known.message.pattern.wording, Wording::Event { .. } | Wording::Condition { .. });
         assert!(is_event || searched || pieces, "{}", known.message.example);
     }
 }
 
 #[test]
-fn one_line_of_each_that_counts_from_the_first_is_a_diagnosis() {
+fn one_line_gives_a_diagnosis_if_one_is_enough() {
     for (symptom, message) in messages() {
         if !matches!(symptom.when, When::Always | When::Unresolved { .. }) {
             continue;
         }
         let mut tally = Tally::default();
-        read(message, &mut |entry| tally.observe(entry));
+        read(message, &mut |entry| tally.observe(Recogniser::default().recognise(entry)));
         let diagnoses = tally.diagnoses(0);
         assert_eq!(diagnoses.len(), 1, "{}: {}", symptom.name, message.example);
         assert_eq!(diagnoses[0].symptom.name, symptom.name);
         assert!(!diagnoses[0].message.contains('{'), "{}", diagnoses[0].message);
         let sure = diagnoses[0].confidence;
-        assert!(sure == symptom.confidence || matches!(message.seen, Seen::Words(_)), "{sure:?}");
+        assert!(
+            sure == symptom.confidence || matches!(message.pattern.wording, Wording::Anywhere(_)),
+            "{sure:?}"
+        );
         assert!(sure <= Confidence::Possible && tally.releases().meets(Releases::ALL));
     }
 }

@@ -1,0 +1,25 @@
+//! Type of a correlation.
+
+use crate::diagnosis::Diagnosis;
+use crate::history::History;
+use crate::symptom::Symptom;
+
+/// A diagnosis from several messages together.
+#[derive(Debug)]
+pub struct Correlation {
+    /// The symptom that it diagnoses.
+    pub symptom: &'static Symptom,
+    /// Looks at the histories of all clusters, in their order, and adds its diagnoses.
+    pub find: fn(&[History], &mut Vec<Diagnosis>),
+}
+
+/// Looks at each cluster by itself.
+pub(super) fn each(
+    histories: &[History],
+    found: &mut Vec<Diagnosis>,
+    find: impl Fn(usize, &History, &mut Vec<Diagnosis>),
+) {
+    for (cluster, history) in histories.iter().enumerate() {
+        find(cluster, history, found);
+    }
+}

@@ -1,0 +1,277 @@
+//! Lookup of the messages that an entry matches, fast enough for gigabytes of logs.
+//!
+//! Fixed texts are looked up in a map, beginnings by their first bytes; texts within errors are searched for all at once.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use super::pieces::Pieces;
+use crate::entry::{Entry, Level, Origin};
+use crate::symptom::Symptom;
+use crate::vocabulary::{self, Message, MessageId, Pattern, Text, Wording};
+
+/// Meaning of a message.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning {
+    /// Normal work.
+    Normal,
+    /// A correlation uses it for the symptom of this name.
+    Correlated(&'static str),
+    /// The symptom at this position of the vocabulary.
+    Symptom(usize, &'static Symptom),
+}
+
+/// A message of the vocabulary, and its meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// The message.
+    pub message: &'static Message,
+    /// Its meaning.
+    pub meaning: Meaning,
+}
+
+/// The patterns that an entry matches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Matches {
+    /// Positions of the messages, in the order of the vocabulary.
+    pub(super) messages: Vec<usize>,
+    /// Identities of the messages, each once.
+    pub(super) ids: Vec<MessageId>,
+    /// Whether only a text anywhere in the line matched.
+    pub(super) by_text_alone: bool,
+}
+
+/// All messages and clues of the vocabulary, and the ways to look them up. Built once.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// The messages. Their patterns are the first ones below, at the same positions.
+    known: Vec<Known>,
+    patterns: Vec<&'static Pattern>,
+    lines: HashMap<&'static str, Vec<usize>>,
+    beginnings: BTreeMap<[u8; BEGINNING], Vec<usize>>,
+    events: HashMap<&'static str, Vec<usize>>,
+    conditions: HashMap<&'static str, Vec<usize>>,
+    pieces: Pieces,
+}
+
+/// Length of the beginnings that are looked up.
+const BEGINNING: usize = 4;
+
+/// Length in bytes from which a piece of a text is rare enough to be recognised anywhere.
+const DISTINCTIVE: usize = 12;
+
+/// The index of the vocabulary.
+pub(super) fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(Index::new)
+}
+
+impl Index {
+    fn new() -> Self {
+        let normal = vocabulary::NORMAL.iter().map(|message| Known { message, meaning: Meaning::Normal });
+        let correlated = vocabulary::CORRELATED.iter().flat_map(|(name, messages)| {
+            messages.iter().map(|message| Known { message, meaning: Meaning::Correlated(name) })
+        });
+        let symptoms = vocabulary::symptoms().enumerate().flat_map(|(position, symptom)| {
+            let meaning = Meaning::Symptom(position, symptom);
+            symptom.messages.iter().map(move |message| Known { message, meaning })
+        });
+        let known: Vec<Known> = normal.chain(correlated).chain(symptoms).collect();
+        let patterns = known.iter().map(|known| &known.message.pattern).chain(vocabulary::CLUES).collect();
+        let mut index = Self {
+            known,
+            patterns,
+            lines: HashMap::new(),
+            beginnings: BTreeMap::new(),
+            events: HashMap::new(),
+            conditions: HashMap::new(),
+            pieces: Pieces::default(),
+        };
+        for (position, pattern) in index.patterns.iter().enumerate() {
+            let mut add_piece = |text: Text| {
+                let piece = text.longest_piece();
+                if let Some(piece) = piece {
+                    index.pieces.add(piece, position);
+                }
+                piece.is_some()
+            };
+            match &pattern.wording {
+                Wording::Log { message, error, .. } => {
+                    if add_piece(*error) {
+                        continue;
+                    }
+                    if let Text::Is(words) = message {
+                        index.lines.entry(words).or_default().push(position);
+                    } else if let Some(start) = message.beginning() {
+                        index.beginnings.entry(start).or_default().push(position);
+                    } else {
+                        add_piece(*message);
+                    }
+                }
+                Wording::Event { reason, message } => {
+                    index.events.entry(reason).or_default().push(position);
+                    add_piece(*message);
+                }
+                Wording::Condition { condition, .. } => {
+                    index.conditions.entry(condition).or_default().push(position);
+                }
+                Wording::Anywhere(text) => {
+                    add_piece(*text);
+                }
+            }
+        }
+        index
+    }
+
+    /// The message at a position.
+    pub(super) fn known(&self, position: usize) -> Option<Known> {
+        self.known.get(position).copied()
+    }
+
+    /// Every message.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> &[Known] {
+        &self.known
+    }
+
+    /// Finds the patterns that an entry matches, and puts them in the place of earlier ones.
+    pub(super) fn find(&self, entry: &Entry<'_>, matches: &mut Matches) {
+        let Matches { messages: found, ids, by_text_alone } = matches;
+        found.clear();
+        *by_text_alone = false;
+        match entry.origin {
+            Origin::Log => self.find_line(entry, found),
+            Origin::Text => {}
+            Origin::Event => {
+                let reasons = [entry.reason.as_ref(), ""];
+                let candidates = reasons.iter().filter_map(|reason| self.events.get(reason)).flatten();
+                self.keep(entry, candidates.copied(), found);
+            }
+            Origin::Condition => {
+                let candidates = self.conditions.get(entry.condition.kind.as_ref()).into_iter().flatten();
+                self.keep(entry, candidates.copied(), found);
+            }
+        }
+        if !self.has_message(found) && (has_text_only(entry) || entry.level >= Level::Warn) {
+            *by_text_alone = true;
+            self.find_anywhere(entry, found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        ids.clear();
+        ids.extend(found.iter().filter_map(|at| self.patterns.get(*at)?.id));
+        ids.sort_unstable();
+        ids.dedup();
+        found.truncate(found.partition_point(|at| *at < self.known.len()));
+    }
+
+    /// Whether there is a message among the patterns, and not only clues.
+    fn has_message(&self, found: &[usize]) -> bool {
+        found.iter().any(|at| *at < self.known.len())
+    }
+
+    fn find_line(&self, entry: &Entry<'_>, found: &mut Vec<usize>) {
+        if let Some(candidates) = self.lines.get(entry.message.as_ref()) {
+            self.keep(entry, candidates.iter().copied(), found);
+        }
+        let beginning = entry.message.as_bytes().first_chunk();
+        if let Some(candidates) = beginning.and_then(|start| self.beginnings.get(start)) {
+            self.keep(entry, candidates.iter().copied(), found);
+        }
+        if !entry.error.is_empty() {
+            self.keep(entry, self.pieces.find(&entry.error).into_iter(), found);
+        } else if !self.has_message(found) {
+            self.keep(entry, self.pieces.find(&entry.message).into_iter(), found);
+        }
+    }
+
+    fn keep(&self, entry: &Entry<'_>, candidates: impl Iterator<Item = usize>, found: &mut Vec<usize>) {
+        found.extend(
+            candidates.filter(|at| self.patterns.get(*at).is_some_and(|one| one.wording.matches(entry))),
+        );
+    }
+
+    /// Finds the texts of errors and events anywhere in a line.
+    fn find_anywhere(&self, entry: &Entry<'_>, found: &mut Vec<usize>) {
+        let line = if entry.text.contains("\\\"") {
+            Cow::Owned(entry.text.replace("\\\"", "\""))
+        } else {
+            Cow::Borrowed(entry.text.as_ref())
+        };
+        found.extend(self.pieces.find(&line).into_iter().filter(|at| {
+            let Some(pattern) = self.patterns.get(*at) else { return false };
+            // The texts of clues are too common, unless they are meant for this.
+            let text = match pattern.wording {
+                Wording::Anywhere(text) => Some(text),
+                _ if *at < self.known.len() => pattern.wording.distinctive(),
+                _ => None,
+            };
+            text.is_some_and(|text| text.matches(&line))
+        }));
+    }
+}
+
+/// Whether nothing but the text of an entry is known.
+fn has_text_only(entry: &Entry<'_>) -> bool {
+    matches!(entry.origin, Origin::Log | Origin::Text)
+        && entry.controller.is_empty()
+        && entry.error.is_empty()
+        && entry.fields.0.is_empty()
+}
+
+impl Wording {
+    /// Whether an entry matches. The level does not count: a line has another one in other releases.
+    fn matches(&self, entry: &Entry<'_>) -> bool {
+        match self {
+            Self::Log { level: _, message, error } => {
+                entry.origin == Origin::Log && message.matches(&entry.message) && error.matches(&entry.error)
+            }
+            Self::Event { reason, message } => {
+                entry.origin == Origin::Event
+                    && (reason.is_empty() || *reason == entry.reason)
+                    && message.matches(&entry.message)
+            }
+            Self::Condition { kind, condition, status, reason, message } => {
+                entry.origin == Origin::Condition
+                    && (kind.is_empty() || *kind == entry.object.kind)
+                    && *condition == entry.condition.kind
+                    && (status.is_empty() || *status == entry.condition.status)
+                    && (reason.is_empty() || *reason == entry.reason)
+                    && message.matches(&entry.message)
+            }
+            Self::Anywhere(_) => false,
+        }
+    }
+
+    /// The text that identifies the message anywhere in a line; `None` if it is too common.
+    fn distinctive(&self) -> Option<Text> {
+        let text = match self {
+            Self::Log { error, message: Text::Is(_) | Text::Any, .. } => *error,
+            Self::Log { message, .. } | Self::Event { message, .. } | Self::Anywhere(message) => *message,
+            Self::Condition { .. } => return None,
+        };
+        text.longest_piece().is_some_and(|piece| piece.len() >= DISTINCTIVE).then_some(text)
+    }
+}
+
+impl Text {
+    /// The longest piece of a text that is searched for.
+    fn longest_piece(self) -> Option<&'static str> {
+        match self {
+            Self::Any | Self::Is(_) | Self::Starts(_) => None,
+            Self::Has(pieces) | Self::HasBut(pieces, _) => {
+                let longest = pieces.iter().copied().max_by_key(|piece| piece.len());
+                longest.filter(|piece| piece.len() >= Pieces::SHORTEST)
+            }
+        }
+    }
+
+    /// The first bytes of a text that is known by its beginning.
+    fn beginning(self) -> Option<[u8; BEGINNING]> {
+        match self {
+            Self::Starts(words) => words.as_bytes().first_chunk().copied(),
+            _ => None,
+        }
+    }
+}
