@@ -23,8 +23,9 @@ impl Baseline {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let bytes = fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
-        let baseline: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("`{shown}` is not a baseline: {error}; write one with `--write-baseline`"))?;
+        let baseline: Self = serde_json::from_slice(&bytes).map_err(|error| {
+            format!("`{shown}` is not a baseline: {error}; write one with `--write-baseline`")
+        })?;
         if baseline.schema == 1 {
             return Ok(baseline);
         }

@@ -156,7 +156,12 @@ impl Run<'_> {
     }
 
     /// Applies the fixes if `--fix` is given, writes the baseline if `--write-baseline` is given, and prints the report.
-    fn report(&self, mut clusters: Vec<Cluster>, origins: &[Origin], progress: Progress) -> io::Result<Status> {
+    fn report(
+        &self,
+        mut clusters: Vec<Cluster>,
+        origins: &[Origin],
+        progress: Progress,
+    ) -> io::Result<Status> {
         let fixed = self.check.fixing.fix.then(|| self.fixed(&mut clusters, origins));
         let (mut after, unmatched) = self.checked(&clusters);
         drop(progress);

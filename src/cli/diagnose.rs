@@ -29,7 +29,8 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
     let Some(config) = config else { return Ok(Status::Usage) };
     if input::count(&clusters) == 0 {
         let has_paths = !(check.input.paths.is_empty() && check.input.cluster.is_empty());
-        let reason = if has_paths { "found no files" } else { "name files or folders, or `-` for standard input" };
+        let reason =
+            if has_paths { "found no files" } else { "name files or folders, or `-` for standard input" };
         terminal::error(color, &format!("nothing to diagnose: {reason}"));
         return Ok(Status::NoInput);
     }

@@ -157,7 +157,7 @@ fn patches_are_no_objects() {
     skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1
     skipped: no rule reads the kind `Component`: components/labels/kustomization.yaml:1
     skipped: a Kustomize patch, checked in what it is applied to: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
-    nothing to report in 8 documents (6 skipped); checked against Karpenter 1.14
+    no findings in 8 documents (6 skipped); checked against Karpenter 1.14
     ");
     // A hook names single files, and an editor sends what it shows.
     let run = check(&folder, &["overlays/prod/pool.yaml"], "");

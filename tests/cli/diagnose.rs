@@ -98,7 +98,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
        = evidence: all.txt:13: - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
        = evidence: all.txt:12: - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
        = help: write `Nodes-prod`
-       = holds for: Karpenter 1.3.1-1.3.8, 1.4-1.14
+       = applies to: Karpenter 1.3.1-1.3.8, 1.4-1.14
        = docs: https://karpwarden.github.io/karpwarden/rules/status-contradiction
     here: the line to change: EC2NodeClass/default, spec.instanceProfile
       --> all.txt:9:20

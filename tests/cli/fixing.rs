@@ -10,7 +10,7 @@ fn fixes_are_written_into_the_files() {
     let run = folder.check(&["--fix", "."]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stderr, @"note: fixed 4 findings in 2 files");
-    assert_snapshot!(run.stdout, @"nothing to report in 5 documents; checked against Karpenter 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 5 documents; checked against Karpenter 1.14");
     assert_eq!(folder.read("a.yaml"), GOOD);
     assert_eq!(folder.read("c.yaml"), [GOOD; 3].join("---\n"));
     let again = folder.check(&["--fix", "."]);
@@ -48,7 +48,7 @@ fn standard_input_comes_out_fixed() {
     assert_eq!((run.status, run.stdout.as_str()), (0, GOOD));
     assert_snapshot!(run.stderr, @"
     note: fixed 1 finding in 1 file
-    nothing to report in 1 document; checked against Karpenter 1.14
+    no findings in 1 document; checked against Karpenter 1.14
     ");
     let run = folder.check_text(&["--fix", "--quiet", "-"], GOOD);
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, GOOD, ""));

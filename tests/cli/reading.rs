@@ -76,7 +76,7 @@ fn a_folder_without_a_karpenter_document_says_so() {
     assert_snapshot!(run.stdout, @"
     skipped: no rule reads the kind `Namespace`: a.yaml:1, b.yaml:1
     skipped: no Kubernetes object: `apiVersion` and `kind` are missing, not checked: c.yaml:1
-    nothing to check: no Karpenter document, and none that concerns it, in 3 documents (3 skipped)
+    nothing to check: no Karpenter document and no related object in 3 documents (3 skipped)
     ");
 }
 
@@ -103,9 +103,9 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
       |
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -141,7 +141,7 @@ fn what_is_no_text_or_not_there_is_told() {
     unreadable: no such file or folder
     --> missing.yaml
 
-    no finding in 4 documents (3 unreadable); checked against Karpenter 1.14
+    no findings in 4 documents (3 unreadable); checked against Karpenter 1.14
     ");
 }
 
@@ -163,7 +163,7 @@ fn links_are_followed_and_loops_are_told() {
         .collect();
     assert_snapshot!(unreadable.join("\n"), @r#"
     "walk/dangling.yaml": "no such file or folder"
-    "walk/loop": "a symbolic link that leads back to `walk`, not followed"
+    "walk/loop": "symbolic link back to the parent folder `walk`, not followed"
     "#);
 }
 
@@ -199,7 +199,7 @@ fn large_files_are_checked_and_larger_ones_are_told() {
     unreadable: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
     --> large.yaml
 
-    no finding in 2 documents (1 unreadable); checked against Karpenter 1.14
+    no findings in 2 documents (1 unreadable); checked against Karpenter 1.14
     ");
     let run = folder.check(&["--max-documents", "10", "large.yaml"]);
     assert!(run.stdout.contains("more than 10 documents"), "{}", run.stdout);
@@ -213,7 +213,7 @@ fn findings_are_bounded_and_all_are_counted() {
     assert_eq!(run.status, 1);
     assert_eq!(run.json()["findings"].as_array().unwrap().len(), 2);
     assert_eq!(run.json()["summary"]["errors"], 5);
-    assert_snapshot!(run.stderr, @"note: more than 2 findings, the rest is counted and not shown; raise the bound with --max-findings");
+    assert_snapshot!(run.stderr, @"note: more than 2 findings; the others are counted but not shown; raise the bound with --max-findings");
 }
 
 #[test]

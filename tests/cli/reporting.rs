@@ -19,9 +19,9 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
       |
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -36,7 +36,7 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
 #[test]
 fn calm_where_there_is_nothing() {
     let folder = Folder::with(&[("class.yaml", GOOD)]);
-    assert_snapshot!(folder.check(&["class.yaml"]).stdout, @"nothing to report in 1 document; checked against Karpenter 1.14");
+    assert_snapshot!(folder.check(&["class.yaml"]).stdout, @"no findings in 1 document; checked against Karpenter 1.14");
     assert_eq!(folder.check(&["--quiet", "class.yaml"]).stdout, "");
 }
 
@@ -135,9 +135,9 @@ fn carets_stand_below_the_right_letters() {
       |
       = object: EC2NodeClass/␛[31mred, spec.instanceProfile
       = help: write `é`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile:    'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀
     6 +   instanceProfile:    'é' # 😀
@@ -164,9 +164,9 @@ fn a_long_line_is_cut_around_the_place() {
       |
       = object: EC2NodeClass/a, spec.instanceProfile
       = help: write `a`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     1 - …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     1 + …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…

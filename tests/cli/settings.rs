@@ -26,7 +26,7 @@ fn exceptions_are_counted() {
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml"]);
     assert_eq!(run.status, 0);
-    assert_snapshot!(run.stdout, @"nothing to report in 1 document (1 finding suppressed); checked against Karpenter 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 1 document (1 finding suppressed); checked against Karpenter 1.14");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_config_that_cannot_be_read_is_told() {
     1 | rules: [
       |        ^
 
-    error: the config file holds one document; this is a second
+    error: the config file may contain only one document
      --> two.yaml:3:1
       |
     3 | fix: false
@@ -123,7 +123,7 @@ fn wrong_flags_are_told_all_at_once() {
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
     error: --karpenter-version: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
-    error: --kubernetes-version: `new` is no Kubernetes version; write one such as 1.33
+    error: --kubernetes-version: `new` is not a Kubernetes version; write a version such as 1.33
     error: --cluster-name: must not be empty
     error: --select: there is no rule or family `instance-profile-is-an-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them
     error: --ignore: there is no rule or family `nodeclas` (did you mean `nodeclass`?); `karpwarden rules` lists them

@@ -50,8 +50,8 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
       |
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = caught by: the API server, which refuses it at apply
-      = holds for: Karpenter 1.1-1.14
+      = otherwise caught by: the API server; refused on apply
+      = applies to: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     warning[node-limit-enforced]: from 1.11 on: Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
@@ -64,13 +64,13 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
       |
       = object: NodePool/default, spec.limits.nodes
       = help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
-      = caught by: nobody: it is accepted, and nothing says so
-      = holds for: Karpenter 1.11-1.14
+      = otherwise caught by: nothing; accepted silently
+      = applies to: Karpenter 1.11-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
     accepted by 1.9-1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1
-    1 error, 1 warning in 2 documents; on the way from Karpenter 1.0 to 1.14
+    1 error, 1 warning in 2 documents; checked the upgrade from Karpenter 1.0 to 1.14
     ");
 }
 
@@ -89,8 +89,8 @@ fn the_way_down_is_a_way() {
       |
       = object: NodePool/default, spec.limits.nodes
       = help: also limit `cpu` or `memory`, which every release enforces
-      = caught by: nobody: it is accepted, and nothing says so
-      = holds for: Karpenter 1.0-1.10
+      = otherwise caught by: nothing; accepted silently
+      = applies to: Karpenter 1.0-1.10
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
     error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
@@ -102,12 +102,12 @@ fn the_way_down_is_a_way() {
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-       = caught by: the API server, which refuses it at apply
-       = holds for: Karpenter 1.0-1.8
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
     accepted by 1.9-1.14: pool.yaml:1
-    1 error, 1 info in 1 document; on the way from Karpenter 1.14 to 1.8.3
+    1 error, 1 info in 1 document; checked the downgrade from Karpenter 1.14 to 1.8.3
     ");
 }
 
@@ -131,12 +131,12 @@ fn what_holds_at_the_start_is_counted_and_nothing_may_change() {
     let run = folder.run(&["upgrade", "--from", "1.2", "--to", "1.5", "old.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"
-    accepted by none of these releases: old.yaml:1
-    nothing to report in 1 document; on the way from Karpenter 1.2 to 1.5; 1 finding holds in 1.2 already, which `karpwarden check` tells
+    rejected by every release in the range: old.yaml:1
+    no findings in 1 document; checked the upgrade from Karpenter 1.2 to 1.5; 1 finding already applies to 1.2; run `check` to see it
     ");
     let run = folder.run(&["upgrade", "--from", "1.14", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert_snapshot!(run.stdout, @"nothing to report in 1 document; on the way from Karpenter 1.14 to 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14");
 }
 
 #[test]
@@ -194,8 +194,8 @@ fn check_with_a_range_says_who_accepts_what() {
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-       = caught by: the API server, which refuses it at apply
-       = holds for: Karpenter 1.0-1.8
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
     error[removed-api-version]: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
@@ -207,8 +207,8 @@ fn check_with_a_range_says_who_accepts_what() {
       |
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = caught by: the API server, which refuses it at apply
-      = holds for: Karpenter 1.1-1.14
+      = otherwise caught by: the API server; refused on apply
+      = applies to: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     accepted by 1.9-1.14: pool.yaml:1

@@ -74,7 +74,7 @@ fn related_places_are_shown_in_whatever_file_they_are() {
       |
       = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
       = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
 }
@@ -91,8 +91,8 @@ fn a_finding_without_a_text_shows_its_path() {
      |
      = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
      = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
-     = caught by: nobody: it is accepted, and nothing says so
-     = holds for: Karpenter 1.0-1.8
+     = otherwise caught by: nothing; accepted silently
+     = applies to: Karpenter 1.0-1.8
      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
 }

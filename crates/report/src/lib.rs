@@ -9,3 +9,4 @@ pub mod human;
 pub mod junit;
 pub mod sarif;
 pub mod schema;
+pub mod words;

@@ -27,8 +27,10 @@ pub fn sarif(
 ) -> Value {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
-    let found: Vec<&Rule> =
-        registry.rules().filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name)).collect();
+    let found: Vec<&Rule> = registry
+        .rules()
+        .filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name))
+        .collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
         let index = found.iter().position(|rule| rule.name == finding.rule);
         result(finding, index, &fingerprint, &texts)
@@ -91,7 +93,8 @@ fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Te
     }
     fields.insert("locations".to_owned(), json!([location]));
     if !finding.related.is_empty() {
-        let related = finding.related.iter().enumerate().map(|(index, related)| related_location(index, related));
+        let related =
+            finding.related.iter().enumerate().map(|(index, related)| related_location(index, related));
         fields.insert("relatedLocations".to_owned(), related.collect());
     }
     fields.insert("partialFingerprints".to_owned(), json!({NAME: fingerprint}));

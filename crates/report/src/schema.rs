@@ -33,7 +33,9 @@ fn property(registry: &Registry, key: &keys::Key) -> Value {
         }
         Shape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
         Shape::Truth => json!({"type": "boolean", "default": false}),
-        Shape::Levels => json!({"type": "object", "additionalProperties": false, "properties": levels(registry)}),
+        Shape::Levels => {
+            json!({"type": "object", "additionalProperties": false, "properties": levels(registry)})
+        }
         Shape::Exceptions => json!({"type": "array", "items": exception(registry)}),
         Shape::Paths => paths(),
         Shape::Overrides => json!({"type": "array", "items": one_override(registry)}),

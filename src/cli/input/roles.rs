@@ -26,9 +26,9 @@ pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, limi
     let mut inputs: Vec<&mut Input> = inputs.collect();
     let folders = inputs.iter().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
     let folders: BTreeSet<&Path> = folders.collect();
-    let paths = folders.iter().flat_map(|folder| {
-        ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name))
-    });
+    let paths = folders
+        .iter()
+        .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
         let bytes = bounded(fs::File::open(&path).ok()?, limits).ok()?;
         Some(File::from_bytes(display_name(&path), bytes, limits))

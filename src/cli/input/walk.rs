@@ -100,7 +100,10 @@ fn walk_error(error: &ignore::Error) -> (Option<PathBuf>, String) {
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => walk_error(err),
         ignore::Error::Loop { ancestor, child } => {
             let ancestor = display_name(ancestor);
-            (Some(child.clone()), format!("symbolic link back to the parent folder `{ancestor}`, not followed"))
+            (
+                Some(child.clone()),
+                format!("symbolic link back to the parent folder `{ancestor}`, not followed"),
+            )
         }
         ignore::Error::Io(error) => (None, read_error(error)),
         other => (None, other.to_string()),

@@ -9,6 +9,7 @@ use manifest::source::Span;
 use super::printer::{Printer, note};
 use super::words::{self, printable};
 use super::{diagnosis, excerpt};
+use crate::words::caught_by;
 
 pub(super) fn render(printer: &Printer<'_>, finding: &Finding) -> String {
     let level = match finding.severity {
@@ -27,7 +28,7 @@ pub(super) fn render(printer: &Printer<'_>, finding: &Finding) -> String {
     if !finding.help.is_empty() {
         group = group.element(note("help", printable(&finding.help)));
     }
-    group = group.element(note("otherwise caught by", words::caught_by(finding.caught_by).to_owned()));
+    group = group.element(note("otherwise caught by", caught_by(finding.caught_by).to_owned()));
     if finding.releases != Releases::ALL.to_string() {
         group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
     }
@@ -42,7 +43,8 @@ fn fix(printer: &Printer<'_>, finding: &Finding) -> Option<Group<'static>> {
     let name = if fix.safe { "fix" } else { "unsafe fix" };
     // `diagnose` has no flag `--fix`.
     let flag = if finding.confidence.is_some() { "karpwarden check --fix" } else { "--fix" };
-    let how = if fix.safe { format!("applied by `{flag}`") } else { "review it before you apply it".to_owned() };
+    let how =
+        if fix.safe { format!("applied by `{flag}`") } else { "review it before you apply it".to_owned() };
     let title = format!("{} ({how})", printable(&fix.title));
     let edits = fix.edits.iter().map(|edit| {
         let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));

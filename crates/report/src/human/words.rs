@@ -1,17 +1,7 @@
-//! Counts, names and facts as text.
+//! Counts, names and the summary as text.
 
 use karpenter::way::Way;
-use lint::finding::CaughtBy;
 use lint::report::{Finding, Report, Summary};
-
-/// The component that would otherwise report the problem, and when.
-pub(super) fn caught_by(who: CaughtBy) -> &'static str {
-    match who {
-        CaughtBy::ApiServer => "the API server; refused on apply",
-        CaughtBy::Controller => "the controller; accepted, then fails at run time",
-        CaughtBy::Nobody => "nothing; accepted silently",
-    }
-}
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &Finding) -> String {
