@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::folder::{BAD, Folder, GOOD};
 
 #[test]
-fn fixes_are_written_into_the_files() {
+fn writes_fixes_to_the_files() {
     let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", GOOD), ("c.yaml", &[BAD; 3].join("---\n"))]);
     let run = folder.check(&["--fix", "."]);
     assert_eq!(run.status, 0);
@@ -18,7 +18,7 @@ fn fixes_are_written_into_the_files() {
 }
 
 #[test]
-fn all_but_the_place_stays_as_it_was() {
+fn changes_only_the_reported_value() {
     for text in [
         format!("\u{feff}{BAD}"),
         BAD.replace('\n', "\r\n"),
@@ -42,7 +42,7 @@ fn all_but_the_place_stays_as_it_was() {
 }
 
 #[test]
-fn standard_input_comes_out_fixed() {
+fn prints_the_fixed_standard_input() {
     let folder = Folder::with(&[]);
     let run = folder.check_text(&["--fix", "-"], BAD);
     assert_eq!((run.status, run.stdout.as_str()), (0, GOOD));
@@ -55,7 +55,7 @@ fn standard_input_comes_out_fixed() {
 }
 
 #[test]
-fn a_diff_shows_what_would_change_and_writes_nothing() {
+fn diff_shows_changes_without_writing_them() {
     let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", GOOD), ("c/d.yaml", &BAD.replace('\n', "\r\n"))]);
     let run = folder.check(&["--diff", "--quiet", "."]);
     assert_eq!(run.status, 1);

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::folder::Folder;
 
 #[test]
-fn a_rule_is_explained() {
+fn explains_a_rule() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-is-arn"]);
     assert_eq!(run.status, 0);
     let lines: Vec<_> = run.stdout.lines().take(16).collect();
@@ -31,14 +31,14 @@ fn a_rule_is_explained() {
 }
 
 #[test]
-fn an_unknown_rule_is_met_with_the_nearest() {
+fn suggests_the_nearest_rule() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
-fn rules_are_listed_for_people_and_for_programs() {
+fn lists_rules_for_people_and_programs() {
     let folder = Folder::with(&[]);
     let json = folder.run(&["rules", "--format", "json"]).json();
     let rule =
@@ -61,7 +61,7 @@ fn rules_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
-fn completions_are_printed_for_every_shell() {
+fn prints_completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let run = Folder::with(&[]).run(&["completions", shell]);
         assert_eq!(run.status, 0);
@@ -70,7 +70,7 @@ fn completions_are_printed_for_every_shell() {
 }
 
 #[test]
-fn help_and_version_are_answers_and_no_errors() {
+fn prints_help_and_version() {
     let folder = Folder::with(&[]);
     assert_snapshot!(folder.run(&["-h"]).stdout, @"
     Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them

@@ -1,11 +1,11 @@
-//! The config file and the flags, which win over it.
+//! The config file, and the flags, which take precedence.
 
 use insta::assert_snapshot;
 
 use crate::folder::{BAD, Folder};
 
 #[test]
-fn the_config_is_found_upwards_and_is_no_manifest() {
+fn finds_the_config_file_in_a_parent_folder_and_does_not_check_it() {
     let folder = Folder::with(&[
         ("karpwarden.yaml", "karpenterVersion: \"1.5\"\nrules: {nodeclass: warn}\n"),
         ("a/b/class.yaml", BAD),
@@ -16,12 +16,12 @@ fn the_config_is_found_upwards_and_is_no_manifest() {
     assert_eq!(run.json()["karpenterVersion"], "1.5");
     assert_eq!(run.json()["findings"][0]["severity"], "warning");
     let run = folder.check(&["--format", "json", "."]);
-    assert_eq!(run.json()["karpenterVersion"], "1.14", "a flag wins");
-    assert_eq!(run.json()["summary"]["documents"], 1, "the config file is no input");
+    assert_eq!(run.json()["karpenterVersion"], "1.14", "the flag takes precedence");
+    assert_eq!(run.json()["summary"]["documents"], 1, "the config file is not an input");
 }
 
 #[test]
-fn exceptions_are_counted() {
+fn counts_suppressed_findings() {
     let config = "exceptions: [{rule: instance-profile-is-arn, name: def*, reason: known}]\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml"]);
@@ -30,7 +30,7 @@ fn exceptions_are_counted() {
 }
 
 #[test]
-fn a_rule_that_is_selected_is_not_off() {
+fn select_overrules_a_family_that_is_off() {
     let folder = Folder::with(&[("karpwarden.yaml", "rules: {nodeclass: off}\n"), ("class.yaml", BAD)]);
     assert_eq!(folder.run(&["check", "class.yaml", "--ignore", "api-server"]).status, 0);
     assert_eq!(folder.check(&["class.yaml"]).status, 1);
@@ -38,7 +38,7 @@ fn a_rule_that_is_selected_is_not_off() {
 }
 
 #[test]
-fn all_mistakes_of_a_config_come_at_once_with_their_places() {
+fn reports_all_mistakes_of_a_config_file_with_locations() {
     let config = "karpenterVersion: 1.10\nrulez:\n  nodeclass: loud\nrules:\n  nodeclas: warn\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml", "--ignore", "storages"]);
@@ -74,19 +74,19 @@ fn all_mistakes_of_a_config_come_at_once_with_their_places() {
 }
 
 #[test]
-fn a_config_that_cannot_be_read_is_told() {
+fn reports_an_unreadable_config_file() {
     let folder = Folder::with(&[
         ("broken.yaml", "rules: [\n"),
         ("two.yaml", "fix: true\n---\nfix: false\n"),
         ("class.yaml", BAD),
     ]);
-    let mut said = String::new();
+    let mut errors = String::new();
     for name in ["broken.yaml", "two.yaml", "missing.yaml"] {
         let run = folder.check(&["--config", name, "class.yaml"]);
         assert_eq!(run.status, 2);
-        said.push_str(&run.stderr);
+        errors.push_str(&run.stderr);
     }
-    assert_snapshot!(said, @"
+    assert_snapshot!(errors, @"
     error: not valid YAML: this `[` is never closed
      --> broken.yaml:1:8
       |
@@ -104,7 +104,7 @@ fn a_config_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn wrong_flags_are_told_all_at_once() {
+fn reports_all_invalid_flags() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     let run = folder.run(&[
         "check",

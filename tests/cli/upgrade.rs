@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::folder::Folder;
 
-/// A NodePool that 1.9 and later accept, with a limit that 1.11 begins to heed.
+/// NodePool that 1.9 and later accept, with a limit that Karpenter enforces since 1.11.
 const POOL: &str = "\
 apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -19,7 +19,7 @@ spec:
         - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
 ";
 
-/// One that 1.0 alone accepts.
+/// NodePool that only 1.0 accepts.
 const BETA: &str = "\
 apiVersion: karpenter.sh/v1beta1
 kind: NodePool
@@ -36,7 +36,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn each_finding_leads_with_the_release_at_which_it_begins() {
+fn each_finding_starts_with_the_release_at_which_it_begins() {
     let run = folder().run(&["upgrade", "--from", "1.0", "--to", "1.14", "pool.yaml", "old.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(run.stderr, "");
@@ -75,7 +75,7 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
 }
 
 #[test]
-fn the_way_down_is_a_way() {
+fn reports_a_downgrade() {
     let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_snapshot!(run.stdout, @"
@@ -112,7 +112,7 @@ fn the_way_down_is_a_way() {
 }
 
 #[test]
-fn the_newest_release_is_the_end_unless_said_and_warnings_do_not_fail() {
+fn upgrades_to_the_newest_release_by_default_and_warnings_do_not_fail() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "1.10", "--format", "json", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -126,7 +126,7 @@ fn the_newest_release_is_the_end_unless_said_and_warnings_do_not_fail() {
 }
 
 #[test]
-fn what_holds_at_the_start_is_counted_and_nothing_may_change() {
+fn counts_findings_that_already_apply_at_the_start() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "1.2", "--to", "1.5", "old.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -140,7 +140,7 @@ fn what_holds_at_the_start_is_counted_and_nothing_may_change() {
 }
 
 #[test]
-fn rules_about_upgrades_are_chosen_and_turned_off_like_any_other_and_are_not_asked_by_check() {
+fn upgrade_rules_obey_the_settings_and_do_not_run_under_check() {
     let config = "rules: {node-limit-enforced: deny}\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("pool.yaml", POOL)]);
     assert_eq!(folder.run(&["upgrade", "--from", "1.10", "pool.yaml"]).status, 1);
@@ -157,7 +157,7 @@ fn rules_about_upgrades_are_chosen_and_turned_off_like_any_other_and_are_not_ask
 }
 
 #[test]
-fn unknown_releases_are_told_with_the_known_ones() {
+fn lists_the_known_releases_for_an_unknown_one() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "0.37", "--to", "1.99", "pool.yaml"]);
     assert_eq!(run.status, 2);
@@ -165,7 +165,7 @@ fn unknown_releases_are_told_with_the_known_ones() {
     error: --from: `0.37` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
     error: --to: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
     ");
-    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from has to be given");
+    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from is required");
     assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
     let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.15'\n"), ("pool.yaml", POOL)]);
     let run = config.run(&["check", "pool.yaml"]);
@@ -180,7 +180,7 @@ fn unknown_releases_are_told_with_the_known_ones() {
 }
 
 #[test]
-fn check_with_a_range_says_who_accepts_what() {
+fn check_with_a_range_shows_which_releases_accept_each_document() {
     let folder = folder();
     let arguments =
         ["check", "--karpenter-version", "1.0..1.14", "--select", "api-server", "pool.yaml", "old.yaml"];
@@ -225,7 +225,7 @@ fn check_with_a_range_says_who_accepts_what() {
 }
 
 #[test]
-fn the_report_goes_where_that_of_a_check_goes() {
+fn obeys_the_output_flags_of_check() {
     let folder = folder();
     let run = folder.run_in(
         "",
