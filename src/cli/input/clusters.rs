@@ -1,4 +1,4 @@
-//! ClusterInputs of each cluster.
+//! Inputs of each cluster.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -8,7 +8,7 @@ use super::roles;
 use super::walk::{Wanted, gather};
 use crate::cli::arguments::Check;
 
-/// ClusterInputs of one cluster.
+/// Inputs of one cluster.
 pub(crate) struct ClusterInputs {
     /// Folder that `--cluster` names; empty for the plain paths.
     pub(crate) cluster: String,
