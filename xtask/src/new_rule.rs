@@ -1,13 +1,15 @@
-//! The skeleton of a rule, and its line in the family's list.
+//! `cargo xtask new-rule`: writes the skeleton of a rule, and its line in the family's list.
 
 use std::fs;
 use std::path::Path;
 
-/// Writes `src/rules/<family>/<name>.rs` and adds it to the family. Gives the path of the new file.
+/// Writes `src/rules/<family>/<name>.rs` and adds it to the family. Returns the path of the new file.
 pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(plain) || !name.starts_with(|char: char| char.is_ascii_lowercase()) {
-        return Err(format!("`{name}` is no name for a rule: it takes small letters, digits and dashes"));
+        return Err(format!(
+            "`{name}` is not a rule name; write it in lower-case letters, digits and dashes"
+        ));
     }
     if family == "upgrade" {
         let example = "src/rules/upgrade/node_limit_enforced.rs";
@@ -17,7 +19,7 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
     let folder = root.join("src/rules").join(family.replace('-', "_"));
     let list = folder.join("mod.rs");
     let families = fs::read_to_string(&list)
-        .map_err(|_| format!("there is no family `{family}`; the families are the folders of src/rules"))?;
+        .map_err(|_| format!("no family `{family}`; the families are the folders of src/rules"))?;
     let file = folder.join(format!("{module}.rs"));
     if file.exists() {
         return Err(format!("{} exists already", file.display()));
@@ -32,7 +34,7 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
     Ok(file.strip_prefix(root).unwrap_or(&file).display().to_string())
 }
 
-/// The list with one more rule, in order.
+/// The list with the rule added, in alphabetical order.
 fn with_rule(list: &str, module: &str) -> Option<String> {
     let (before, rest) = list.split_once("family! {\n").or_else(|| list.split_once("family! {"))?;
     let (rules, after) = rest.split_once('}')?;
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_takes_its_place_in_the_list() {
+    fn adds_a_rule_in_alphabetical_order() {
         let list = "//! Words.\n\nfamily! {\n    b_rule,\n}\n";
         assert_eq!(
             with_rule(list, "a_rule").unwrap(),
@@ -153,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn names_are_checked() {
+    fn rejects_invalid_names_and_unknown_families() {
         let root = Path::new("no such folder");
-        assert!(write(root, "labels", "My_Rule").unwrap_err().contains("small letters"));
+        assert!(write(root, "labels", "My_Rule").unwrap_err().contains("lower-case letters"));
         assert!(write(root, "labels", "my-rule").unwrap_err().contains("no family"));
         assert!(write(root, "upgrade", "my-rule").unwrap_err().contains("node_limit_enforced"));
         assert!(skeleton("api-server", "my-rule").contains("Family::ApiServer"));
