@@ -11,7 +11,7 @@
 
 #![allow(
     rustdoc::invalid_codeblock_attributes,
-    reason = "the examples of rules name the settings they are for"
+    reason = "the YAML blocks of rules contain settings, such as `yaml,karpenter=1.8`"
 )]
 
 #[macro_use(family, rule)]

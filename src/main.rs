@@ -1,4 +1,4 @@
-//! The command line of Karpwarden: the terminal door. See [`cli`].
+//! The command line of Karpwarden. See [`cli`].
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The arguments, and the help made from them.
+//! Command-line arguments; clap renders the help and the man pages from these declarations.
 
 use std::path::PathBuf;
 
@@ -18,20 +18,20 @@ const STYLES: Styles = Styles::styled()
 
 const EXIT_STATUS: &str = "\
 Exit status:
-  0  nothing at or above --fail-on
-  1  findings
-  2  the command line or the config file is wrong
-  3  no input file at all
-  4  some input could not be read or parsed (wins over 1; the rest is checked)";
+  0  no findings at or above --fail-on
+  1  findings at or above --fail-on
+  2  invalid command line or config file
+  3  no input files
+  4  some input could not be read or parsed (takes precedence over 1; the rest is checked)";
 
-/// Checks Karpenter (AWS) manifests, and the Kubernetes objects around them, before a cluster does.
+/// Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them.
 #[derive(Debug, Parser)]
 #[command(name = "karpwarden", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Whether to write in colour; `auto` does on a terminal, and obeys NO_COLOR.
+    /// When to use colour; `auto` uses it on a terminal unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto", help_heading = "Output")]
     pub(crate) color: Color,
 }
@@ -47,32 +47,32 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Check manifests: files, folders or standard input
     Check(Box<Check>),
-    /// Read logs, events and status, and name the cause
+    /// Find the cause of a problem in logs, events and status
     Diagnose(Box<Diagnose>),
-    /// Tell what manifests lose or break on the way to another release
+    /// Show what breaks or changes between two Karpenter releases
     Upgrade(Box<Upgrade>),
     /// Print the documentation of a rule or a symptom
     Explain(Explain),
     /// List the rules and symptoms
     Rules(Rules),
-    /// Write a config file to start from
+    /// Write a commented config file
     Init(Init),
-    /// Print the man page of the program or of a command
+    /// Print the man page of karpwarden or of one command
     Man {
-        /// The command.
+        /// Name of the command.
         command: Option<String>,
     },
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell to complete in.
+        /// Name of the shell.
         shell: Shell,
     },
 }
 
-/// Checks manifests: files, folders or standard input.
+/// Check manifests: files, folders or standard input.
 ///
-/// A folder is walked for .yaml, .yml, .json and .jsonl files; what ignore files name and hidden files are left out. A
-/// file named outright is read all the same, unless --force-exclude is given.
+/// In a folder, `check` reads the .yaml, .yml, .json and .jsonl files, except hidden files and files that ignore files or
+/// --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Check {
@@ -95,11 +95,12 @@ pub(crate) struct Check {
     pub(crate) bounds: Bounds,
 }
 
-/// Reads the controller's logs, events, the status of objects and manifests, and tells what is wrong and what to do.
+/// Find the cause of a problem in controller logs, events, object status and manifests.
 ///
-/// All of it in any order and mixed in one file: lines as the controller writes them, with or without what kubectl, stern or a
-/// container runtime writes before them; `kubectl get -o yaml` and `-o json`; the tables of `kubectl get events` and `kubectl
-/// describe`. Of a folder every text file is read, whatever ignore files name. Logs are streamed, however large.
+/// The inputs may come in any order and may be mixed in one file: log lines of the controller, with or without the prefixes
+/// of kubectl, stern or a container runtime; the output of `kubectl get -o yaml` and `-o json`; the tables of `kubectl get
+/// events` and `kubectl describe`. In a folder, `diagnose` reads every text file that is not hidden and does not apply ignore
+/// files. Logs are streamed, so they may be larger than the memory.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Diagnose {
@@ -109,39 +110,39 @@ pub(crate) struct Diagnose {
     #[command(flatten)]
     pub(crate) target: TargetFlags,
 
-    /// The config file [default: the nearest karpwarden.yaml in this folder or above it].
+    /// Config file [default: the nearest karpwarden.yaml in this folder or a parent folder].
     #[arg(long, value_name = "FILE", help_heading = "What to look for")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Only these symptoms, rules or families; `symptoms` is the family of all that logs, events and status tell.
+    /// Report only these symptoms, rules or families; all symptoms are in the family `symptoms`.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "What to look for")]
     pub(crate) select: Vec<String>,
 
-    /// All but these symptoms, rules or families.
+    /// Report all but these symptoms, rules or families.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "What to look for")]
     pub(crate) ignore: Vec<String>,
 
-    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    /// Skip files and folders that match this pattern, written as in .gitignore; may be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = "What to look for")]
     pub(crate) exclude: Vec<String>,
 
-    /// How to print what is found.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
     pub(crate) format: LogFormat,
 
-    /// Print to this file rather than to standard output.
+    /// Write the report to this file instead of standard output.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The name under which standard input is reported.
+    /// File name of standard input in the report.
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub(crate) stdin_filename: Option<String>,
 
-    /// The least severity that makes the exit status 1.
+    /// Lowest severity that sets the exit status to 1.
     #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
     pub(crate) fail_on: FailOn,
 
-    /// Print the diagnoses and findings alone.
+    /// Print only diagnoses and findings.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 
@@ -149,22 +150,22 @@ pub(crate) struct Diagnose {
     pub(crate) bounds: Bounds,
 }
 
-/// Tells what manifests lose or break on the way from one Karpenter release to another, and at which release.
+/// Show what breaks or changes between two Karpenter releases, and at which release.
 ///
-/// Shown are the findings of `check` that begin on the way, and what changes meaning there while every release accepts it.
-/// What is wrong at the start already is counted, not shown.
+/// `upgrade` reports the findings of `check` that begin on the upgrade path, and the fields that change their meaning there
+/// although every release accepts them. It only counts the findings that already apply to the first release.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Upgrade {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
-    /// The Karpenter release that runs, such as 1.8 or 1.8.3.
-    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    /// Karpenter release that runs now, such as 1.8 or 1.8.3.
+    #[arg(long, value_name = "RELEASE", help_heading = "Upgrade path")]
     pub(crate) from: String,
 
-    /// The release that is to run; it may be an older one [default: the newest known].
-    #[arg(long, value_name = "RELEASE", help_heading = "Which way")]
+    /// Karpenter release to change to, newer or older [default: the newest known release].
+    #[arg(long, value_name = "RELEASE", help_heading = "Upgrade path")]
     pub(crate) to: Option<String>,
 
     #[command(flatten)]
@@ -180,35 +181,35 @@ pub(crate) struct Upgrade {
     pub(crate) bounds: Bounds,
 }
 
-/// What is read.
+/// Input of `check`, `diagnose` and `upgrade`.
 #[derive(Args, Debug)]
 pub(crate) struct InputFlags {
-    /// Files and folders; `-` is standard input.
+    /// Files and folders; `-` reads standard input.
     #[arg(value_name = "PATH|-")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// A folder with what belongs to one cluster; give it several times for several clusters.
+    /// Folder with the input of one cluster; may be repeated for several clusters.
     #[arg(long, value_name = "DIR")]
     pub(crate) cluster: Vec<PathBuf>,
 
-    /// A file with values of Karpenter's Helm chart, whatever its name and its keys; may be given several times.
+    /// File with values of Karpenter's Helm chart; may be repeated.
     #[arg(long, value_name = "FILE|-")]
     pub(crate) helm_values: Vec<PathBuf>,
 }
 
-/// What is known of the cluster, whatever the release.
+/// Facts about the cluster that do not depend on the Karpenter release.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to check against")]
 pub(crate) struct FactFlags {
-    /// The Kubernetes version, such as 1.33, for what depends on it.
+    /// Kubernetes version of the cluster, such as 1.33, for the rules that depend on it.
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: Option<String>,
 
-    /// The name of the cluster.
+    /// Name of the cluster.
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
+    /// The input contains every NodePool and EC2NodeClass of the cluster, so an absent one does not exist.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -216,19 +217,19 @@ pub(crate) struct FactFlags {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to check against")]
 pub(crate) struct TargetFlags {
-    /// The Karpenter release, such as 1.8 or 1.8.3, or a range, such as 1.0..1.14 [default: the newest known].
+    /// Karpenter release, such as 1.8 or 1.8.3, or a range, such as 1.0..1.14 [default: the newest known release].
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
 
-    /// The Kubernetes version, such as 1.33, for what depends on it.
+    /// Kubernetes version of the cluster, such as 1.33, for the rules that depend on it.
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: Option<String>,
 
-    /// The name of the cluster.
+    /// Name of the cluster.
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 
-    /// The input holds every NodePool and node class of the cluster: one that is absent is missing.
+    /// The input contains every NodePool and EC2NodeClass of the cluster, so an absent one does not exist.
     #[arg(long)]
     pub(crate) complete: bool,
 }
@@ -236,31 +237,31 @@ pub(crate) struct TargetFlags {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to look for")]
 pub(crate) struct ChoiceFlags {
-    /// The config file [default: the nearest karpwarden.yaml in this folder or above it].
+    /// Config file [default: the nearest karpwarden.yaml in this folder or a parent folder].
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Only these rules or families; `karpwarden rules` lists them.
+    /// Report only these rules or families; `karpwarden rules` lists them.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
 
-    /// All but these rules or families.
+    /// Report all but these rules or families.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
 
-    /// Leave out of a folder what fits this pattern of an ignore file; may be given several times.
+    /// Skip files and folders that match this pattern, written as in .gitignore; may be repeated.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
-    /// Leave out what is excluded where it is named outright, too: a hook and an editor name every file.
+    /// Apply the exclusions to files named on the command line too; for hooks and editors, which name every file.
     #[arg(long)]
     pub(crate) force_exclude: bool,
 
-    /// Do not report the findings that this file lists.
+    /// Suppress the findings that this baseline file lists.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// List the findings there are now in this file, for --baseline, and report none of them.
+    /// Write the current findings to a baseline file, and suppress them.
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     pub(crate) write_baseline: Option<PathBuf>,
 }
@@ -268,24 +269,24 @@ pub(crate) struct ChoiceFlags {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputFlags {
-    /// How to print what is found.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: Format,
 
-    /// Print to this file rather than to standard output.
+    /// Write the report to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The path under which standard input is reported and which settings for some paths go by, such as that of the file
-    /// an editor shows.
+    /// File name of standard input in the report and for the settings of some paths, such as the file that an editor
+    /// shows.
     #[arg(long, value_name = "PATH")]
     pub(crate) stdin_filename: Option<String>,
 
-    /// The least severity that makes the exit status 1.
+    /// Lowest severity that sets the exit status to 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub(crate) fail_on: FailOn,
 
-    /// Print the findings alone.
+    /// Print only findings.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -293,32 +294,32 @@ pub(crate) struct OutputFlags {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FixFlags {
-    /// Make the safe fixes in the files; of standard input, write the fixed text to standard output.
+    /// Apply the safe fixes to the files; the fixed text of standard input goes to standard output.
     #[arg(long)]
     pub(crate) fix: bool,
 
-    /// Print what --fix would change as a diff, and write nothing.
+    /// Print the changes of --fix as a diff, without writing them.
     #[arg(long)]
     pub(crate) diff: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// With the lines around each finding
+    /// Source lines around each finding
     Human,
     /// One JSON object
     Json,
-    /// SARIF 2.1.0, for code scanning
+    /// SARIF 2.1.0 for code scanning
     Sarif,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// JUnit's XML
+    /// JUnit XML
     Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// With the lines that tell it
+    /// Log lines that support each diagnosis
     Human,
     /// One JSON object
     Json,
@@ -351,34 +352,34 @@ impl FailOn {
     }
 }
 
-/// Bounds of what is read, so that no input costs unbounded work. Beyond the upper ends here, offsets would not fit.
+/// Bounds of the input, so that no input causes unbounded work. The largest values keep every offset within 32 bits.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Bounds")]
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 pub(crate) struct Bounds {
-    /// Bytes of one file.
+    /// Bytes per file.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.file_bytes, value_parser = up_to(u32::MAX as u64 - 1))]
     pub(crate) max_file_bytes: usize,
 
-    /// Documents of one file.
+    /// Documents per file.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::DEFAULT.documents, value_parser = up_to(u32::MAX as u64))]
     pub(crate) max_documents: usize,
 
-    /// Levels of nesting in one document.
+    /// Levels of nesting per document.
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::DEFAULT.depth, value_parser = up_to(1000))]
     pub(crate) max_depth: usize,
 
-    /// Values in one document, after aliases are expanded.
+    /// Values per document, after aliases are expanded.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::DEFAULT.nodes, value_parser = up_to(100_000_000))]
     pub(crate) max_nodes: usize,
 
-    /// Findings to show.
+    /// Findings in the report.
     #[arg(long, value_name = "COUNT", default_value_t = MAX_FINDINGS, value_parser = up_to(u32::MAX as u64))]
     pub(crate) max_findings: usize,
 }
 
-fn up_to(most: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=most)
+fn up_to(maximum: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=maximum)
 }
 
 impl Bounds {
@@ -394,24 +395,24 @@ impl Bounds {
 
 #[derive(Args, Debug)]
 pub(crate) struct Init {
-    /// The Karpenter release that runs in the cluster, such as 1.8.
+    /// Karpenter release of the cluster, such as 1.8.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
 
-    /// The name of the cluster.
+    /// Name of the cluster.
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_name: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The name of the rule or symptom.
+    /// Name of the rule or symptom.
     pub(crate) rule: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Rules {
-    /// How to print them.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: ListFormat,
 }
@@ -421,7 +422,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_declaration_is_sound() {
+    fn clap_accepts_the_declarations() {
         super::Arguments::command().debug_assert();
     }
 }

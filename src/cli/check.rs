@@ -1,91 +1,81 @@
-//! `karpwarden check`: reads, checks, fixes where asked, reports.
+//! `karpwarden check`: reads manifests, checks them, applies fixes on request, and reports.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::io;
 
-use lint::check::{Cluster, check_within, fails};
-use lint::report::Report;
-use report::{github, human, junit, sarif};
-use karpwarden::rules::documentation;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::rules::documentation;
+use lint::check::{Cluster, check_within};
+use lint::report::Report;
 use lint::settings::Target;
 use rayon::prelude::*;
+use report::{github, human, junit, sarif};
 
 use super::arguments::{Check, Color, Format, InputFlags};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
-use super::fix::{self, Origin};
-use super::input::{self, Input, Loaded, Taken};
-use super::patterns::Patterns;
+use super::fix::{self, Fixed, Origin};
+use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
+use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
-use super::{Status, terminal};
+use super::status::Status;
+use super::terminal;
 
-/// The stack of the threads that read: as deep as the deepest bound on nesting asks for.
+/// Stack of the threads that parse. The largest value of `--max-depth` needs this much.
 pub(super) const STACK: usize = 64 << 20;
 
 pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
     run_against(check, None, color)
 }
 
-/// The same against releases that win over those of the flags and the config file.
+/// Runs a check. `target` takes precedence over the releases of the flags and of the config file.
 pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -> io::Result<Status> {
-    let Some(mut config) = config::read(check, color) else { return Ok(Status::Usage) };
-    if let Some(target) = target {
-        config.settings.karpenter = target;
-        config.settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
-    }
-    if let Some(conflict) = conflict(check) {
-        terminal::error(color, conflict);
-        return Ok(Status::Usage);
-    }
-    let Some(excluded) =
-        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)
-    else {
-        return Ok(Status::Usage);
-    };
-    let baseline = match check.choice.baseline.as_deref().map(Baseline::read) {
-        None => None,
-        Some(Ok(baseline)) => Some(baseline),
-        Some(Err(message)) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
-    let mut groups = groups(check, config.path.as_deref(), &excluded, Taken::Manifests);
+    let Some((config, excluded, baseline)) = prepared(check, target, color) else { return Ok(Status::Usage) };
+    let mut clusters = input::by_cluster(check, config.path.as_deref(), &excluded, Wanted::Manifests);
     if check.choice.force_exclude {
-        let named = count(&groups);
-        let is_left_out = |input: &Input| input.place().is_some_and(|path| excluded.fit(path, false));
-        for (_, inputs) in &mut groups {
-            inputs.retain(|input| !is_left_out(input));
+        let named = input::count(&clusters);
+        let is_excluded =
+            |input: &Input| input.assumed_path().is_some_and(|path| excluded.matches(path, false));
+        for cluster in &mut clusters {
+            cluster.inputs.retain(|input| !is_excluded(input));
         }
-        if named > 0 && count(&groups) == 0 {
+        if named > 0 && input::count(&clusters) == 0 {
             if !check.output.quiet {
-                terminal::note(color, "nothing to check: all of it is excluded");
+                terminal::note(color, "nothing to check: every file is excluded");
             }
             return Ok(Status::Clean);
         }
     }
-    let config = config.for_files(&groups.iter().flat_map(|(_, inputs)| inputs), color);
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
-    if groups.iter().all(|(_, inputs)| inputs.is_empty()) {
+    if input::count(&clusters) == 0 {
         terminal::error(color, no_input(check));
         return Ok(Status::NoInput);
     }
-    // Most of what is allocated lives until the process ends, so a failure here is one of the system.
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
-    pool.install(|| with_inputs(check, color, &config, &groups, baseline.as_ref()))
+    let run = Run { check, color, config: &config, baseline: baseline.as_ref() };
+    pool.install(|| run.check_inputs(&clusters))
 }
 
-/// How many inputs there are.
-fn count(groups: &[(String, Vec<Input>)]) -> usize {
-    groups.iter().map(|(_, inputs)| inputs.len()).sum()
-}
-
-fn conflict(check: &Check) -> Option<&'static str> {
-    if check.fixing.diff && check.output.format != Format::Human {
-        return Some("--diff prints a diff, and no --format");
+/// Reads the settings, the excluded paths and the baseline. Prints every error.
+fn prepared(
+    check: &Check,
+    target: Option<Target>,
+    color: Color,
+) -> Option<(Config, Patterns, Option<Baseline>)> {
+    let mut config = config::read(check, color)?;
+    if let Some(target) = target {
+        config.settings.karpenter = target;
+        config.settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
     }
-    None
+    if check.fixing.diff && check.output.format != Format::Human {
+        terminal::error(color, "`--diff` prints a diff and cannot be combined with `--format`");
+        return None;
+    }
+    let excluded =
+        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)?;
+    let baseline = check.choice.baseline.as_deref().map(Baseline::read).transpose();
+    let baseline = baseline.map_err(|message| terminal::error(color, &message)).ok()?;
+    Some((config, excluded, baseline))
 }
 
 fn no_input(check: &Check) -> &'static str {
@@ -93,173 +83,152 @@ fn no_input(check: &Check) -> &'static str {
     if input.paths.is_empty() && input.cluster.is_empty() && input.helm_values.is_empty() {
         "nothing to check: name files or folders, or `-` for standard input"
     } else {
-        "nothing to check: no .yaml, .yml, .json or .jsonl file there"
+        "nothing to check: found no .yaml, .yml, .json or .jsonl files"
     }
 }
 
-/// The inputs of each cluster: the plain paths are one without a name, every `--cluster` is one under its folder's.
-pub(super) fn groups(
-    check: &Check,
-    config: Option<&Path>,
-    excluded: &Patterns,
-    taken: Taken,
-) -> Vec<(String, Vec<Input>)> {
-    let mut groups = Vec::new();
-    let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
-    let choice = &check.choice;
-    let own: Vec<&Path> = [config, choice.baseline.as_deref(), choice.write_baseline.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect();
-    if !check.input.paths.is_empty() {
-        groups.push((String::new(), input::gather(&check.input.paths, &own, excluded, stdin, taken)));
-    }
-    for folder in &check.input.cluster {
-        let name = folder.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-        let name = name.trim_end_matches('/').to_owned();
-        if !groups.iter().any(|(known, _)| *known == name) {
-            groups.push((name, input::gather(std::slice::from_ref(folder), &own, excluded, stdin, taken)));
-        }
-    }
-    input::mark_patches(&mut groups, &check.bounds.limits());
-    input::mark_values(&mut groups, &check.input.helm_values, stdin);
-    groups
-}
-
-fn with_inputs(
-    check: &Check,
+/// Flags and settings of a run.
+struct Run<'r> {
+    check: &'r Check,
     color: Color,
-    config: &Config,
-    groups: &[(String, Vec<Input>)],
-    baseline: Option<&Baseline>,
-) -> io::Result<Status> {
-    let limits = check.bounds.limits();
-    let progress = Progress::new(count(groups), Unit::Files, check.output.quiet);
-    let mut origins = Vec::new();
-    let mut clusters = Vec::new();
-    for (name, inputs) in groups {
-        let read = |input: &Input| {
-            let loaded = input.read(&limits);
-            progress.step(1);
-            loaded
-        };
-        let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
-        let mut files = Vec::new();
-        for Loaded { file, path, is_stdin, has_mark } in loaded {
-            files.push(file);
-            origins.push(Origin { path, is_stdin, has_mark });
+    config: &'r Config,
+    baseline: Option<&'r Baseline>,
+}
+
+impl Run<'_> {
+    fn check_inputs(&self, inputs: &[ClusterInputs]) -> io::Result<Status> {
+        let progress = Progress::new(input::count(inputs), Unit::Files, self.check.output.quiet);
+        let (clusters, origins) = self.load(inputs, &progress);
+        if self.check.fixing.diff {
+            return self.show_diff(clusters, &origins, progress);
         }
-        clusters.push(Cluster { name: name.clone(), files });
+        self.report(clusters, &origins, progress)
     }
-    let settings = &config.settings;
-    let report = |clusters: &[Cluster]| {
-        let mut report = check_within(&REGISTRY, clusters, settings, check.bounds.max_findings);
-        let gone = baseline.map_or(0, |baseline| baseline.apply(&mut report));
-        (report, gone)
-    };
-    let output = &check.output;
-    if check.fixing.diff {
-        let (before, _) = report(&clusters);
-        drop(progress);
-        print(&before, &clusters, check, color, To::Stderr)?;
-        let fixed = fix::make(&mut clusters, &origins, settings, &limits);
-        fixed.tell(color);
-        fixed.diff(color)?;
-        return Ok(status(&before, check));
-    }
-    let fixed = check.fixing.fix.then(|| fix::make(&mut clusters, &origins, settings, &limits));
-    let (mut after, gone) = report(&clusters);
-    drop(progress);
-    if let Some(path) = &check.choice.write_baseline {
-        let count = baseline::write(path, &mut after)?;
-        if !output.quiet {
-            let entries = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
-            terminal::note(color, &format!("listed {entries} in `{}`", path.display()));
-        }
-    }
-    if gone > 0 && !output.quiet {
-        terminal::note(color, &format!("{gone} listed in the baseline are no longer there; write it anew"));
-    }
-    let to = if check.fixing.fix && reads_stdin(&check.input) { To::Stderr } else { To::Stdout };
-    if let Some(fixed) = &fixed {
-        let files = fixed.write()?;
-        fixed.tell(color);
-        if !output.quiet && fixed.mended.applied > 0 {
-            let count = |number: usize, one: &str, many: &str| {
-                format!("{number} {}", if number == 1 { one } else { many })
+
+    /// Reads and parses the inputs.
+    fn load(&self, inputs: &[ClusterInputs], progress: &Progress) -> (Vec<Cluster>, Vec<Origin>) {
+        let limits = self.check.bounds.limits();
+        let mut origins = Vec::new();
+        let mut clusters = Vec::new();
+        for ClusterInputs { cluster, inputs } in inputs {
+            let read = |input: &Input| {
+                let loaded = input.read(&limits);
+                progress.step(1);
+                loaded
             };
-            let findings = count(fixed.mended.applied, "finding", "findings");
-            terminal::note(color, &format!("fixed {findings} in {}", count(files, "file", "files")));
+            let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
+            let mut files = Vec::new();
+            for Loaded { file, path, is_stdin, has_byte_order_mark } in loaded {
+                files.push(file);
+                origins.push(Origin { path, is_stdin, has_byte_order_mark });
+            }
+            clusters.push(Cluster { name: cluster.clone(), files });
+        }
+        (clusters, origins)
+    }
+
+    /// Checks the clusters. Also returns the number of baseline entries that match no finding.
+    fn checked(&self, clusters: &[Cluster]) -> (Report, usize) {
+        let mut report =
+            check_within(&REGISTRY, clusters, &self.config.settings, self.check.bounds.max_findings);
+        let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report));
+        (report, unmatched)
+    }
+
+    fn fixed(&self, clusters: &mut [Cluster], origins: &[Origin]) -> Fixed {
+        fix::apply(clusters, origins, &self.config.settings, &self.check.bounds.limits())
+    }
+
+    /// Prints the report to standard error and the changes of `--fix` to standard output.
+    fn show_diff(
+        &self,
+        mut clusters: Vec<Cluster>,
+        origins: &[Origin],
+        progress: Progress,
+    ) -> io::Result<Status> {
+        let (before, _) = self.checked(&clusters);
+        drop(progress);
+        output::unless_closed(self.print(&before, &clusters, Stream::Stderr))?;
+        let fixed = self.fixed(&mut clusters, origins);
+        fixed.note_skipped(self.color);
+        output::unless_closed(fixed.print_diff(self.color))?;
+        Ok(output::status(&before, &self.check.output))
+    }
+
+    /// Applies the fixes if `--fix` is given, writes the baseline if `--write-baseline` is given, and prints the report.
+    fn report(
+        &self,
+        mut clusters: Vec<Cluster>,
+        origins: &[Origin],
+        progress: Progress,
+    ) -> io::Result<Status> {
+        let fixed = self.check.fixing.fix.then(|| self.fixed(&mut clusters, origins));
+        let (mut after, unmatched) = self.checked(&clusters);
+        drop(progress);
+        if let Some(path) = &self.check.choice.write_baseline {
+            let count = baseline::write(path, &mut after)?;
+            self.note(&format!("wrote {} to `{}`", counted(count, "finding"), path.display()));
+        }
+        match unmatched {
+            0 => {}
+            1 => self.note("1 baseline entry no longer matches; regenerate it with `--write-baseline`"),
+            more => self.note(&format!(
+                "{more} baseline entries no longer match; regenerate it with `--write-baseline`"
+            )),
+        }
+        let is_stdin_fixed = self.check.fixing.fix && reads_stdin(&self.check.input);
+        let stream = if is_stdin_fixed { Stream::Stderr } else { Stream::Stdout };
+        if let Some(fixed) = &fixed {
+            let files = fixed.write()?;
+            fixed.note_skipped(self.color);
+            if fixed.applied() > 0 {
+                let findings = counted(fixed.applied(), "finding");
+                self.note(&format!("fixed {findings} in {}", counted(files, "file")));
+            }
+        }
+        output::unless_closed(self.print(&after, &clusters, stream))?;
+        Ok(output::status(&after, &self.check.output))
+    }
+
+    fn print(&self, report: &Report, clusters: &[Cluster], stream: Stream) -> io::Result<()> {
+        let flags = &self.check.output;
+        let (mut out, styled) = output::open(flags, stream, self.color)?;
+        match flags.format {
+            Format::Json => writeln!(out, "{}", report.to_json())?,
+            Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
+            Format::Github => out.write_all(github::github(report).as_bytes())?,
+            Format::Junit => {
+                let files = clusters.iter().flat_map(|cluster| &cluster.files);
+                out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
+            }
+            Format::Human => {
+                let options = human::Options { color: styled, quiet: flags.quiet, width: None };
+                human::write(&mut out, report, clusters, options)?;
+            }
+        }
+        out.flush()?;
+        // GitHub shows annotations outside the log of the job, and a file is not in the log either. Without a summary the
+        // log would be empty.
+        if flags.output.is_some() || flags.format == Format::Github {
+            self.note(&human::summary(report));
+        }
+        output::note_truncation(report, self.check.bounds.max_findings, self.color);
+        Ok(())
+    }
+
+    /// Prints a note to standard error, unless `--quiet` is given.
+    fn note(&self, message: &str) {
+        if !self.check.output.quiet {
+            terminal::note(self.color, message);
         }
     }
-    match print(&after, &clusters, check, color, to) {
-        // `| head` has seen enough, and still wants to know how it went.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        result => result?,
-    }
-    Ok(status(&after, check))
+}
+
+/// Number with a noun, such as `1 file` or `2 files`.
+fn counted(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 fn reads_stdin(input: &InputFlags) -> bool {
     input.paths.iter().chain(&input.helm_values).any(|path| path.as_os_str() == "-")
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum To {
-    Stdout,
-    Stderr,
-}
-
-fn print(report: &Report, clusters: &[Cluster], check: &Check, color: Color, to: To) -> io::Result<()> {
-    let (mut out, styled): (Box<dyn Write>, bool) = match (&check.output.output, to) {
-        (Some(path), _) => (file(path)?, color == Color::Always),
-        (None, To::Stdout) => (terminal::stdout(color), color.on_stdout()),
-        (None, To::Stderr) => (terminal::stderr(color), color.on_stderr()),
-    };
-    match check.output.format {
-        Format::Json => writeln!(out, "{}", report.to_json())?,
-        Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
-        Format::Github => out.write_all(github::github(report).as_bytes())?,
-        Format::Junit => {
-            let files = clusters.iter().flat_map(|cluster| &cluster.files);
-            out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
-        }
-        Format::Human => {
-            let options = human::Options { color: styled, quiet: check.output.quiet, width: None };
-            human::write(&mut out, report, clusters, options)?;
-        }
-    }
-    out.flush()?;
-    // An annotation is shown elsewhere, a file is not shown: the log of a job would be empty.
-    let is_elsewhere = check.output.output.is_some() || check.output.format == Format::Github;
-    if is_elsewhere && !check.output.quiet {
-        terminal::note(color, &human::summary(report));
-    }
-    if report.truncated {
-        let bound = check.bounds.max_findings;
-        terminal::note(
-            color,
-            &format!(
-                "more than {bound} findings, the rest is counted and not shown; raise the bound with --max-findings"
-            ),
-        );
-    }
-    Ok(())
-}
-
-/// The file of `--output`.
-pub(super) fn file(path: &Path) -> io::Result<Box<dyn Write>> {
-    let file = std::fs::File::create(path)
-        .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
-    Ok(Box::new(io::BufWriter::new(file)))
-}
-
-fn status(report: &Report, check: &Check) -> Status {
-    if !report.unreadable.is_empty() {
-        return Status::Unreadable;
-    }
-    match check.output.fail_on.severity() {
-        Some(level) if fails(report, level) => Status::Findings,
-        _ => Status::Clean,
-    }
 }

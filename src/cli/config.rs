@@ -1,25 +1,24 @@
-//! The settings of a run: the config file, and the flags, which win over it.
+//! Settings of a run, from the config file and from the flags, which take precedence.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use report::human;
-use lint::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
 
 use super::arguments::{Check, Color};
-use super::input::Input;
-use super::patterns::Patterns;
-use super::{input, terminal};
+use super::input::{Input, Patterns, read_error};
+use super::terminal;
 
-/// The name under which a config file is looked for.
+/// Name of the config file.
 pub(super) const FILE: &str = "karpwarden.yaml";
 
-/// The settings, and the config file they come from.
+/// Settings, and the config file that they come from.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
@@ -27,8 +26,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// The same for these files: each override knows which of them it is about. A pattern that cannot be read is said on
-    /// standard error.
+    /// Resolves the path patterns of each override to input files. Prints an error for each invalid pattern.
     pub(crate) fn for_files<'i>(
         mut self,
         inputs: &(impl Iterator<Item = &'i Input> + Clone),
@@ -36,38 +34,39 @@ impl Config {
     ) -> Option<Self> {
         for one in &mut self.settings.overrides {
             let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
-            let fits = |input: &&Input| input.place().is_some_and(|path| patterns.fit(path, false));
-            one.files = inputs.clone().filter(fits).map(|input| input.name.clone()).collect();
+            let matches =
+                |input: &&Input| input.assumed_path().is_some_and(|path| patterns.matches(path, false));
+            one.files = inputs.clone().filter(matches).map(|input| input.name.clone()).collect();
             one.files.sort_unstable();
         }
         Some(self)
     }
 }
 
-/// Reads the settings of a run. What is wrong is said on standard error, all of it.
+/// Reads the settings of a run. Prints every error.
 pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
     let path = check.choice.config.clone().or_else(nearest);
-    let mut sound = true;
+    let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),
         Some(path) => from_file(path, color).unwrap_or_else(|| {
-            sound = false;
+            is_valid = false;
             Settings::default()
         }),
     };
     for problem in apply(check, &mut settings) {
         terminal::error(color, &human::printable(&problem));
-        sound = false;
+        is_valid = false;
     }
     settings.today = today();
-    sound.then_some(Config { settings, path })
+    is_valid.then_some(Config { settings, path })
 }
 
-/// The config file of this folder, or of the nearest one above it that has one.
+/// Finds the config file in the working directory or in the nearest parent folder.
 fn nearest() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let found = here.ancestors().enumerate().find(|(_, folder)| folder.join(FILE).is_file());
-    // Named relative to where we are, as a person would.
+    // A relative path is easier to read in messages.
     found.map(|(above, _)| std::iter::repeat_n("..", above).collect::<PathBuf>().join(FILE))
 }
 
@@ -76,20 +75,20 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let reason = input::unread(&error);
+            let reason = read_error(&error);
             terminal::error(color, &format!("cannot read the config file `{name}`: {reason}"));
             return None;
         }
     };
     let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
-    let say = |span: Span, message: &str| show(&file.source, span, message, color);
+    let show = |span: Span, message: &str| show_error(&file.source, span, message, color);
     match file.documents.as_slice() {
         [] => Some(Settings::default()),
         [Document::Read(tree)] => match Settings::read(tree.root(), &REGISTRY) {
             Ok(settings) => Some(settings),
             Err(problems) => {
                 for problem in problems {
-                    say(problem.span, &problem.to_string());
+                    show(problem.span, &problem.to_string());
                 }
                 None
             }
@@ -99,34 +98,53 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
             None
         }
         [Document::Unreadable { at, message }] => {
-            say(Span::new(*at, at + 1), message);
+            show(Span::new(*at, at + 1), message);
             None
         }
         [Document::Template(span)] => {
-            say(*span, "the config file is a template; render it first");
+            show(*span, "the config file is a template; render it first");
             None
         }
         [_, second, ..] => {
-            say(
+            show(
                 Span::new(second.start(), second.start() + 1),
-                "the config file holds one document; this is a second",
+                "the config file may contain only one document",
             );
             None
         }
     }
 }
 
-fn show(source: &Source, span: Span, message: &str, color: Color) {
+fn show_error(source: &Source, span: Span, message: &str, color: Color) {
     use std::io::Write as _;
     let mut stream = terminal::stderr(color);
     let text = human::problem(source, span, message, color.on_stderr());
-    // Where standard error is closed there is nobody to tell.
+    // A closed standard error is not an error.
     let _ = writeln!(stream, "{text}\n");
 }
 
-/// Lets the flags win over the settings, and tells everything that is wrong with them.
+/// Applies the flags, which take precedence over the config file. Returns an error message for each invalid flag.
 fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
     let mut problems = Vec::new();
+    apply_target(check, settings, &mut problems);
+    let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
+        let parsed = names.iter().filter_map(|name| match Selector::parse(name.trim(), &REGISTRY) {
+            Ok(selector) => Some(selector),
+            Err(message) => {
+                problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
+                None
+            }
+        });
+        parsed.collect()
+    };
+    settings.select = selectors("--select", &check.choice.select);
+    settings.ignore = selectors("--ignore", &check.choice.ignore);
+    let selected = settings.select.clone();
+    settings.levels.retain(|(selector, level)| *level != Level::Off || !overrules(&selected, *selector));
+    problems
+}
+
+fn apply_target(check: &Check, settings: &mut Settings, problems: &mut Vec<String>) {
     let flags = &check.target;
     if let Some(text) = &flags.karpenter_version {
         match Target::parse(text) {
@@ -141,7 +159,7 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
         settings.kubernetes_minor = kubernetes_minor(text);
         if settings.kubernetes_minor.is_none() {
             problems.push(format!(
-                "--kubernetes-version: `{text}` is no Kubernetes version; write one such as 1.33"
+                "--kubernetes-version: `{text}` is not a Kubernetes version; write a version such as 1.33"
             ));
         }
     }
@@ -157,24 +175,9 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
         one.kubernetes_minor = one.kubernetes_minor.filter(|_| flags.kubernetes_version.is_none());
         one.cluster_name = one.cluster_name.take().filter(|_| flags.cluster_name.is_none());
     }
-    let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
-        let read = names.iter().filter_map(|name| match Selector::parse(name.trim(), &REGISTRY) {
-            Ok(selector) => Some(selector),
-            Err(message) => {
-                problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
-                None
-            }
-        });
-        read.collect()
-    };
-    settings.select = selectors("--select", &check.choice.select);
-    settings.ignore = selectors("--ignore", &check.choice.ignore);
-    let selected = settings.select.clone();
-    settings.levels.retain(|(selector, level)| *level != Level::Off || !overrules(&selected, *selector));
-    problems
 }
 
-/// Whether what is selected by a flag is what the config file turns off, or a part of it.
+/// Whether `--select` names a rule or family that the config file turns off, or a rule of a family that it turns off.
 fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
         (Selector::One(_, own), Selector::Family(family)) => *own == family,
@@ -182,7 +185,7 @@ fn overrules(selected: &[Selector], off: Selector) -> bool {
     })
 }
 
-/// Today in UTC: the engine reads no clock.
+/// Today's date in UTC. The engine reads no clock, so the settings carry the date.
 fn today() -> Option<Date> {
     let days = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs() / 86_400;
     i64::try_from(days).ok().map(Date::since_epoch)
@@ -193,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_selected_rule_wins_over_a_family_that_is_off() {
+    fn selected_rule_overrules_a_family_that_is_off() {
         let rule = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
         let family = Selector::parse("nodeclass", &REGISTRY).unwrap();
         assert!(overrules(&[rule], family));

@@ -1,16 +1,17 @@
-//! `karpwarden explain NAME`: the page of a rule or a symptom in the terminal.
+//! `karpwarden explain NAME`: prints the page of a rule or a symptom.
 
 use std::io::{self, Write as _};
 
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use karpwarden::reference::symptoms::page_of_symptom;
 use lint::report::url;
 use report::human;
-use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use values::spelling::did_you_mean;
 
 use super::arguments::{Color, Explain};
-use super::{Status, markdown, terminal};
+use super::status::Status;
+use super::{markdown, terminal};
 
 pub(crate) fn run(explain: &Explain, color: Color) -> io::Result<Status> {
     let page = REGISTRY.find(&explain.rule).map(page);

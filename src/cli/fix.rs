@@ -1,4 +1,4 @@
-//! `--fix` and `--diff`: the safe fixes, written back or shown.
+//! `--fix` and `--diff`: applies the safe fixes, and writes or shows the result.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -6,41 +6,41 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use lint::check::Cluster;
+use lint::mend::{Mended, mend};
+use lint::settings::Settings;
 use manifest::limits::Limits;
 use manifest::source::Source;
-use lint::mend::{Mended, mend};
 use report::human;
-use lint::settings::Settings;
 use similar::TextDiff;
 
 use super::arguments::Color;
 use super::terminal;
 
-/// Where a file came from, in the order of the clusters and their files.
+/// Origin of a file's text, in the order of the clusters and their files.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) path: Option<PathBuf>,
     pub(crate) is_stdin: bool,
-    pub(crate) has_mark: bool,
+    pub(crate) has_byte_order_mark: bool,
 }
 
-/// What the fixes make of the files.
+/// Result of applying the fixes.
 pub(crate) struct Fixed {
-    pub(crate) mended: Mended,
-    /// The files that change: their old and new text, and where they came from.
+    result: Mended,
     changes: Vec<Change>,
-    /// The fixed text of standard input, where it was read.
+    /// Fixed text of standard input, and whether it starts with a byte order mark.
     stdin: Option<(Arc<Source>, bool)>,
 }
 
+/// Changed file.
 struct Change {
     old: Arc<Source>,
     new: Arc<Source>,
     origin: Origin,
 }
 
-/// Makes the fixes in the clusters; nothing is written yet.
-pub(crate) fn make(
+/// Applies the fixes to the clusters, without writing files.
+pub(crate) fn apply(
     clusters: &mut [Cluster],
     origins: &[Origin],
     settings: &Settings,
@@ -50,12 +50,12 @@ pub(crate) fn make(
         clusters.iter().flat_map(|cluster| &cluster.files).map(|file| Arc::clone(&file.source)).collect()
     };
     let before = sources(clusters);
-    let mended = mend(&REGISTRY, clusters, settings, limits);
+    let result = mend(&REGISTRY, clusters, settings, limits);
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
-    let mut fixed = Fixed { mended, changes: Vec::new(), stdin: None };
+    let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {
         if origin.is_stdin {
-            fixed.stdin = Some((Arc::clone(&new), origin.has_mark));
+            fixed.stdin = Some((Arc::clone(&new), origin.has_byte_order_mark));
         }
         if old.text() != new.text() {
             fixed.changes.push(Change { old, new, origin: origin.clone() });
@@ -65,24 +65,29 @@ pub(crate) fn make(
 }
 
 impl Fixed {
-    /// Writes the changed files back, and what was standard input to standard output. Gives how many files changed.
+    /// Number of findings that are fixed.
+    pub(crate) fn applied(&self) -> usize {
+        self.result.applied
+    }
+
+    /// Writes the changed files, and the text of standard input to standard output. Returns the number of changed files.
     pub(crate) fn write(&self) -> io::Result<usize> {
         for Change { new, origin, .. } in &self.changes {
             if let Some(path) = &origin.path {
-                std::fs::write(path, bytes(new, origin.has_mark))
+                std::fs::write(path, bytes(new, origin.has_byte_order_mark))
                     .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", new.name())))?;
             }
         }
-        if let Some((source, has_mark)) = &self.stdin {
+        if let Some((source, has_byte_order_mark)) = &self.stdin {
             let mut out = io::stdout();
-            out.write_all(&bytes(source, *has_mark))?;
+            out.write_all(&bytes(source, *has_byte_order_mark))?;
             out.flush()?;
         }
         Ok(self.changes.len())
     }
 
-    /// Prints what would change as a unified diff.
-    pub(crate) fn diff(&self, color: Color) -> io::Result<()> {
+    /// Prints the changes as a unified diff.
+    pub(crate) fn print_diff(&self, color: Color) -> io::Result<()> {
         let mut out = terminal::stdout(color);
         for Change { old, new, .. } in &self.changes {
             let diff = TextDiff::from_lines(old.text(), new.text());
@@ -101,17 +106,17 @@ impl Fixed {
         out.flush()
     }
 
-    /// Says which fixes were not made.
-    pub(crate) fn tell(&self, color: Color) {
-        for refused in &self.mended.refused {
-            let place = format!("{}:{}", human::printable(&refused.file), refused.line);
-            let message = format!("{place}: the fix of `{}` was not made: {}", refused.rule, refused.reason);
+    /// Prints a note for each safe fix that was skipped, with the reason.
+    pub(crate) fn note_skipped(&self, color: Color) {
+        for skipped in &self.result.refused {
+            let location = format!("{}:{}", human::printable(&skipped.file), skipped.line);
+            let message = format!("{location}: {}: fix skipped: {}", skipped.rule, skipped.reason);
             terminal::note(color, &message);
         }
     }
 }
 
-fn bytes(source: &Source, has_mark: bool) -> Vec<u8> {
-    let mark: &[u8] = if has_mark { b"\xef\xbb\xbf" } else { b"" };
+fn bytes(source: &Source, has_byte_order_mark: bool) -> Vec<u8> {
+    let mark: &[u8] = if has_byte_order_mark { b"\xef\xbb\xbf" } else { b"" };
     [mark, source.text().as_bytes()].concat()
 }

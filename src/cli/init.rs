@@ -1,4 +1,4 @@
-//! `karpwarden init`: a config file to start from, with what may be said in it.
+//! `karpwarden init`: writes a config file that contains every key, with comments.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -10,7 +10,8 @@ use lint::settings::keys::{self, Key, Scope};
 
 use super::arguments::{Color, Init};
 use super::config::FILE;
-use super::{Status, terminal};
+use super::status::Status;
+use super::terminal;
 
 pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
     if let Some(Err(message)) = init.karpenter_version.as_deref().map(Target::parse) {
@@ -20,30 +21,30 @@ pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
     let file = OpenOptions::new().write(true).create_new(true).open(FILE);
     match file.and_then(|mut file| file.write_all(text(init).as_bytes())) {
         Ok(()) => {
-            terminal::note(color, &format!("wrote {FILE}; `karpwarden check .` heeds it"));
+            terminal::note(color, &format!("wrote {FILE}; `karpwarden check .` reads it"));
             Ok(Status::Clean)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            terminal::error(color, &format!("{FILE} is there already, and stays as it is"));
+            terminal::error(color, &format!("{FILE} already exists; not overwritten"));
             Ok(Status::Usage)
         }
         Err(error) => Err(io::Error::other(format!("cannot write {FILE}: {error}"))),
     }
 }
 
-/// The file: what was told stands there, the other keys as comments.
+/// Text of the config file: the values of the flags as keys, every other key as a comment with an example.
 fn text(init: &Init) -> String {
     let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
     let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
     for key in keys::ALL.iter().filter(|key| key.scope != Scope::Cluster) {
         let _ = write!(text, "\n# {}\n", key.description);
-        let told = match key.name {
+        let given = match key.name {
             "karpenterVersion" => init.karpenter_version.as_deref(),
             "clusterName" => init.cluster_name.as_deref(),
             _ => None,
         };
-        match told {
-            // JSON is YAML, whatever the text.
+        match given {
+            // Every JSON string is a YAML string, with the necessary quotes and escapes.
             Some(value) => {
                 let _ = writeln!(text, "{}: {}", key.name, serde_json::Value::from(value));
             }

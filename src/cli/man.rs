@@ -1,4 +1,4 @@
-//! `karpwarden man`: the man page, from the declaration of the arguments.
+//! `karpwarden man`: prints a man page, generated from the declarations of the arguments.
 
 use std::io::{self, Write as _};
 
@@ -6,7 +6,8 @@ use clap::CommandFactory as _;
 use clap_mangen::Man;
 
 use super::arguments::{Arguments, Color};
-use super::{Status, terminal};
+use super::status::Status;
+use super::terminal;
 
 pub(crate) fn run(command: Option<&str>, color: Color) -> io::Result<Status> {
     let mut program = Arguments::command();

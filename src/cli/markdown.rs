@@ -1,4 +1,4 @@
-//! The Markdown of the rules' documentation for a terminal: headings, paragraphs, lists, tables and blocks of code.
+//! Renders the Markdown of the rules' documentation for a terminal: headings, paragraphs, lists, tables and code blocks.
 
 use anstyle::{AnsiColor, Style};
 
@@ -7,7 +7,7 @@ const HEADING: Style = AnsiColor::Green.on_default().bold();
 const CODE: Style = AnsiColor::Cyan.on_default();
 const BLOCK: Style = AnsiColor::Cyan.on_default();
 
-/// Renders Markdown, wrapped to a width. Without colour the marks stay, as they tell what is a heading and what is code.
+/// Renders Markdown, wrapped to a width. Without colour the markup stays, because it is the only sign of headings and code.
 pub(crate) fn render(markdown: &str, width: usize, color: bool) -> String {
     let mut page = Page { text: String::new(), width, color };
     let mut paragraph = Paragraph::default();
@@ -43,7 +43,7 @@ pub(crate) fn render(markdown: &str, width: usize, color: bool) -> String {
     page.text
 }
 
-/// The columns by which the text of a list item is indented; `None` where a line starts no item.
+/// Indentation of the text of a list item; `None` if the line starts no list item.
 fn item(line: &str) -> Option<usize> {
     let rest = line.trim_start();
     let lead = line.len() - rest.len();
@@ -59,11 +59,11 @@ fn item(line: &str) -> Option<usize> {
     Some(lead + mark)
 }
 
-/// Words to wrap, gathered from lines that belong together.
+/// Words of a paragraph or list item, to wrap.
 #[derive(Default)]
 struct Paragraph {
     words: Vec<String>,
-    /// The columns before every line but the first.
+    /// Columns before every line except the first.
     indent: usize,
 }
 
@@ -77,7 +77,7 @@ impl Paragraph {
         let mut columns = line.len();
         let mut is_fresh = true;
         for word in &words {
-            // In colour, back-ticks are not shown.
+            // Back-ticks are hidden with colour.
             let length = word.chars().filter(|char| !page.color || *char != '`').count();
             if !is_fresh && columns + 1 + length > page.width {
                 lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
@@ -95,7 +95,7 @@ impl Paragraph {
         if !is_fresh {
             lines.push(line);
         }
-        // Code may go on over the end of a line, so the words are coloured when the lines are known.
+        // Code may continue on the next line, so the lines are wrapped before they are coloured.
         if !lines.is_empty() {
             let text = page.inline(&lines.join("\n"));
             page.line(&text);
@@ -119,7 +119,7 @@ impl Page {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Code, strong and emphasised words in a text.
+    /// Applies the styles of code, strong and emphasised text.
     fn inline(&self, text: &str) -> String {
         if !self.color {
             return text.to_owned();
@@ -132,13 +132,13 @@ impl Page {
     }
 }
 
-/// A text with `**strong**` and `*emphasised*` words in their styles.
+/// Applies the styles of `**strong**` and `*emphasised*` text.
 fn emphasis(text: &str) -> String {
     const STRONG: Style = Style::new().bold();
     const EMPHASIS: Style = Style::new().italic();
     let toggled = |text: &str, mark: &str, style: Style| -> String {
         let parts: Vec<&str> = text.split(mark).collect();
-        // A mark without its partner is a character as any other.
+        // An unpaired mark is an ordinary character.
         if parts.len().is_multiple_of(2) {
             return text.to_owned();
         }
@@ -155,7 +155,7 @@ mod tests {
     use super::render;
 
     #[test]
-    fn paragraphs_are_wrapped_and_code_is_not() {
+    fn wraps_paragraphs_but_not_code() {
         let text = "# title\n\nSome words that are\nwrapped `as one`.\n\n- an item that is long enough\n  to go on\n- two\n\n\
                     ```yaml\na: a line that is longer than the width\n```\n";
         insta::assert_snapshot!(render(text, 20, false), @"
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_takes_the_place_of_the_marks() {
+    fn replaces_markup_by_colour() {
         insta::assert_debug_snapshot!(render("## A\n\n`b` *c* **d** e*f\n", 40, true), @r#""\u{1b}[1m\u{1b}[32mA\u{1b}[0m\n\n\u{1b}[36mb\u{1b}[0m *c* \u{1b}[1md\u{1b}[0m e*f\n""#);
     }
 }

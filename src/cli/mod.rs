@@ -1,4 +1,4 @@
-//! The terminal door: arguments and files in, a report and an exit status out. It holds no rule.
+//! The command line: turns arguments and files into a report and an exit status. It contains no rule.
 
 mod arguments;
 mod baseline;
@@ -9,12 +9,12 @@ mod explain;
 mod fix;
 mod init;
 mod input;
-mod json_with_comments;
 mod man;
 mod markdown;
-mod patterns;
+mod output;
 mod progress;
 mod rules;
+mod status;
 mod terminal;
 mod upgrade;
 
@@ -23,48 +23,34 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Color, Command};
+use status::Status;
 
-/// What the exit status tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Nothing at or above the level that fails.
-    Clean,
-    /// Findings at or above it.
-    Findings,
-    /// The command line or the config file is wrong.
-    Usage,
-    /// There is no input file at all.
-    NoInput,
-    /// Some input could not be read or parsed; the rest was checked.
-    Unreadable,
-}
-
-impl Status {
-    fn code(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Usage => 2,
-            Self::NoInput => 3,
-            Self::Unreadable => 4,
-        }
-    }
-}
-
-/// Runs the command line of this process.
+/// Runs the command that the arguments of this process name.
 pub(crate) fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Where the terminal is gone there is nobody to tell.
+            // A closed terminal is not an error.
             let _ = error.print();
             let status = if error.use_stderr() { Status::Usage } else { Status::Clean };
             return ExitCode::from(status.code());
         }
     };
     let color = arguments.color;
-    let result = match arguments.command {
+    match run_command(arguments.command, color) {
+        Ok(status) => ExitCode::from(status.code()),
+        // A reader such as `head` has closed the pipe.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(Status::Clean.code()),
+        Err(error) => {
+            terminal::error(color, &error.to_string());
+            ExitCode::from(Status::Usage.code())
+        }
+    }
+}
+
+fn run_command(command: Command, color: Color) -> io::Result<Status> {
+    match command {
         Command::Check(check) => check::run(&check, color),
         Command::Diagnose(diagnose) => diagnose::run(*diagnose, color),
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
@@ -76,15 +62,6 @@ pub(crate) fn run() -> ExitCode {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "karpwarden", &mut text);
             io::Write::write_all(&mut io::stdout(), &text).map(|()| Status::Clean)
-        }
-    };
-    match result {
-        Ok(status) => ExitCode::from(status.code()),
-        // `| head` has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(Status::Clean.code()),
-        Err(error) => {
-            terminal::error(color, &error.to_string());
-            ExitCode::from(Status::Usage.code())
         }
     }
 }

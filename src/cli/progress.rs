@@ -1,4 +1,4 @@
-//! A line that says how far a run is: on a terminal only, and only once it takes long.
+//! Progress line on standard error, shown only on a terminal and only in a long run.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -7,50 +7,49 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
-/// How long a run is left alone.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time before the line appears.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// How often the line is written anew.
-const STEP: Duration = Duration::from_millis(100);
+/// Time between two updates.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The letters of the bar.
+/// Characters of the bar.
 const BAR: usize = 24;
 
-/// What is counted.
+/// Unit of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Files,
-    /// Bytes; none in all where nobody knows how many there are.
+    /// Bytes; the total is 0 if it is unknown.
     Bytes,
 }
 
-/// Says how much is read, until it is dropped.
+/// Shows the progress until it is dropped.
 pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
     writer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Starts to watch over the reading of so much in all.
-    pub(crate) fn new(all: usize, unit: Unit, quiet: bool) -> Self {
+    pub(crate) fn new(total: usize, unit: Unit, quiet: bool) -> Self {
         let done = Arc::new(AtomicUsize::new(0));
         let shown = !quiet && io::stderr().is_terminal();
         let writer = shown.then(|| {
             let (stop, stopped) = channel();
             let done = Arc::clone(&done);
             let thread = spawn(move || {
-                let mut wait = PATIENCE;
+                let mut wait = DELAY;
                 let mut shown = String::new();
                 while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                    wait = STEP;
-                    let text = line(done.load(Ordering::Relaxed), all, unit);
+                    wait = INTERVAL;
+                    let text = line(done.load(Ordering::Relaxed), total, unit);
                     if text != shown {
-                        write_over(&text);
+                        overwrite(&text);
                         shown = text;
                     }
                 }
                 if !shown.is_empty() {
-                    write_over("");
+                    overwrite("");
                 }
             });
             (stop, thread)
@@ -58,31 +57,31 @@ impl Progress {
         Self { done, writer }
     }
 
-    /// So much more is read.
-    pub(crate) fn step(&self, more: usize) {
-        self.done.fetch_add(more, Ordering::Relaxed);
+    /// Adds to the amount that is done.
+    pub(crate) fn step(&self, amount: usize) {
+        self.done.fetch_add(amount, Ordering::Relaxed);
     }
 }
 
-/// What the line says.
-fn line(done: usize, all: usize, unit: Unit) -> String {
+/// Text of the line.
+fn line(done: usize, total: usize, unit: Unit) -> String {
     let megabytes = |bytes: usize| bytes / 1_000_000;
     match unit {
-        _ if done >= all && all > 0 => "checking".to_owned(),
-        Unit::Files => format!("reading: {done} of {all} files"),
-        Unit::Bytes if all == 0 => format!("reading: {} MB", megabytes(done)),
+        _ if done >= total && total > 0 => "checking".to_owned(),
+        Unit::Files => format!("reading: {done} of {total} files"),
+        Unit::Bytes if total == 0 => format!("reading: {} MB", megabytes(done)),
         Unit::Bytes => {
-            let full = BAR * (done / 1024) / (all / 1024).max(1);
+            let full = BAR * (done / 1024) / (total / 1024).max(1);
             let full = full.min(BAR);
             let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR - full));
-            format!("reading: [{bar}] {} of {} MB", megabytes(done), megabytes(all))
+            format!("reading: [{bar}] {} of {} MB", megabytes(done), megabytes(total))
         }
     }
 }
 
-/// Writes a text in the place of the line that is there.
-fn write_over(text: &str) {
-    // A terminal that is closed needs no progress.
+/// Replaces the line on the terminal.
+fn overwrite(text: &str) {
+    // A closed terminal is not an error.
     let _ = write!(io::stderr(), "\r\x1b[K{text}");
 }
 
@@ -90,7 +89,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.writer.take() {
             drop(stop);
-            // The thread only writes; where it failed, the run did not.
+            // The thread only prints; a panic in it must not fail the run.
             let _ = thread.join();
         }
     }
@@ -101,7 +100,7 @@ mod tests {
     use super::{Unit, line};
 
     #[test]
-    fn the_bar_fills_with_the_bytes() {
+    fn fills_the_bar_in_proportion_to_the_bytes() {
         assert_eq!(line(3, 10, Unit::Files), "reading: 3 of 10 files");
         assert_eq!(line(5_000_000, 0, Unit::Bytes), "reading: 5 MB");
         let half = line(500_000_000, 1_000_000_000, Unit::Bytes);

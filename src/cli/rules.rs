@@ -1,13 +1,14 @@
-//! `karpwarden rules`: the registry as a table.
+//! `karpwarden rules`: lists the rules and symptoms.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use lint::finding::Severity;
 use karpwarden::reference::symptoms::with_symptoms;
+use lint::finding::Severity;
 
 use super::arguments::{Color, ListFormat, Rules};
-use super::{Status, terminal};
+use super::status::Status;
+use super::terminal;
 
 pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
     let mut out = terminal::stdout(color);

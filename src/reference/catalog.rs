@@ -1,40 +1,38 @@
-//! The registry as doors print it: `rules --format json`, the index of the reference, the playground's list.
-
-use serde::Serialize;
+//! Catalog of rules for `rules --format json`, the index of the reference and the playground.
 
 use lint::finding::{CaughtBy, Family, Severity};
 use lint::report::url;
 use lint::rule::Rule;
+use serde::Serialize;
 
 use crate::rules::REGISTRY;
 
-
-/// What is said of a rule in a list of rules.
+/// Rule or symptom in the catalog.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The rule's name.
+    /// Name of the rule.
     pub name: &'static str,
-    /// Its family.
+    /// Family of the rule.
     pub family: Family,
-    /// The severity of its findings, where a finding says no other.
+    /// Severity of its findings, unless a finding sets another.
     pub severity: Severity,
-    /// Who else would have told.
+    /// Component that would otherwise report the problem.
     pub caught_by: CaughtBy,
-    /// The first release in which what it finds is wrong.
+    /// First release in which its findings hold.
     pub since: String,
-    /// The last one.
+    /// Last release in which its findings hold.
     pub until: String,
     /// `none`, `safe` or `unsafe`.
     pub fix: &'static str,
-    /// One line: what is wrong.
+    /// The problem in one line.
     pub summary: &'static str,
-    /// The page of its documentation.
+    /// URL of its documentation.
     pub url: String,
 }
 
 impl Entry {
-    /// What is said of a rule.
+    /// Entry of a rule.
     pub fn of(rule: &Rule) -> Self {
         let (since, until) = rule.releases.ends();
         Self {
@@ -51,7 +49,7 @@ impl Entry {
     }
 }
 
-/// All rules: by family, then by name.
+/// All rules, sorted by family, then by name.
 pub fn catalog() -> Vec<Entry> {
     let mut entries: Vec<Entry> = REGISTRY.rules().map(Entry::of).collect();
     entries.sort_by_key(|entry| (entry.family, entry.name));

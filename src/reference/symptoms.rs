@@ -1,19 +1,24 @@
-//! The pages of symptoms.
+//! Pages of symptoms, and all pages of the reference.
 
 use std::fmt::Write as _;
 
-use super::catalog::{Entry, catalog};
-use super::{Page, index, page, releases, sentence};
-use crate::rules::REGISTRY;
+use karpenter::release::Releases;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
-use karpenter::release::Releases;
 use symptoms::entry::Level;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
-/// The page of every rule and symptom, and `README.md` as their index.
+use super::catalog::{Entry, catalog};
+use super::index::index;
+use super::rule_page::{page, releases, sentence};
+use crate::rules::REGISTRY;
+
+/// Page of the reference: its file name, and its text as Markdown.
+pub type Page = (String, String);
+
+/// The pages of all rules and symptoms, and `README.md` as their index.
 pub fn pages() -> Vec<Page> {
     let readme = ("README.md".to_owned(), index(&with_symptoms()));
     let rules = REGISTRY.rules().map(|rule| (format!("{}.md", rule.name), page(rule)));
@@ -22,14 +27,14 @@ pub fn pages() -> Vec<Page> {
 }
 
 impl Entry {
-    /// What is said of a symptom.
+    /// Entry of a symptom.
     pub fn of_symptom(symptom: &Symptom) -> Self {
         let (since, until) = symptom.releases().ends();
         Self {
             name: symptom.name,
             family: Family::Symptoms,
             severity: symptom.severity,
-            // What several lines tell together nobody says.
+            // The controller logs no message about a problem that only a correlation of messages shows.
             caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
             since,
             until,
@@ -40,7 +45,7 @@ impl Entry {
     }
 }
 
-/// All rules and symptoms: by family, then by name.
+/// All rules and symptoms, sorted by family, then by name.
 pub fn with_symptoms() -> Vec<Entry> {
     let mut symptoms: Vec<Entry> = all().map(Entry::of_symptom).collect();
     symptoms.sort_by_key(|entry| entry.name);
@@ -49,7 +54,7 @@ pub fn with_symptoms() -> Vec<Entry> {
     entries
 }
 
-/// The page of a symptom: its title, its facts, what it means, why it comes to it and what to do, and what is said.
+/// Page of a symptom as Markdown: title, facts, meaning, cause, remedy, messages and links.
 pub fn page_of_symptom(symptom: &Symptom) -> String {
     let mut page = format!("# {}\n\n{}.\n\n", symptom.name, sentence(symptom.summary));
     let confidence = match symptom.confidence {
@@ -57,29 +62,17 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
         Confidence::Likely => "likely",
         Confidence::Possible => "possible",
     };
-    let _ = writeln!(page, "- Family: `symptoms`, which `karpwarden diagnose` finds");
+    let _ = writeln!(page, "- Family: `symptoms`, reported by `karpwarden diagnose`");
     let _ = writeln!(page, "- Severity: {}", symptom.severity);
     let _ = writeln!(page, "- Confidence: {confidence}");
     let _ = writeln!(page, "- Releases: {}", releases(symptom.releases()));
-    let said = symptom.says.replace(['{', '}'], "");
-    let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&said), from_when(symptom.when));
-    let _ = writeln!(page, "\n## Why it comes to this\n\n{}", symptom.cause.trim());
+    let meaning = symptom.says.replace(['{', '}'], "");
+    let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&meaning), condition(symptom.when));
+    let _ = writeln!(page, "\n## Why it happens\n\n{}", symptom.cause.trim());
     let _ = writeln!(page, "\n## What to do\n\n{}.", sentence(symptom.remedy.trim_end_matches('.')));
-    let messages = messages(symptom);
-    if !messages.is_empty() {
-        page.push_str("\n## What is said\n\n| where | releases | words | source |\n|---|---|---|---|\n");
-        for Message { pattern, releases, source, .. } in messages {
-            let (place, words) = (place(&pattern.wording), words(&pattern.wording));
-            let _ = writeln!(page, "| {place} | {} | {words} | {source} |", of_table(*releases));
-        }
-        page.push_str("\nFor example:\n\n```text\n");
-        for message in messages {
-            let _ = writeln!(page, "{}", message.example);
-        }
-        page.push_str("```\n");
-    }
+    page.push_str(&message_table(messages(symptom)));
     if !symptom.rules.is_empty() {
-        page.push_str("\n## Rules that find it beforehand\n\n");
+        page.push_str("\n## Rules that find the cause in manifests\n\n");
         for rule in symptom.rules {
             let _ = writeln!(page, "- [{rule}]({})", url(rule));
         }
@@ -91,7 +84,26 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     page
 }
 
-/// The messages of a symptom: its own, or those that the vocabulary keeps for the correlation of its name.
+/// Section with the messages and an example of each; empty if there are no messages.
+fn message_table(messages: &[Message]) -> String {
+    let mut text = String::new();
+    if messages.is_empty() {
+        return text;
+    }
+    text.push_str("\n## Messages\n\n| where | releases | text | source |\n|---|---|---|---|\n");
+    for Message { pattern, releases, source, .. } in messages {
+        let (location, releases) = (location(&pattern.wording), in_table(*releases));
+        let _ = writeln!(text, "| {location} | {releases} | {} | {source} |", words(&pattern.wording));
+    }
+    text.push_str("\nFor example:\n\n```text\n");
+    for message in messages {
+        let _ = writeln!(text, "{}", message.example);
+    }
+    text.push_str("```\n");
+    text
+}
+
+/// Messages of a symptom, or the messages that the vocabulary lists for its correlation.
 fn messages(symptom: &Symptom) -> &'static [Message] {
     if !symptom.messages.is_empty() {
         return symptom.messages;
@@ -99,31 +111,33 @@ fn messages(symptom: &Symptom) -> &'static [Message] {
     CORRELATED.iter().find(|(name, _)| *name == symptom.name).map_or(&[], |(_, messages)| messages)
 }
 
-fn of_table(set: Releases) -> String {
+fn in_table(set: Releases) -> String {
     if set == Releases::ALL { "all".to_owned() } else { set.to_string() }
 }
 
-/// From when on a diagnosis is given, as a sentence.
-fn from_when(when: When) -> String {
+/// Condition for reporting the diagnosis, as a sentence.
+fn condition(when: When) -> String {
     match when {
-        When::Always => "Said once is enough.".to_owned(),
+        When::Always => "One message is enough.".to_owned(),
         When::Often { count, minutes } => {
-            format!("Less than {count} times within {minutes} minutes is part of normal work.")
+            format!("Fewer than {count} messages within {minutes} minutes are normal.")
         }
         When::Repeated { count } => {
-            format!("Less than {count} times for one and the same object is part of normal work.")
+            format!("Fewer than {count} messages about the same object are normal.")
         }
         When::Lasting { minutes } => {
-            format!("For less than {minutes} minutes without a break it is part of normal work.")
+            format!("It is normal for less than {minutes} minutes without interruption.")
         }
-        When::Unresolved { minutes, .. } => format!(
-            "Where it passed within {minutes} minutes it was part of normal work, and nothing is said of it."
-        ),
-        When::Correlated => "One message alone does not tell it: what else was said decides.".to_owned(),
+        When::Unresolved { minutes, .. } => {
+            format!("It is normal, and not reported, if it is resolved within {minutes} minutes.")
+        }
+        When::Correlated => {
+            "One message is not enough: the diagnosis follows from several messages together.".to_owned()
+        }
     }
 }
 
-fn place(wording: &Wording) -> String {
+fn location(wording: &Wording) -> String {
     match wording {
         Wording::Log { level, .. } => {
             let level = match level {

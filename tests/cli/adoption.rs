@@ -1,13 +1,13 @@
-//! What helps to begin: a config file, a baseline, paths that are left out or judged otherwise.
+//! Features for a first run on an existing repository: `init`, baselines, excluded paths, overrides, man pages.
 
 use crate::folder::{BAD, Folder, GOOD};
 
 #[test]
-fn a_baseline_lets_what_was_there_pass_and_nothing_new() {
+fn baseline_suppresses_known_findings_only() {
     let folder = Folder::with(&[("old.yaml", BAD)]);
     let first = folder.check(&["--write-baseline", "baseline.json", "old.yaml"]);
     assert_eq!(first.status, 0, "{first:?}");
-    assert!(first.stderr.contains("listed 1 finding in `baseline.json`"), "{}", first.stderr);
+    assert!(first.stderr.contains("wrote 1 finding to `baseline.json`"), "{}", first.stderr);
     assert!(
         folder
             .read("baseline.json")
@@ -20,17 +20,22 @@ fn a_baseline_lets_what_was_there_pass_and_nothing_new() {
     let new = folder.check(&["--baseline", "baseline.json", "--format", "json", "."]);
     assert_eq!(new.status, 1);
     assert_eq!(new.json()["findings"].as_array().map(Vec::len), Some(1));
-    // The baseline is no manifest.
+    // The baseline is not checked as a manifest.
     assert_eq!(new.json()["summary"]["documents"].as_u64(), Some(2));
     folder.write("old.yaml", GOOD.as_bytes());
     let gone = folder.check(&["--baseline", "baseline.json", "old.yaml"]);
-    assert!(gone.stderr.contains("1 listed in the baseline are no longer there"), "{}", gone.stderr);
+    assert!(
+        gone.stderr.contains("1 baseline entry no longer matches; regenerate it with `--write-baseline`"),
+        "{}",
+        gone.stderr
+    );
 }
 
 #[test]
-fn a_baseline_that_is_none_is_a_mistake_of_the_command_line() {
+fn rejects_an_invalid_baseline() {
     let folder = Folder::with(&[("class.yaml", GOOD), ("baseline.json", "[]")]);
-    for (file, reason) in [("baseline.json", "is no baseline"), ("none.json", "cannot read the baseline")] {
+    for (file, reason) in [("baseline.json", "is not a baseline"), ("none.json", "cannot read the baseline")]
+    {
         let run = folder.check(&["--baseline", file, "class.yaml"]);
         assert_eq!(run.status, 2);
         assert!(run.stderr.contains(reason), "{}", run.stderr);
@@ -38,20 +43,20 @@ fn a_baseline_that_is_none_is_a_mistake_of_the_command_line() {
 }
 
 #[test]
-fn excluded_paths_are_walked_around_but_taken_where_they_are_named() {
+fn excludes_paths_unless_they_are_named() {
     let folder = Folder::with(&[("vendor/a.yaml", BAD), ("apps/b.gen.yaml", BAD), ("apps/c.yaml", GOOD)]);
     assert_eq!(folder.check(&["."]).status, 1);
     assert_eq!(folder.check(&["--exclude", "/vendor/", "--exclude", "*.gen.yaml", "."]).status, 0);
     assert_eq!(folder.check(&["--exclude", "vendor/", "vendor/a.yaml"]).status, 1);
     folder.write("karpwarden.yaml", b"exclude: [/vendor/, '*.gen.yaml']\n");
     assert_eq!(folder.check(&["."]).status, 0);
-    // The patterns are about the config file's folder, wherever the run starts.
+    // The patterns are relative to the folder of the config file, not to the working directory.
     let below = folder.run_in("apps", &["check", "--select", "instance-profile-is-arn", "."], "");
     assert_eq!(below.status, 0, "{below:?}");
 }
 
 #[test]
-fn a_hook_leaves_out_what_is_excluded_where_it_names_it() {
+fn force_exclude_applies_to_named_files() {
     let folder = Folder::with(&[
         ("vendor/a.yaml", BAD),
         ("apps/b.yaml", BAD),
@@ -59,14 +64,14 @@ fn a_hook_leaves_out_what_is_excluded_where_it_names_it() {
     ]);
     let run = folder.check(&["--force-exclude", "vendor/a.yaml"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run:?}");
-    assert!(run.stderr.contains("all of it is excluded"), "{}", run.stderr);
+    assert!(run.stderr.contains("every file is excluded"), "{}", run.stderr);
     let report =
         folder.check(&["--force-exclude", "--format", "json", "vendor/a.yaml", "apps/b.yaml"]).json();
     assert_eq!(
         (&report["summary"]["documents"], &report["findings"][0]["file"]),
         (&1.into(), &"apps/b.yaml".into())
     );
-    // A file that an editor shows, saved or not.
+    // An editor names the file that it shows, saved or not.
     for name in ["vendor/a.yaml", "vendor/new/c.yaml"] {
         let run = folder.check_text(&["--force-exclude", "--stdin-filename", name, "-"], BAD);
         assert_eq!(run.status, 0, "{name}: {run:?}");
@@ -79,7 +84,7 @@ fn a_hook_leaves_out_what_is_excluded_where_it_names_it() {
 }
 
 #[test]
-fn settings_for_some_paths_are_those_of_what_an_editor_sends() {
+fn overrides_apply_to_the_name_of_standard_input() {
     let folder = Folder::with(&[
         ("staging/a.yaml", BAD),
         (
@@ -97,7 +102,7 @@ fn settings_for_some_paths_are_those_of_what_an_editor_sends() {
 }
 
 #[test]
-fn settings_for_some_paths_are_about_those_alone_about_those_alone() {
+fn overrides_apply_only_to_their_paths() {
     let folder = Folder::with(&[
         ("staging/a.yaml", BAD),
         ("prod/a.yaml", BAD),
@@ -119,7 +124,7 @@ fn settings_for_some_paths_are_about_those_alone_about_those_alone() {
 }
 
 #[test]
-fn overrides_are_checked_like_all_settings() {
+fn reports_mistakes_in_overrides() {
     let folder = Folder::with(&[
         ("a.yaml", GOOD),
         ("karpwarden.yaml", "overrides:\n  - rules: {storag: warn}\n    fix: true\n"),
@@ -132,7 +137,7 @@ fn overrides_are_checked_like_all_settings() {
 }
 
 #[test]
-fn init_writes_a_config_file_that_is_read_and_never_writes_over_one() {
+fn init_writes_a_valid_config_file_and_never_overwrites_one() {
     let folder = Folder::with(&[("class.yaml", GOOD)]);
     let run = folder.run(&["init", "--karpenter-version", "1.8", "--cluster-name", "prod: eu"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -142,7 +147,7 @@ fn init_writes_a_config_file_that_is_read_and_never_writes_over_one() {
         "{text}"
     );
     assert_eq!(folder.check(&["class.yaml"]).status, 0);
-    // What stands there as a comment is valid too.
+    // The commented examples are valid too.
     let uncommented: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -160,11 +165,13 @@ fn init_writes_a_config_file_that_is_read_and_never_writes_over_one() {
     folder.write("karpwarden.yaml", uncommented.join("\n").as_bytes());
     let run = folder.check(&["class.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert_eq!(folder.run(&["init"]).status, 2);
+    let again = folder.run(&["init"]);
+    assert_eq!(again.status, 2);
+    assert!(again.stderr.contains("karpwarden.yaml already exists; not overwritten"), "{}", again.stderr);
 }
 
 #[test]
-fn the_man_page_tells_of_the_program_and_its_commands() {
+fn prints_man_pages_of_the_program_and_its_commands() {
     let folder = Folder::with(&[]);
     let page = |arguments: &[&str]| folder.run(&[&["man"], arguments].concat());
     assert!(page(&[]).stdout.starts_with(".ie \\n(.g .ds Aq"), "{}", page(&[]).stdout);

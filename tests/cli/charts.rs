@@ -1,8 +1,7 @@
-//! Charts and overlays: the values of Karpenter's chart, what `helm template` and `kustomize build` print, and the patches
-//! that a folder of overlays holds.
+//! Values of Karpenter's Helm chart, the output of `helm template` and `kustomize build`, and Kustomize patches.
 //!
-//! `charts/rendered.yaml` is what Helm 3.17 prints of `charts/values.yaml` and the chart of 1.14.1, as far as rules read it;
-//! `charts/built.yaml` is what Kustomize 5.5 prints of `charts/overlays/prod`.
+//! `charts/rendered.yaml` is the output of Helm 3.17 for `charts/values.yaml` and the chart of 1.14.1, reduced to the objects
+//! that rules read. `charts/built.yaml` is the output of Kustomize 5.5 for `charts/overlays/prod`.
 
 use insta::assert_snapshot;
 
@@ -12,7 +11,7 @@ const VALUES: &str = include_str!("charts/values.yaml");
 const RENDERED: &str = include_str!("charts/rendered.yaml");
 const BUILT: &str = include_str!("charts/built.yaml");
 
-/// The folder that `BUILT` is built from.
+/// Folder from which `BUILT` is built.
 const OVERLAYS: [(&str, &str); 7] = [
     ("base/kustomization.yaml", include_str!("charts/base/kustomization.yaml")),
     ("base/nodes.yaml", include_str!("charts/base/nodes.yaml")),
@@ -24,7 +23,7 @@ const OVERLAYS: [(&str, &str); 7] = [
 ];
 
 /// Rule, file, line, column and path of each finding.
-fn places(run: &Run) -> String {
+fn locations(run: &Run) -> String {
     let line = |finding: &serde_json::Value| {
         let text = |key: &str| finding[key].as_str().unwrap().to_owned();
         format!(
@@ -45,42 +44,42 @@ fn check(folder: &Folder, arguments: &[&str], stdin: &str) -> Run {
 }
 
 #[test]
-fn what_helm_prints_is_read_from_standard_input() {
+fn checks_the_output_of_helm_template() {
     let folder = Folder::with(&[]);
     let run = check(&folder, &["-"], RENDERED);
     assert_eq!(run.status, 1, "{run:?}");
-    assert_snapshot!(places(&run), @"interruption-queue-malformed -:135:22 spec.template.spec.containers[0].env[17].value");
+    assert_snapshot!(locations(&run), @"interruption-queue-malformed -:135:22 spec.template.spec.containers[0].env[17].value");
     let good = RENDERED.replace("arn:aws:sqs:eu-west-1:111122223333:", "");
     let run = check(&folder, &["--cluster-name", "prod-eu-1", "-"], &good);
-    assert_eq!((run.status, places(&run).as_str()), (0, ""));
+    assert_eq!((run.status, locations(&run).as_str()), (0, ""));
 }
 
 #[test]
-fn the_values_are_known_by_their_keys_or_by_a_flag() {
+fn recognises_chart_values_by_keys_or_flag() {
     let folder = Folder::with(&[("values.yaml", VALUES), ("prod/karpenter.yaml.gotmpl", "{}")]);
     let run = check(&folder, &["values.yaml"], "");
-    assert_snapshot!(places(&run), @"
+    assert_snapshot!(locations(&run), @"
     interruption-queue-malformed values.yaml:6:22 settings.interruptionQueue
     helm-values-removed-keys values.yaml:8:5 settings.featureGates.drift
     ");
-    // Nothing but the flag tells whose values these are.
+    // Without the flag, nothing shows that these are values of Karpenter's chart.
     folder.write("prod.conf", b"logLevel: debug\nlogEncoding: console\n");
     let run = check(&folder, &["prod.conf"], "");
-    assert_eq!((run.status, places(&run).as_str()), (0, ""));
+    assert_eq!((run.status, locations(&run).as_str()), (0, ""));
     let run = check(&folder, &["--helm-values", "prod.conf"], "");
-    assert_snapshot!(places(&run), @"helm-values-removed-keys prod.conf:2:1 logEncoding");
+    assert_snapshot!(locations(&run), @"helm-values-removed-keys prod.conf:2:1 logEncoding");
     let run = check(&folder, &["--helm-values", "prod.conf", "--helm-values", "values.yaml", "."], "");
     assert_eq!(run.json()["summary"]["documents"], 2, "{run:?}");
     let run =
         check(&folder, &["--helm-values", "-", "--stdin-filename", "prod.yaml"], "karpenter: {webhook: {}}");
-    assert_snapshot!(places(&run), @"helm-values-removed-keys prod.yaml:1:13 webhook");
+    assert_snapshot!(locations(&run), @"helm-values-removed-keys prod.yaml:1:13 webhook");
     let run = check(&folder, &["--helm-values", "-"], "- a\n");
     assert_eq!(run.json()["skipped"][0]["reason"], "no values of a chart: it holds no keys, not checked");
     assert_eq!(check(&folder, &["--helm-values", "missing.yaml"], "").status, 4);
 }
 
 #[test]
-fn fixes_reach_values_within_an_application() {
+fn fixes_values_inside_an_argo_cd_application() {
     let folder = Folder::with(&[]);
     let text = "\
 apiVersion: argoproj.io/v1alpha1
@@ -100,20 +99,20 @@ spec:
   destination: {server: https://kubernetes.default.svc, namespace: kube-system}
 ";
     let run = check(&folder, &["-"], text);
-    assert_snapshot!(places(&run), @"interruption-queue-malformed -:13:30 spec.source.helm.values.settings.interruptionQueue");
+    assert_snapshot!(locations(&run), @"interruption-queue-malformed -:13:30 spec.source.helm.values.settings.interruptionQueue");
     let run = folder.run_in("", &["check", "--fix", "-"], text);
     let fixed = text.replace("https://sqs.eu-west-1.amazonaws.com/111122223333/prod-eu-1", "prod-eu-1");
     assert_eq!(run.stdout, fixed);
-    // A string in quotes is read, and left as it is.
+    // A quoted string is checked, but not fixed.
     let quoted = text.replace("values: |\n        settings:\n          clusterName: prod-eu-1\n          interruptionQueue: https://sqs.eu-west-1.amazonaws.com/111122223333/prod-eu-1 # é\n        logLevel: info\n", "values: \"settings: {clusterName: prod, interruptionQueue: 'arn:aws:sqs:eu-west-1:111122223333:prod'}\"\n");
     let run = check(&folder, &["-"], &quoted);
-    assert_snapshot!(places(&run), @"interruption-queue-malformed -:10:15 spec.source.helm.values.settings.interruptionQueue");
+    assert_snapshot!(locations(&run), @"interruption-queue-malformed -:10:15 spec.source.helm.values.settings.interruptionQueue");
     let run = folder.run_in("", &["check", "--fix", "-"], &quoted);
     assert_eq!(run.stdout, quoted);
 }
 
 #[test]
-fn applications_given_as_json_are_read_too() {
+fn checks_argo_cd_applications_in_json() {
     let folder = Folder::with(&[]);
     let values =
         "settings:\\n  clusterName: prod\\n  interruptionQueue: arn:aws:sqs:eu-west-1:111122223333:prod\\n";
@@ -124,48 +123,48 @@ fn applications_given_as_json_are_read_too() {
   "destination": {{"server": "https://kubernetes.default.svc"}}}}}}"#
     );
     let run = check(&folder, &["-"], &one);
-    assert_snapshot!(places(&run), @"interruption-queue-malformed -:3:14 spec.source.helm.values.settings.interruptionQueue");
+    assert_snapshot!(locations(&run), @"interruption-queue-malformed -:3:14 spec.source.helm.values.settings.interruptionQueue");
     // As `kubectl get applications -o json` prints them.
     let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{one}]}}"#);
     folder.write("list.json", list.as_bytes());
     let run = check(&folder, &["list.json"], "");
-    assert_snapshot!(places(&run), @"interruption-queue-malformed list.json:3:14 spec.source.helm.values.settings.interruptionQueue");
-    // A string in quotes is left as it is, and the object within it says nothing of itself.
+    assert_snapshot!(locations(&run), @"interruption-queue-malformed list.json:3:14 spec.source.helm.values.settings.interruptionQueue");
+    // A quoted string is not fixed, and an object inside it is not a document.
     assert_eq!(folder.run_in("", &["check", "--fix", "-"], &one).stdout, one);
     let nested = one.replace("settings:", "apiVersion: v1\\nkind: ConfigMap\\nsettings:");
     assert_eq!(check(&folder, &["-"], &nested).json()["summary"]["documents"], 1);
 }
 
 #[test]
-fn what_kustomize_prints_is_read_from_standard_input() {
+fn checks_the_output_of_kustomize_build() {
     let folder = Folder::with(&[]);
     let run = check(&folder, &["--stdin-filename", "overlays/prod", "-"], BUILT);
     assert_eq!(run.status, 1, "{run:?}");
-    assert_snapshot!(places(&run), @"
+    assert_snapshot!(locations(&run), @"
     restricted-label overlays/prod:30:9 spec.template.metadata.labels
     nodeclass-ref-dangling overlays/prod:35:15 spec.template.spec.nodeClassRef.name
     ");
 }
 
 #[test]
-fn patches_are_no_objects() {
+fn skips_kustomize_patches() {
     let folder = Folder::with(&OVERLAYS);
     let run = check(&folder, &["."], "");
-    assert_eq!((run.status, places(&run).as_str()), (0, ""));
+    assert_eq!((run.status, locations(&run).as_str()), (0, ""));
     let skipped = folder.run(&["check", "--karpenter-version", "1.14", "."]).stdout;
     assert_snapshot!(skipped, @"
     skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1
     skipped: no rule reads the kind `Component`: components/labels/kustomization.yaml:1
     skipped: a Kustomize patch, checked in what it is applied to: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
-    nothing to report in 8 documents (6 skipped); checked against Karpenter 1.14
+    no findings in 8 documents (6 skipped); checked against Karpenter 1.14
     ");
-    // A hook names single files, and an editor sends what it shows.
+    // Hooks name single files, and editors send the text that they show.
     let run = check(&folder, &["overlays/prod/pool.yaml"], "");
     assert_eq!((run.status, run.json()["summary"]["skipped"].as_i64()), (0, Some(1)), "{run:?}");
     let patch = folder.read("overlays/prod/pool.yaml");
     let run = check(&folder, &["--stdin-filename", "overlays/prod/pool.yaml", "-"], &patch);
     assert_eq!((run.status, run.json()["summary"]["skipped"].as_i64()), (0, Some(1)), "{run:?}");
-    // Where no kustomization lists it, nothing tells a patch from an object.
+    // Without a kustomization that lists it, a patch looks like an object.
     let run = check(&folder, &["-"], &patch);
     assert_eq!(run.status, 1, "{run:?}");
 }

@@ -1,13 +1,13 @@
-//! `karpwarden diagnose`: what it reads, where it points, how it exits.
+//! `karpwarden diagnose`: inputs, locations and exit statuses.
 
 use serde_json::Value;
 
 use crate::folder::{Folder, Run};
 
-/// A line of normal work.
+/// Log line of a healthy controller.
 const NORMAL: &str = r#"{"level":"INFO","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"found provisionable pod(s)","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e-0000-4000-8000-000000000001","Pods":"shop/web-1","duration":"6.2ms"}"#;
 
-/// A node class whose profile is an ARN, with the status that it comes to.
+/// EC2NodeClass with an ARN as instance profile, and the status that follows from it.
 const CLASS: &str = "\
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -29,7 +29,7 @@ fn lines(count: usize) -> String {
     format!("{NORMAL}\n").repeat(count)
 }
 
-/// The report of what is on standard input.
+/// Report for standard input.
 fn report(arguments: &[&str], stdin: &str) -> (Run, Value) {
     let all = [&["diagnose", "-", "--format", "json"], arguments].concat();
     let run = Folder::with(&[]).run_in("", &all, stdin);
@@ -38,23 +38,20 @@ fn report(arguments: &[&str], stdin: &str) -> (Run, Value) {
 }
 
 #[test]
-fn a_healthy_log_is_a_zero_that_says_what_was_read() {
+fn healthy_log_exits_with_0_and_says_what_was_read() {
     let folder = Folder::with(&[("controller.log", &lines(3))]);
     let run = folder.run(&["diagnose", "controller.log"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert_eq!(
-        run.summary(),
-        "nothing to report in 3 entries and 0 documents; checked against Karpenter 1.14"
-    );
+    assert_eq!(run.summary(), "no findings in 3 log entries and 0 documents; checked against Karpenter 1.14");
     assert!(
-        run.stdout.contains("read: 3 lines of 1 file, 2026-04-23T18:04:55Z to 2026-04-23T18:04:55Z: "),
+        run.stdout.contains("read: 3 lines from 1 file, 2026-04-23T18:04:55Z to 2026-04-23T18:04:55Z: "),
         "{run:?}"
     );
-    assert!(run.stdout.contains("no line below INFO"), "{run:?}");
+    assert!(run.stdout.contains("no lines below INFO"), "{run:?}");
 }
 
 #[test]
-fn a_status_among_lines_is_diagnosed_on_the_line_to_change() {
+fn diagnoses_a_status_between_log_lines_at_the_line_to_change() {
     let text = format!("{}{CLASS}{}", lines(2), lines(1));
     let (run, report) = report(&["--karpenter-version", "1.8"], &text);
     assert_eq!(run.status, 1);
@@ -70,7 +67,7 @@ fn a_status_among_lines_is_diagnosed_on_the_line_to_change() {
     assert!(first["evidence"][0]["text"].as_str().unwrap().starts_with("- {type: ValidationSucceeded"));
     let log = &report["logs"][0];
     assert_eq!((&log["lines"], &log["level"], &log["truncated"]), (&17.into(), &"INFO".into(), &0.into()));
-    // What check finds comes after it, each certain and without a line of its own.
+    // The findings of `check` follow, each certain and without evidence.
     let rest = report["findings"].as_array().unwrap().iter().skip(1);
     let mut rest = rest.map(|finding| (&finding["confidence"], &finding["evidence"], &finding["rule"]));
     assert!(rest.any(|(_, _, rule)| rule == "instance-profile-is-arn"));
@@ -80,7 +77,7 @@ fn a_status_among_lines_is_diagnosed_on_the_line_to_change() {
 }
 
 #[test]
-fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
+fn prints_the_diagnosis_then_the_evidence_then_the_line_to_change() {
     let folder = Folder::with(&[("all.txt", CLASS)]);
     let run = folder.run(&[
         "diagnose",
@@ -98,7 +95,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
        = evidence: all.txt:13: - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation, message: object is awaiting reconciliation}
        = evidence: all.txt:12: - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
        = help: write `Nodes-prod`
-       = holds for: Karpenter 1.3.1-1.3.8, 1.4-1.14
+       = applies to: Karpenter 1.3.1-1.3.8, 1.4-1.14
        = docs: https://karpwarden.github.io/karpwarden/rules/status-contradiction
     here: the line to change: EC2NodeClass/default, spec.instanceProfile
       --> all.txt:9:20
@@ -118,7 +115,7 @@ fn a_person_sees_the_diagnosis_then_the_lines_then_the_place() {
 }
 
 #[test]
-fn a_clock_that_runs_backwards_changes_nothing_but_the_times() {
+fn tolerates_timestamps_that_run_backwards() {
     let early = NORMAL.replace("2026-04-23T18", "2026-04-22T03");
     let (run, report) = report(&[], &format!("{NORMAL}\n{early}\n{NORMAL}\n"));
     assert_eq!(run.status, 0);
@@ -131,7 +128,7 @@ fn a_clock_that_runs_backwards_changes_nothing_but_the_times() {
 }
 
 #[test]
-fn a_cut_off_line_is_counted_and_no_failure() {
+fn counts_truncated_lines_without_failing() {
     let text = format!("{}\n{}{}", NORMAL.get(100..).unwrap(), lines(2), NORMAL.get(..120).unwrap());
     let (run, report) = report(&[], &text);
     assert_eq!(run.status, 0);
@@ -139,7 +136,7 @@ fn a_cut_off_line_is_counted_and_no_failure() {
 }
 
 #[test]
-fn every_text_file_of_a_folder_is_read_and_ignore_files_are_not_heeded() {
+fn reads_every_text_file_of_a_folder_despite_ignore_files() {
     let folder = Folder::with(&[
         ("in/.gitignore", "*.log\n"),
         ("in/a.log", &lines(1)),
@@ -158,7 +155,7 @@ fn every_text_file_of_a_folder_is_read_and_ignore_files_are_not_heeded() {
 }
 
 #[test]
-fn clusters_are_kept_apart() {
+fn keeps_clusters_separate() {
     let folder = Folder::with(&[("a/x.log", &lines(1)), ("b/x.log", &lines(2)), ("b/class.yaml", CLASS)]);
     let run = folder.run(&["diagnose", "--cluster", "a", "--cluster", "b/", "--format", "json"]);
     let report = run.json();
@@ -169,7 +166,7 @@ fn clusters_are_kept_apart() {
 }
 
 #[test]
-fn symptoms_are_chosen_by_their_name_and_by_their_family() {
+fn selects_symptoms_by_name_or_family() {
     let folder = Folder::with(&[("class.yaml", CLASS)]);
     let rules = |arguments: &[&str]| {
         let run = folder.run(&[&["diagnose", "class.yaml", "--format", "json"], arguments].concat());
@@ -178,8 +175,8 @@ fn symptoms_are_chosen_by_their_name_and_by_their_family() {
             report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned());
         found.collect::<Vec<_>>()
     };
-    let told = rules(&["--select", "symptoms"]);
-    assert!(!told.iter().any(|rule| rule == "status-contradiction" || rule == "instance-profile-is-arn"));
+    let selected = rules(&["--select", "symptoms"]);
+    assert!(!selected.iter().any(|rule| rule == "status-contradiction" || rule == "instance-profile-is-arn"));
     assert_eq!(rules(&["--select", "status-contradiction"]), ["status-contradiction"]);
     assert!(!rules(&["--ignore", "status-contradiction"]).contains(&"status-contradiction".to_owned()));
     let run = folder.run(&["diagnose", "class.yaml", "--select", "symptom"]);
@@ -188,7 +185,7 @@ fn symptoms_are_chosen_by_their_name_and_by_their_family() {
 }
 
 #[test]
-fn each_way_to_fail_has_its_status() {
+fn each_failure_has_its_exit_status() {
     let folder = Folder::with(&[("x.log", &lines(1)), ("broken.yaml", "a: [\n"), ("empty/.keep", "")]);
     for (arguments, status) in [
         (vec!["x.log"], 0),
@@ -208,7 +205,7 @@ fn each_way_to_fail_has_its_status() {
 }
 
 #[test]
-fn what_a_log_says_cannot_act_on_the_terminal() {
+fn escapes_control_characters_of_log_lines() {
     let text =
         CLASS.replace("object is awaiting reconciliation", "\"object \\e]0;x\\a is \u{202e} awaiting\"");
     let (_, report) = report(&[], &text);
@@ -222,7 +219,7 @@ fn what_a_log_says_cannot_act_on_the_terminal() {
 }
 
 #[test]
-fn a_report_goes_to_a_file_where_that_is_asked_for() {
+fn writes_the_report_to_the_output_file() {
     let folder = Folder::with(&[("x.log", &lines(1))]);
     let run = folder.run(&["diagnose", "x.log", "--format", "json", "--output", "report.json"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));

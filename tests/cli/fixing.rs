@@ -5,12 +5,12 @@ use insta::assert_snapshot;
 use crate::folder::{BAD, Folder, GOOD};
 
 #[test]
-fn fixes_are_written_into_the_files() {
+fn writes_fixes_to_the_files() {
     let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", GOOD), ("c.yaml", &[BAD; 3].join("---\n"))]);
     let run = folder.check(&["--fix", "."]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stderr, @"note: fixed 4 findings in 2 files");
-    assert_snapshot!(run.stdout, @"nothing to report in 5 documents; checked against Karpenter 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 5 documents; checked against Karpenter 1.14");
     assert_eq!(folder.read("a.yaml"), GOOD);
     assert_eq!(folder.read("c.yaml"), [GOOD; 3].join("---\n"));
     let again = folder.check(&["--fix", "."]);
@@ -18,7 +18,7 @@ fn fixes_are_written_into_the_files() {
 }
 
 #[test]
-fn all_but_the_place_stays_as_it_was() {
+fn changes_only_the_reported_value() {
     for text in [
         format!("\u{feff}{BAD}"),
         BAD.replace('\n', "\r\n"),
@@ -42,20 +42,20 @@ fn all_but_the_place_stays_as_it_was() {
 }
 
 #[test]
-fn standard_input_comes_out_fixed() {
+fn prints_the_fixed_standard_input() {
     let folder = Folder::with(&[]);
     let run = folder.check_text(&["--fix", "-"], BAD);
     assert_eq!((run.status, run.stdout.as_str()), (0, GOOD));
     assert_snapshot!(run.stderr, @"
     note: fixed 1 finding in 1 file
-    nothing to report in 1 document; checked against Karpenter 1.14
+    no findings in 1 document; checked against Karpenter 1.14
     ");
     let run = folder.check_text(&["--fix", "--quiet", "-"], GOOD);
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, GOOD, ""));
 }
 
 #[test]
-fn a_diff_shows_what_would_change_and_writes_nothing() {
+fn diff_shows_changes_without_writing_them() {
     let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", GOOD), ("c/d.yaml", &BAD.replace('\n', "\r\n"))]);
     let run = folder.check(&["--diff", "--quiet", "."]);
     assert_eq!(run.status, 1);

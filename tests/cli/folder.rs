@@ -1,11 +1,11 @@
-//! A folder of its own for each test, and the binary run in it.
+//! Temporary folder for each test, in which the binary runs.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A node class with one finding, which a safe fix mends.
+/// EC2NodeClass with one finding, which has a safe fix.
 pub(crate) const BAD: &str = "\
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -15,7 +15,7 @@ spec:
   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
 ";
 
-/// The same as it should be.
+/// The same EC2NodeClass after the fix.
 pub(crate) const GOOD: &str = "\
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -25,15 +25,15 @@ spec:
   instanceProfile: Nodes-prod # the nodes' own
 ";
 
-/// A document that no rule reads.
+/// Document that no rule reads.
 pub(crate) const OTHER: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n";
 
-/// A folder that is removed with its test.
+/// Folder that is removed at the end of its test.
 pub(crate) struct Folder {
     root: tempfile::TempDir,
 }
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -42,7 +42,7 @@ pub(crate) struct Run {
 }
 
 impl Folder {
-    /// A folder with files.
+    /// Creates a folder with files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let folder = Self { root: tempfile::tempdir().unwrap() };
         for (name, text) in files {
@@ -70,13 +70,13 @@ impl Folder {
         self.run_in("", arguments, "")
     }
 
-    /// Runs it in a folder below this one, with a text on standard input.
+    /// Runs the binary in a subfolder, with a text on standard input.
     pub(crate) fn run_in(&self, below: &str, arguments: &[&str], stdin: &str) -> Run {
         run(&self.path(below), arguments, stdin.as_bytes())
     }
 
-    /// Checks with one rule, which the samples here are made for, against one release, so that neither new rules nor
-    /// new releases change what is printed.
+    /// Checks with one rule, for which the samples above are written, against one release. So neither new rules nor new
+    /// releases change the output.
     pub(crate) fn check(&self, arguments: &[&str]) -> Run {
         self.check_text(arguments, "")
     }
@@ -86,7 +86,7 @@ impl Folder {
     }
 }
 
-/// The arguments of a check with one rule against one release, where they name no other.
+/// Arguments of a check with one rule, against one release unless they name another.
 pub(crate) fn checking<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec!["check", "--select", "instance-profile-is-arn"];
     if !arguments.contains(&"--karpenter-version") {
@@ -105,7 +105,7 @@ fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let text = stdin.to_vec();
-    // A run that reads no input closes it, which is no failure of the test.
+    // A run that does not read its input closes it, which does not fail the test.
     let writer = std::thread::spawn(move || drop(input.write_all(&text)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();

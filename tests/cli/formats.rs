@@ -1,4 +1,4 @@
-//! What programs read: SARIF, GitHub's annotations, JUnit.
+//! Formats for programs: SARIF, GitHub annotations, JUnit.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn sarif(folder: &Folder, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn sarif_has_what_code_scanning_asks_for() {
+fn sarif_has_the_fields_that_code_scanning_needs() {
     let folder = Folder::with(&[("a b/class.yaml", BAD), ("broken.yaml", "a: [1\n")]);
     let log = sarif(&folder, &["."]);
     assert_eq!(log["version"], "2.1.0");
@@ -42,7 +42,7 @@ fn sarif_has_what_code_scanning_asks_for() {
 }
 
 #[test]
-fn every_result_of_the_examples_has_a_rule_and_a_region() {
+fn every_sarif_result_has_a_rule_and_a_region() {
     let folder = Folder::with(&[]);
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let run = folder.run(&["check", "--format", "sarif", examples]);
@@ -54,9 +54,9 @@ fn every_result_of_the_examples_has_a_rule_and_a_region() {
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
-        let places = [&result["locations"], &result["relatedLocations"]];
-        for place in places.into_iter().filter_map(Value::as_array).flatten() {
-            let region = &place["physicalLocation"]["region"];
+        let locations = [&result["locations"], &result["relatedLocations"]];
+        for location in locations.into_iter().filter_map(Value::as_array).flatten() {
+            let region = &location["physicalLocation"]["region"];
             assert!(
                 region["startLine"].as_u64().unwrap() >= 1 && region["startColumn"].as_u64().unwrap() >= 1
             );
@@ -65,7 +65,7 @@ fn every_result_of_the_examples_has_a_rule_and_a_region() {
 }
 
 #[test]
-fn a_fingerprint_stays_when_lines_move() {
+fn fingerprint_does_not_depend_on_lines() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     let print =
         |log: &Value| log["runs"][0]["results"][0]["partialFingerprints"]["karpwardenFinding/v1"].clone();
@@ -78,7 +78,7 @@ fn a_fingerprint_stays_when_lines_move() {
 }
 
 #[test]
-fn github_gets_a_line_for_each_finding() {
+fn github_format_has_a_line_for_each_finding() {
     let folder = Folder::with(&[("a,b.yaml", BAD), ("broken.yaml", "a: [1\n")]);
     let run = folder.check(&["--format", "github", "."]);
     assert_eq!(run.status, 4);
@@ -89,7 +89,7 @@ fn github_gets_a_line_for_each_finding() {
 }
 
 #[test]
-fn junit_has_a_suite_for_each_file() {
+fn junit_format_has_a_suite_for_each_file() {
     let folder = Folder::with(&[("bad.yaml", BAD), ("good.yaml", GOOD), ("broken.yaml", "a: [1\n")]);
     let run = folder.check(&["--format", "junit", "."]);
     assert_snapshot!(run.stdout, @r#"
@@ -113,7 +113,7 @@ fn junit_has_a_suite_for_each_file() {
 }
 
 #[test]
-fn a_report_goes_to_a_file_where_one_is_named() {
+fn writes_the_report_to_the_output_file() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     let run = folder.check(&["--format", "sarif", "--output", "report.sarif", "class.yaml"]);
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
@@ -125,28 +125,28 @@ fn a_report_goes_to_a_file_where_one_is_named() {
 }
 
 #[test]
-fn the_log_of_a_job_says_what_was_checked() {
+fn prints_a_summary_beside_reports_that_go_elsewhere() {
     let folder =
         Folder::with(&[("class.yaml", BAD), ("chart/a.yaml", "a: {{ .Values.b }}\n"), ("good.yaml", GOOD)]);
-    let noted = |arguments: &[&str]| folder.check(arguments).stderr;
+    let notes = |arguments: &[&str]| folder.check(arguments).stderr;
     assert_eq!(
-        noted(&["--format", "github", "class.yaml"]),
+        notes(&["--format", "github", "class.yaml"]),
         "note: 1 error in 1 document; checked against Karpenter 1.14\n"
     );
     assert_eq!(
-        noted(&["--format", "junit", "--output", "a.xml", "good.yaml"]),
-        "note: nothing to report in 1 document; checked against Karpenter 1.14\n"
+        notes(&["--format", "junit", "--output", "a.xml", "good.yaml"]),
+        "note: no findings in 1 document; checked against Karpenter 1.14\n"
     );
-    let nothing = noted(&["--format", "github", "chart"]);
+    let nothing = notes(&["--format", "github", "chart"]);
     assert!(nothing.starts_with("note: nothing to check: no Karpenter document"), "{nothing}");
     for silent in [&["--format", "github", "--quiet", "class.yaml"][..], &["--format", "sarif", "class.yaml"]]
     {
-        assert_eq!(noted(silent), "");
+        assert_eq!(notes(silent), "");
     }
 }
 
 #[test]
-fn standard_input_is_called_by_the_name_that_is_given() {
+fn stdin_filename_names_standard_input() {
     let folder = Folder::with(&[]);
     let run = folder.check_text(&["--stdin-filename", "apps/class.yaml", "--format", "json", "-"], BAD);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The built binary: what it reads, what it prints, how it exits.
+//! Inputs, outputs and exit statuses of the built binary.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What is read, in which order, and what cannot be.
+//! Inputs that are read, their order, and inputs that cannot be read.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use insta::assert_snapshot;
 
 use crate::folder::{BAD, Folder, GOOD, OTHER};
 
-/// The names of the files with a finding or without one, as JSON tells.
+/// File names in a list of the JSON report.
 fn files(run: &crate::folder::Run, list: &str) -> Vec<String> {
     let json = run.json();
     json[list].as_array().unwrap().iter().map(|entry| entry["file"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn every_exit_status_has_its_case() {
+fn each_exit_status_has_a_case() {
     let folder = Folder::with(&[
         ("bad.yaml", BAD),
         ("good.yaml", GOOD),
@@ -39,7 +39,7 @@ fn every_exit_status_has_its_case() {
 }
 
 #[test]
-fn folders_are_walked_in_order_without_what_is_ignored() {
+fn walks_folders_in_order_without_ignored_files() {
     let folder = Folder::with(&[
         (".gitignore", "vendored/\n*.gen.yaml\n"),
         (".ignore", "drafts\n"),
@@ -62,26 +62,26 @@ fn folders_are_walked_in_order_without_what_is_ignored() {
 }
 
 #[test]
-fn a_file_is_read_once_whatever_leads_to_it() {
+fn reads_a_file_once_if_several_paths_lead_to_it() {
     let folder = Folder::with(&[("a/b.yaml", BAD)]);
     let run = folder.check(&["--format", "json", "a/b.yaml", "a", ".", "a/../a/b.yaml"]);
     assert_eq!(files(&run, "findings"), ["a/b.yaml"]);
 }
 
 #[test]
-fn a_folder_without_a_karpenter_document_says_so() {
+fn says_that_a_folder_has_no_karpenter_document() {
     let folder = Folder::with(&[("a.yaml", OTHER), ("b.yaml", OTHER), ("c.yaml", "a: 1")]);
     let run = folder.check(&["."]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stdout, @"
     skipped: no rule reads the kind `Namespace`: a.yaml:1, b.yaml:1
     skipped: no Kubernetes object: `apiVersion` and `kind` are missing, not checked: c.yaml:1
-    nothing to check: no Karpenter document, and none that concerns it, in 3 documents (3 skipped)
+    nothing to check: no Karpenter document and no related object in 3 documents (3 skipped)
     ");
 }
 
 #[test]
-fn an_empty_file_is_said_to_be_empty() {
+fn says_that_the_input_is_empty() {
     let folder = Folder::with(&[("empty.yaml", ""), ("blank.yaml", "---\n# nothing\n")]);
     let run = folder.check(&["empty.yaml", "blank.yaml"]);
     assert_eq!(run.status, 0);
@@ -89,7 +89,7 @@ fn an_empty_file_is_said_to_be_empty() {
 }
 
 #[test]
-fn a_mistake_in_one_of_three_documents_costs_no_other() {
+fn checks_the_documents_beside_an_unreadable_one() {
     let folder = Folder::with(&[("three.yaml", &format!("{BAD}---\na: [1\n---\n{GOOD}"))]);
     let run = folder.check(&["three.yaml"]);
     assert_eq!(run.status, 4);
@@ -103,9 +103,9 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
       |
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -122,7 +122,7 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
 }
 
 #[test]
-fn what_is_no_text_or_not_there_is_told() {
+fn reports_binary_non_utf8_and_missing_files() {
     let folder = Folder::with(&[("good.yaml", GOOD)]);
     folder.write("binary.yaml", b"\x7fELF\0\0\0");
     folder.write("latin.yaml", b"a: caf\xe9\n");
@@ -141,13 +141,13 @@ fn what_is_no_text_or_not_there_is_told() {
     unreadable: no such file or folder
     --> missing.yaml
 
-    no finding in 4 documents (3 unreadable); checked against Karpenter 1.14
+    no findings in 4 documents (3 unreadable); checked against Karpenter 1.14
     ");
 }
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_and_loops_are_told() {
+fn follows_symbolic_links_and_reports_loops() {
     let folder = Folder::with(&[("real/a.yaml", BAD), ("walk/b.yaml", GOOD)]);
     std::os::unix::fs::symlink(folder.path("real"), folder.path("walk/linked")).unwrap();
     std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/loop")).unwrap();
@@ -163,12 +163,12 @@ fn links_are_followed_and_loops_are_told() {
         .collect();
     assert_snapshot!(unreadable.join("\n"), @r#"
     "walk/dangling.yaml": "no such file or folder"
-    "walk/loop": "a symbolic link that leads back to `walk`, not followed"
+    "walk/loop": "symbolic link back to the parent folder `walk`, not followed"
     "#);
 }
 
 #[test]
-fn nesting_is_bounded() {
+fn bounds_the_nesting() {
     let folder = Folder::with(&[
         ("deep.yaml", &"[".repeat(10_000)),
         ("deep.json", &"[".repeat(10_000)),
@@ -182,7 +182,7 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn large_files_are_checked_and_larger_ones_are_told() {
+fn checks_large_files_and_reports_files_above_the_bound() {
     let mut text = String::new();
     let pad = "x".repeat(1000);
     while text.len() < 20 << 20 {
@@ -199,25 +199,25 @@ fn large_files_are_checked_and_larger_ones_are_told() {
     unreadable: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
     --> large.yaml
 
-    no finding in 2 documents (1 unreadable); checked against Karpenter 1.14
+    no findings in 2 documents (1 unreadable); checked against Karpenter 1.14
     ");
     let run = folder.check(&["--max-documents", "10", "large.yaml"]);
     assert!(run.stdout.contains("more than 10 documents"), "{}", run.stdout);
 }
 
 #[test]
-fn findings_are_bounded_and_all_are_counted() {
+fn bounds_the_findings_but_counts_all() {
     let text = [BAD; 5].join("---\n");
     let folder = Folder::with(&[("five.yaml", &text)]);
     let run = folder.check(&["--format", "json", "--max-findings", "2", "five.yaml"]);
     assert_eq!(run.status, 1);
     assert_eq!(run.json()["findings"].as_array().unwrap().len(), 2);
     assert_eq!(run.json()["summary"]["errors"], 5);
-    assert_snapshot!(run.stderr, @"note: more than 2 findings, the rest is counted and not shown; raise the bound with --max-findings");
+    assert_snapshot!(run.stderr, @"note: more than 2 findings; the others are counted but not shown; raise the bound with --max-findings");
 }
 
 #[test]
-fn standard_input_is_a_file_of_its_own() {
+fn reads_standard_input() {
     let folder = Folder::with(&[]);
     let run = folder.check_text(&["-", "--quiet"], BAD);
     assert_eq!(run.status, 1);
@@ -225,7 +225,7 @@ fn standard_input_is_a_file_of_its_own() {
 }
 
 #[test]
-fn lists_reviews_and_json_are_unpacked() {
+fn unpacks_lists_reviews_and_json_streams() {
     let class = r#"{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a"},
       "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a"}}"#;
     let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{class}, {class}]}}"#);
@@ -238,7 +238,7 @@ fn lists_reviews_and_json_are_unpacked() {
         ("two.json", &format!("{class}\n{class}")),
     ]);
     let run = folder.check(&["--format", "json", "."]);
-    let places: Vec<_> = run.json()["findings"]
+    let locations: Vec<_> = run.json()["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -246,7 +246,7 @@ fn lists_reviews_and_json_are_unpacked() {
             format!("{}#{} {}:{}", finding["file"], finding["document"], finding["path"], finding["line"])
         })
         .collect();
-    assert_snapshot!(places.join("\n"), @r##"
+    assert_snapshot!(locations.join("\n"), @r##"
     "list.json"#0 "spec.instanceProfile":2
     "list.json"#0 "spec.instanceProfile":3
     "review.json"#0 "spec.instanceProfile":2
@@ -256,7 +256,7 @@ fn lists_reviews_and_json_are_unpacked() {
 }
 
 #[test]
-fn a_repository_may_hold_what_is_for_no_cluster() {
+fn accepts_files_that_are_not_manifests() {
     let folder = Folder::with(&[
         ("tsconfig.json", "{\n  // strict\n  \"strict\": true,\n}\n"),
         ("stack.yaml", "Resources:\n  A: {Type: 'AWS::SQS::Queue', Properties: {QueueName: !Sub '${B}'}}\n"),
@@ -268,7 +268,7 @@ fn a_repository_may_hold_what_is_for_no_cluster() {
     assert!(run.stdout.contains("4 documents (3 skipped)"), "{}", run.stdout);
     assert_eq!(folder.check(&["--fix", "."]).status, 0);
     assert!(folder.read("tsconfig.json").contains("// strict"));
-    // What kubectl would refuse is told.
+    // A manifest that kubectl would refuse is reported.
     folder.write("pool.json", b"{\"apiVersion\": \"v1\", // no\n}");
     assert_eq!(folder.check(&["."]).status, 4);
 }

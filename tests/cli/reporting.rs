@@ -1,11 +1,11 @@
-//! What is printed.
+//! Human-readable and JSON reports.
 
 use insta::assert_snapshot;
 
 use crate::folder::{BAD, Folder, GOOD, OTHER};
 
 #[test]
-fn a_finding_is_shown_with_its_lines_and_its_fix() {
+fn shows_a_finding_with_its_lines_and_fix() {
     let folder = Folder::with(&[("class.yaml", &format!("{BAD}---\n{OTHER}---\na: {{{{ .Values.a }}}}\n"))]);
     let run = folder.check(&["class.yaml"]);
     assert_eq!(run.stderr, "");
@@ -19,9 +19,9 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
       |
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
     6 +   instanceProfile: Nodes-prod # the nodes' own
@@ -34,14 +34,14 @@ fn a_finding_is_shown_with_its_lines_and_its_fix() {
 }
 
 #[test]
-fn calm_where_there_is_nothing() {
+fn prints_one_line_without_findings() {
     let folder = Folder::with(&[("class.yaml", GOOD)]);
-    assert_snapshot!(folder.check(&["class.yaml"]).stdout, @"nothing to report in 1 document; checked against Karpenter 1.14");
+    assert_snapshot!(folder.check(&["class.yaml"]).stdout, @"no findings in 1 document; checked against Karpenter 1.14");
     assert_eq!(folder.check(&["--quiet", "class.yaml"]).stdout, "");
 }
 
 #[test]
-fn json_is_one_object_with_all_its_keys() {
+fn json_is_one_object_with_all_keys() {
     let folder = Folder::with(&[("class.yaml", &format!("{BAD}---\n{OTHER}---\na: [1\n"))]);
     let run = folder.check(&["--format", "json", "class.yaml"]);
     let json = run.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION");
@@ -121,7 +121,7 @@ fn json_is_one_object_with_all_its_keys() {
 }
 
 #[test]
-fn carets_stand_below_the_right_letters() {
+fn puts_carets_below_the_right_characters() {
     let text = "apiVersion: karpenter.k8s.aws/v1\r\nkind: EC2NodeClass\r\nmetadata: {name: \"\\e[31mred\"}\r\nspec:\r\n  \
                 日本: 😀\r\n  instanceProfile:\t'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀\r\n";
     let folder = Folder::with(&[("crlf.yaml", text)]);
@@ -135,9 +135,9 @@ fn carets_stand_below_the_right_letters() {
       |
       = object: EC2NodeClass/␛[31mred, spec.instanceProfile
       = help: write `é`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile:    'arn:aws:iam::111122223333:instance-profile/😀/é' # 😀
     6 +   instanceProfile:    'é' # 😀
@@ -148,7 +148,7 @@ fn carets_stand_below_the_right_letters() {
 }
 
 #[test]
-fn a_long_line_is_cut_around_the_place() {
+fn cuts_a_long_line_around_the_location() {
     let pad = "x".repeat(5_000_000);
     let text = format!(
         r#"{{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {{"name": "a", "annotations": {{"p": "{pad}"}}}}, "spec": {{"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "{pad}"}}}}"#
@@ -164,9 +164,9 @@ fn a_long_line_is_cut_around_the_place() {
       |
       = object: EC2NodeClass/a, spec.instanceProfile
       = help: write `a`
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    fix: write the profile's name (made by `--fix`)
+    fix: write the profile's name (applied by `--fix`)
       |
     1 - …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     1 + …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
@@ -177,7 +177,7 @@ fn a_long_line_is_cut_around_the_place() {
 }
 
 #[test]
-fn colour_is_for_terminals_and_those_who_ask() {
+fn uses_colour_only_on_request_without_a_terminal() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     for (arguments, colored) in [
         (&["class.yaml"][..], false),
@@ -190,7 +190,7 @@ fn colour_is_for_terminals_and_those_who_ask() {
 }
 
 #[test]
-fn a_range_says_which_releases_accept_a_document() {
+fn range_shows_which_releases_accept_a_document() {
     const WHOLE: &str = include_str!("../../examples/nodeclass-bad.yaml");
     let folder = Folder::with(&[("class.yaml", WHOLE), ("other.yaml", OTHER)]);
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "--format", "json", "."]);
@@ -204,7 +204,7 @@ fn a_range_says_which_releases_accept_a_document() {
 }
 
 #[test]
-fn clusters_are_told_apart() {
+fn names_the_cluster_of_a_finding() {
     let folder = Folder::with(&[("prod/class.yaml", BAD), ("dev/class.yaml", BAD), ("class.yaml", BAD)]);
     let run = folder.check(&["--format", "json", "--cluster", "prod/", "--cluster", "dev", "class.yaml"]);
     let found: Vec<_> = run.json()["findings"]

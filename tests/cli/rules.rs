@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::folder::Folder;
 
 #[test]
-fn a_rule_is_explained() {
+fn explains_a_rule() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-is-arn"]);
     assert_eq!(run.status, 0);
     let lines: Vec<_> = run.stdout.lines().take(16).collect();
@@ -16,9 +16,9 @@ fn a_rule_is_explained() {
 
     - Family: `nodeclass`
     - Severity: error
-    - Caught otherwise by: nobody
+    - Otherwise caught by: nothing; accepted silently
     - Releases: all, 1.0-1.14
-    - Fix: safe, made by `karpwarden check --fix`
+    - Fix: safe, applied by `karpwarden check --fix`
 
     ## What it does
 
@@ -31,14 +31,14 @@ fn a_rule_is_explained() {
 }
 
 #[test]
-fn an_unknown_rule_is_met_with_the_nearest() {
+fn suggests_the_nearest_rule() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
-fn rules_are_listed_for_people_and_for_programs() {
+fn lists_rules_for_people_and_programs() {
     let folder = Folder::with(&[]);
     let json = folder.run(&["rules", "--format", "json"]).json();
     let rule =
@@ -61,7 +61,7 @@ fn rules_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
-fn completions_are_printed_for_every_shell() {
+fn prints_completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let run = Folder::with(&[]).run(&["completions", shell]);
         assert_eq!(run.status, 0);
@@ -70,22 +70,22 @@ fn completions_are_printed_for_every_shell() {
 }
 
 #[test]
-fn help_and_version_are_answers_and_no_errors() {
+fn prints_help_and_version() {
     let folder = Folder::with(&[]);
     assert_snapshot!(folder.run(&["-h"]).stdout, @"
-    Checks Karpenter (AWS) manifests, and the Kubernetes objects around them, before a cluster does
+    Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them
 
     Usage: karpwarden [OPTIONS] <COMMAND>
 
     Commands:
       check        Check manifests: files, folders or standard input
-      diagnose     Read logs, events and status, and name the cause
-      upgrade      Tell what manifests lose or break on the way to another release
+      diagnose     Find the cause of a problem in logs, events and status
+      upgrade      Show what breaks or changes between two Karpenter releases
       explain      Print the documentation of a rule or a symptom
       rules        List the rules and symptoms
-      init         Write a config file to start from
-      man          Print the man page of the program or of a command
-      completions  Print a completion script for a shell
+      init         Write a commented config file
+      man          Print the man page of karpwarden or of one command
+      completions  Print a shell completion script
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -93,7 +93,7 @@ fn help_and_version_are_answers_and_no_errors() {
       -V, --version  Print version
 
     Output:
-          --color <WHEN>  Whether to write in colour; `auto` does on a terminal, and obeys NO_COLOR
+          --color <WHEN>  When to use colour; `auto` uses it on a terminal unless NO_COLOR is set
                           [default: auto] [possible values: auto, always, never]
     ");
     assert_snapshot!(folder.run(&["check", "-h"]).stdout, @"
@@ -102,65 +102,63 @@ fn help_and_version_are_answers_and_no_errors() {
     Usage: karpwarden check [OPTIONS] [PATH|-]...
 
     Arguments:
-      [PATH|-]...  Files and folders; `-` is standard input
+      [PATH|-]...  Files and folders; `-` reads standard input
 
     Options:
-          --cluster <DIR>         A folder with what belongs to one cluster; give it several times for
-                                  several clusters
-          --helm-values <FILE|->  A file with values of Karpenter's Helm chart, whatever its name and
-                                  its keys; may be given several times
+          --cluster <DIR>         Folder with the input of one cluster; may be repeated for several
+                                  clusters
+          --helm-values <FILE|->  File with values of Karpenter's Helm chart; may be repeated
       -h, --help                  Print help (see more with '--help')
 
     What to check against:
-          --karpenter-version <RELEASE>   The Karpenter release, such as 1.8 or 1.8.3, or a range, such
-                                          as 1.0..1.14 [default: the newest known]
-          --kubernetes-version <VERSION>  The Kubernetes version, such as 1.33, for what depends on it
-          --cluster-name <NAME>           The name of the cluster
-          --complete                      The input holds every NodePool and node class of the cluster:
-                                          one that is absent is missing
+          --karpenter-version <RELEASE>   Karpenter release, such as 1.8 or 1.8.3, or a range, such as
+                                          1.0..1.14 [default: the newest known release]
+          --kubernetes-version <VERSION>  Kubernetes version of the cluster, such as 1.33, for the rules
+                                          that depend on it
+          --cluster-name <NAME>           Name of the cluster
+          --complete                      The input contains every NodePool and EC2NodeClass of the
+                                          cluster, so an absent one does not exist
 
     What to look for:
-          --config <FILE>          The config file [default: the nearest karpwarden.yaml in this folder
-                                   or above it]
-          --select <RULE,…>        Only these rules or families; `karpwarden rules` lists them
-          --ignore <RULE,…>        All but these rules or families
-          --exclude <PATTERN>      Leave out of a folder what fits this pattern of an ignore file; may
-                                   be given several times
-          --force-exclude          Leave out what is excluded where it is named outright, too: a hook
-                                   and an editor name every file
-          --baseline <FILE>        Do not report the findings that this file lists
-          --write-baseline <FILE>  List the findings there are now in this file, for --baseline, and
-                                   report none of them
+          --config <FILE>          Config file [default: the nearest karpwarden.yaml in this folder or a
+                                   parent folder]
+          --select <RULE,…>        Report only these rules or families; `karpwarden rules` lists them
+          --ignore <RULE,…>        Report all but these rules or families
+          --exclude <PATTERN>      Skip files and folders that match this pattern, written as in
+                                   .gitignore; may be repeated
+          --force-exclude          Apply the exclusions to files named on the command line too; for
+                                   hooks and editors, which name every file
+          --baseline <FILE>        Suppress the findings that this baseline file lists
+          --write-baseline <FILE>  Write the current findings to a baseline file, and suppress them
 
     Output:
-          --color <WHEN>           Whether to write in colour; `auto` does on a terminal, and obeys
-                                   NO_COLOR [default: auto] [possible values: auto, always, never]
-          --format <FORMAT>        How to print what is found [default: human] [possible values: human,
-                                   json, sarif, github, junit]
-      -o, --output <FILE>          Print to this file rather than to standard output
-          --stdin-filename <PATH>  The path under which standard input is reported and which settings
-                                   for some paths go by, such as that of the file an editor shows
-          --fail-on <LEVEL>        The least severity that makes the exit status 1 [default: error]
+          --color <WHEN>           When to use colour; `auto` uses it on a terminal unless NO_COLOR is
+                                   set [default: auto] [possible values: auto, always, never]
+          --format <FORMAT>        Output format [default: human] [possible values: human, json, sarif,
+                                   github, junit]
+      -o, --output <FILE>          Write the report to this file instead of standard output
+          --stdin-filename <PATH>  File name of standard input in the report and for the settings of
+                                   some paths, such as the file that an editor shows
+          --fail-on <LEVEL>        Lowest severity that sets the exit status to 1 [default: error]
                                    [possible values: error, warning, info, never]
-      -q, --quiet                  Print the findings alone
-          --fix                    Make the safe fixes in the files; of standard input, write the fixed
-                                   text to standard output
-          --diff                   Print what --fix would change as a diff, and write nothing
+      -q, --quiet                  Print only findings
+          --fix                    Apply the safe fixes to the files; the fixed text of standard input
+                                   goes to standard output
+          --diff                   Print the changes of --fix as a diff, without writing them
 
     Bounds:
-          --max-file-bytes <BYTES>  Bytes of one file [default: 67108864]
-          --max-documents <COUNT>   Documents of one file [default: 100000]
-          --max-depth <LEVELS>      Levels of nesting in one document [default: 128]
-          --max-nodes <COUNT>       Values in one document, after aliases are expanded [default:
-                                    1000000]
-          --max-findings <COUNT>    Findings to show [default: 10000]
+          --max-file-bytes <BYTES>  Bytes per file [default: 67108864]
+          --max-documents <COUNT>   Documents per file [default: 100000]
+          --max-depth <LEVELS>      Levels of nesting per document [default: 128]
+          --max-nodes <COUNT>       Values per document, after aliases are expanded [default: 1000000]
+          --max-findings <COUNT>    Findings in the report [default: 10000]
 
     Exit status:
-      0  nothing at or above --fail-on
-      1  findings
-      2  the command line or the config file is wrong
-      3  no input file at all
-      4  some input could not be read or parsed (wins over 1; the rest is checked)
+      0  no findings at or above --fail-on
+      1  findings at or above --fail-on
+      2  invalid command line or config file
+      3  no input files
+      4  some input could not be read or parsed (takes precedence over 1; the rest is checked)
     ");
     assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(folder.run(&[]).status, 2);

@@ -1,11 +1,11 @@
-//! The config file and the flags, which win over it.
+//! The config file, and the flags, which take precedence.
 
 use insta::assert_snapshot;
 
 use crate::folder::{BAD, Folder};
 
 #[test]
-fn the_config_is_found_upwards_and_is_no_manifest() {
+fn finds_the_config_file_in_a_parent_folder_and_does_not_check_it() {
     let folder = Folder::with(&[
         ("karpwarden.yaml", "karpenterVersion: \"1.5\"\nrules: {nodeclass: warn}\n"),
         ("a/b/class.yaml", BAD),
@@ -16,21 +16,21 @@ fn the_config_is_found_upwards_and_is_no_manifest() {
     assert_eq!(run.json()["karpenterVersion"], "1.5");
     assert_eq!(run.json()["findings"][0]["severity"], "warning");
     let run = folder.check(&["--format", "json", "."]);
-    assert_eq!(run.json()["karpenterVersion"], "1.14", "a flag wins");
-    assert_eq!(run.json()["summary"]["documents"], 1, "the config file is no input");
+    assert_eq!(run.json()["karpenterVersion"], "1.14", "the flag takes precedence");
+    assert_eq!(run.json()["summary"]["documents"], 1, "the config file is not an input");
 }
 
 #[test]
-fn exceptions_are_counted() {
+fn counts_suppressed_findings() {
     let config = "exceptions: [{rule: instance-profile-is-arn, name: def*, reason: known}]\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml"]);
     assert_eq!(run.status, 0);
-    assert_snapshot!(run.stdout, @"nothing to report in 1 document (1 finding suppressed); checked against Karpenter 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 1 document (1 finding suppressed); checked against Karpenter 1.14");
 }
 
 #[test]
-fn a_rule_that_is_selected_is_not_off() {
+fn select_overrules_a_family_that_is_off() {
     let folder = Folder::with(&[("karpwarden.yaml", "rules: {nodeclass: off}\n"), ("class.yaml", BAD)]);
     assert_eq!(folder.run(&["check", "class.yaml", "--ignore", "api-server"]).status, 0);
     assert_eq!(folder.check(&["class.yaml"]).status, 1);
@@ -38,7 +38,7 @@ fn a_rule_that_is_selected_is_not_off() {
 }
 
 #[test]
-fn all_mistakes_of_a_config_come_at_once_with_their_places() {
+fn reports_all_mistakes_of_a_config_file_with_locations() {
     let config = "karpenterVersion: 1.10\nrulez:\n  nodeclass: loud\nrules:\n  nodeclas: warn\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml", "--ignore", "storages"]);
@@ -74,26 +74,26 @@ fn all_mistakes_of_a_config_come_at_once_with_their_places() {
 }
 
 #[test]
-fn a_config_that_cannot_be_read_is_told() {
+fn reports_an_unreadable_config_file() {
     let folder = Folder::with(&[
         ("broken.yaml", "rules: [\n"),
         ("two.yaml", "fix: true\n---\nfix: false\n"),
         ("class.yaml", BAD),
     ]);
-    let mut said = String::new();
+    let mut errors = String::new();
     for name in ["broken.yaml", "two.yaml", "missing.yaml"] {
         let run = folder.check(&["--config", name, "class.yaml"]);
         assert_eq!(run.status, 2);
-        said.push_str(&run.stderr);
+        errors.push_str(&run.stderr);
     }
-    assert_snapshot!(said, @"
+    assert_snapshot!(errors, @"
     error: not valid YAML: this `[` is never closed
      --> broken.yaml:1:8
       |
     1 | rules: [
       |        ^
 
-    error: the config file holds one document; this is a second
+    error: the config file may contain only one document
      --> two.yaml:3:1
       |
     3 | fix: false
@@ -104,7 +104,7 @@ fn a_config_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn wrong_flags_are_told_all_at_once() {
+fn reports_all_invalid_flags() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     let run = folder.run(&[
         "check",
@@ -123,7 +123,7 @@ fn wrong_flags_are_told_all_at_once() {
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
     error: --karpenter-version: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
-    error: --kubernetes-version: `new` is no Kubernetes version; write one such as 1.33
+    error: --kubernetes-version: `new` is not a Kubernetes version; write a version such as 1.33
     error: --cluster-name: must not be empty
     error: --select: there is no rule or family `instance-profile-is-an-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them
     error: --ignore: there is no rule or family `nodeclas` (did you mean `nodeclass`?); `karpwarden rules` lists them

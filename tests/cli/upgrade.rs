@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::folder::Folder;
 
-/// A NodePool that 1.9 and later accept, with a limit that 1.11 begins to heed.
+/// NodePool that 1.9 and later accept, with a limit that Karpenter enforces since 1.11.
 const POOL: &str = "\
 apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -19,7 +19,7 @@ spec:
         - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
 ";
 
-/// One that 1.0 alone accepts.
+/// NodePool that only 1.0 accepts.
 const BETA: &str = "\
 apiVersion: karpenter.sh/v1beta1
 kind: NodePool
@@ -36,7 +36,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn each_finding_leads_with_the_release_at_which_it_begins() {
+fn each_finding_starts_with_the_release_at_which_it_begins() {
     let run = folder().run(&["upgrade", "--from", "1.0", "--to", "1.14", "pool.yaml", "old.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(run.stderr, "");
@@ -50,8 +50,8 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
       |
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = caught by: the API server, which refuses it at apply
-      = holds for: Karpenter 1.1-1.14
+      = otherwise caught by: the API server; refused on apply
+      = applies to: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     warning[node-limit-enforced]: from 1.11 on: Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
@@ -64,18 +64,18 @@ fn each_finding_leads_with_the_release_at_which_it_begins() {
       |
       = object: NodePool/default, spec.limits.nodes
       = help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
-      = caught by: nobody: it is accepted, and nothing says so
-      = holds for: Karpenter 1.11-1.14
+      = otherwise caught by: nothing; accepted silently
+      = applies to: Karpenter 1.11-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
     accepted by 1.9-1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1
-    1 error, 1 warning in 2 documents; on the way from Karpenter 1.0 to 1.14
+    1 error, 1 warning in 2 documents; checked the upgrade from Karpenter 1.0 to 1.14
     ");
 }
 
 #[test]
-fn the_way_down_is_a_way() {
+fn reports_a_downgrade() {
     let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_snapshot!(run.stdout, @"
@@ -89,8 +89,8 @@ fn the_way_down_is_a_way() {
       |
       = object: NodePool/default, spec.limits.nodes
       = help: also limit `cpu` or `memory`, which every release enforces
-      = caught by: nobody: it is accepted, and nothing says so
-      = holds for: Karpenter 1.0-1.10
+      = otherwise caught by: nothing; accepted silently
+      = applies to: Karpenter 1.0-1.10
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
     error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
@@ -102,17 +102,17 @@ fn the_way_down_is_a_way() {
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-       = caught by: the API server, which refuses it at apply
-       = holds for: Karpenter 1.0-1.8
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
     accepted by 1.9-1.14: pool.yaml:1
-    1 error, 1 info in 1 document; on the way from Karpenter 1.14 to 1.8.3
+    1 error, 1 info in 1 document; checked the downgrade from Karpenter 1.14 to 1.8.3
     ");
 }
 
 #[test]
-fn the_newest_release_is_the_end_unless_said_and_warnings_do_not_fail() {
+fn upgrades_to_the_newest_release_by_default_and_warnings_do_not_fail() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "1.10", "--format", "json", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -126,21 +126,21 @@ fn the_newest_release_is_the_end_unless_said_and_warnings_do_not_fail() {
 }
 
 #[test]
-fn what_holds_at_the_start_is_counted_and_nothing_may_change() {
+fn counts_findings_that_already_apply_at_the_start() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "1.2", "--to", "1.5", "old.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"
-    accepted by none of these releases: old.yaml:1
-    nothing to report in 1 document; on the way from Karpenter 1.2 to 1.5; 1 finding holds in 1.2 already, which `karpwarden check` tells
+    rejected by every release in the range: old.yaml:1
+    no findings in 1 document; checked the upgrade from Karpenter 1.2 to 1.5; 1 finding already applies to 1.2; run `check` to see it
     ");
     let run = folder.run(&["upgrade", "--from", "1.14", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert_snapshot!(run.stdout, @"nothing to report in 1 document; on the way from Karpenter 1.14 to 1.14");
+    assert_snapshot!(run.stdout, @"no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14");
 }
 
 #[test]
-fn rules_about_upgrades_are_chosen_and_turned_off_like_any_other_and_are_not_asked_by_check() {
+fn upgrade_rules_obey_the_settings_and_do_not_run_under_check() {
     let config = "rules: {node-limit-enforced: deny}\n";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("pool.yaml", POOL)]);
     assert_eq!(folder.run(&["upgrade", "--from", "1.10", "pool.yaml"]).status, 1);
@@ -157,7 +157,7 @@ fn rules_about_upgrades_are_chosen_and_turned_off_like_any_other_and_are_not_ask
 }
 
 #[test]
-fn unknown_releases_are_told_with_the_known_ones() {
+fn lists_the_known_releases_for_an_unknown_one() {
     let folder = folder();
     let run = folder.run(&["upgrade", "--from", "0.37", "--to", "1.99", "pool.yaml"]);
     assert_eq!(run.status, 2);
@@ -165,7 +165,7 @@ fn unknown_releases_are_told_with_the_known_ones() {
     error: --from: `0.37` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
     error: --to: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
     ");
-    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from has to be given");
+    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from is required");
     assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
     let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.15'\n"), ("pool.yaml", POOL)]);
     let run = config.run(&["check", "pool.yaml"]);
@@ -180,7 +180,7 @@ fn unknown_releases_are_told_with_the_known_ones() {
 }
 
 #[test]
-fn check_with_a_range_says_who_accepts_what() {
+fn check_with_a_range_shows_which_releases_accept_each_document() {
     let folder = folder();
     let arguments =
         ["check", "--karpenter-version", "1.0..1.14", "--select", "api-server", "pool.yaml", "old.yaml"];
@@ -194,8 +194,8 @@ fn check_with_a_range_says_who_accepts_what() {
        |
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
-       = caught by: the API server, which refuses it at apply
-       = holds for: Karpenter 1.0-1.8
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter 1.0-1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
     error[removed-api-version]: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
@@ -207,8 +207,8 @@ fn check_with_a_range_says_who_accepts_what() {
       |
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = caught by: the API server, which refuses it at apply
-      = holds for: Karpenter 1.1-1.14
+      = otherwise caught by: the API server; refused on apply
+      = applies to: Karpenter 1.1-1.14
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     accepted by 1.9-1.14: pool.yaml:1
@@ -225,7 +225,7 @@ fn check_with_a_range_says_who_accepts_what() {
 }
 
 #[test]
-fn the_report_goes_where_that_of_a_check_goes() {
+fn obeys_the_output_flags_of_check() {
     let folder = folder();
     let run = folder.run_in(
         "",

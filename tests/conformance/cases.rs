@@ -1,4 +1,4 @@
-//! The cases, as the file has them.
+//! Parser of the conformance cases.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::io::Read as _;
 use karpenter::release::{Release, Releases};
 use serde_json::Value as Json;
 
-/// An object, and what the API server says of it.
+/// Object, with the verdicts of the API server.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub id: String,
@@ -14,22 +14,22 @@ pub(crate) struct Case {
     object: Json,
     old: Option<Json>,
     pub verdicts: Vec<(Releases, Verdict)>,
-    /// What earlier patches of 1.0 say, where that is something else.
+    /// Verdicts of earlier patches of 1.0 that differ.
     pub patch_verdicts: Vec<(Releases, Verdict)>,
 }
 
-/// What the API server says of an object.
+/// Verdict of the API server on an object.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub valid: bool,
     pub paths: BTreeSet<String>,
     pub unknown: BTreeSet<String>,
-    /// The server stopped before its rules over several fields.
+    /// Whether the server stopped before it evaluated the CEL rules.
     pub cel_skipped: bool,
 }
 
 impl Case {
-    /// The object as a manifest, or the two of an update as a review.
+    /// The object as a manifest, or both objects of an update as an AdmissionReview.
     pub(crate) fn text(&self) -> String {
         match &self.old {
             None => self.object.to_string(),
@@ -51,7 +51,7 @@ pub(crate) fn all() -> Vec<Case> {
     read(&text)
 }
 
-/// The cases of a text, one a line.
+/// Parses cases, one per line.
 pub(crate) fn read(text: &str) -> Vec<Case> {
     text.lines().map(|line| case(&serde_json::from_str(line).unwrap())).collect()
 }
@@ -89,7 +89,7 @@ fn verdict(json: &Json) -> Verdict {
     }
 }
 
-/// The releases of a text such as `1.0.0-1.0.8, 1.2, 1.4-1.14`: of a minor its newest patch, of a patch itself.
+/// Parses releases such as `1.0.0-1.0.8, 1.2, 1.4-1.14`. A minor means its newest patch.
 pub(crate) fn releases(text: &str) -> Releases {
     let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
     ranges.fold(Releases::NONE, |all, range| {

@@ -1,13 +1,13 @@
-//! What is stored of an object, defaults filled in, is the same to the rules as the object itself.
+//! The stored form of an object, with the defaults of the API server, gets the same findings as the object itself.
 
 use crate::found;
 use karpenter::release::Release;
 use serde_json::{Value as Json, json};
 
-/// A stored object is accepted where the object is, and an update from one to the other changes nothing: a NodeClaim,
-/// whose `spec` never changes, may be applied again with or without what the server filled in.
+/// The rules accept the stored object if they accept the object, and an update between the two changes nothing: a NodeClaim,
+/// whose `spec` is immutable, may be applied again with or without the defaults.
 #[test]
-fn an_object_and_what_is_stored_of_it_are_the_same() {
+fn objects_and_their_stored_form_get_the_same_findings() {
     let text = include_str!("defaulting.jsonl");
     let cases: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(!cases.is_empty());
@@ -15,7 +15,7 @@ fn an_object_and_what_is_stored_of_it_are_the_same() {
         for stored in case["stored"].as_array().unwrap() {
             for version in stored["versions"].as_array().unwrap() {
                 let version = version.as_str().unwrap();
-                // A range of patches is held by its last one.
+                // The last patch of a range represents the range.
                 let release = version.rsplit('-').next().unwrap();
                 let review = |old: &Json, new: &Json| {
                     json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",

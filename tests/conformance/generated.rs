@@ -1,4 +1,5 @@
-//! Objects made from the table, sound and spoilt, get the same findings however they come: as YAML, as JSON, in a review.
+//! Objects generated from the API tables, valid and invalid, get the same findings as YAML, as JSON and in an
+//! AdmissionReview.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::report;
 
-/// A stream of numbers that a seed fixes.
+/// Pseudo-random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -27,7 +28,7 @@ impl Dice {
     }
 }
 
-/// Strings that fit some form, and some that fit none.
+/// Strings that match some field, and strings that match no field.
 const TEXTS: [&str; 32] = [
     "",
     "a",
@@ -76,14 +77,14 @@ fn object(root: &'static Root, dice: &mut Dice) -> Json {
         object["status"] = json!({"conditions": [], dice.pick(&TEXTS): 1});
     }
     if dice.one_in(20) {
-        object["metadata"] = spoilt(dice);
+        object["metadata"] = invalid(dice);
     }
     object
 }
 
 fn value(schema: &Schema, dice: &mut Dice) -> Json {
     if dice.one_in(25) {
-        return spoilt(dice);
+        return invalid(dice);
     }
     match schema.shape {
         Shape::Object(fields) => members(fields, dice),
@@ -122,14 +123,14 @@ fn members(fields: &'static [Field], dice: &mut Dice) -> Json {
     if dice.one_in(15) {
         members.insert(
             dice.pick(&["bogus", "expireAfter", "kubelet", "value", "Weight", ""]).to_owned(),
-            spoilt(dice),
+            invalid(dice),
         );
     }
     members.into()
 }
 
-/// Anything. No number such as `1.0`: YAML makes 1 of it.
-fn spoilt(dice: &mut Dice) -> Json {
+/// Arbitrary value, except numbers such as `1.0`, which YAML reads as 1.
+fn invalid(dice: &mut Dice) -> Json {
     let inner = json!({dice.pick(&TEXTS): dice.pick(&TEXTS)});
     dice.pick(&[
         Json::Null,
@@ -144,7 +145,7 @@ fn spoilt(dice: &mut Dice) -> Json {
     ])
 }
 
-/// A value in block style.
+/// Writes a value in block style.
 fn yaml(value: &Json, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     match value {
@@ -166,8 +167,8 @@ fn yaml(value: &Json, depth: usize, out: &mut String) {
     }
 }
 
-/// What is said, apart from where in the text.
-fn said(report: &Report, file: &str) -> Vec<(String, String, String, String)> {
+/// Findings of a file without their positions.
+fn findings(report: &Report, file: &str) -> Vec<(String, String, String, String)> {
     let findings = report.findings.iter().filter(|finding| finding.file == file);
     findings
         .map(|finding| {
@@ -179,23 +180,23 @@ fn said(report: &Report, file: &str) -> Vec<(String, String, String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn findings_are_the_same_at_every_door(seed in any::<u64>(), kind in 0..ROOTS.len()) {
+    fn findings_do_not_depend_on_the_input_format(seed in any::<u64>(), kind in 0..ROOTS.len()) {
         let object = object(ROOTS[kind], &mut Dice(seed));
         let mut block = String::new();
         yaml(&object, 0, &mut block);
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "CREATE", "object": object}});
         let report = report(&[object.to_string(), format!("# block style{block}\n"), review.to_string()], "1.0..1.14");
-        let as_json = said(&report, "0");
-        prop_assert_eq!(&as_json, &said(&report, "1"));
-        prop_assert_eq!(&as_json, &said(&report, "2"));
-        // What is stored already is kept as it is; the scale and unknown fields are judged again.
+        let as_json = findings(&report, "0");
+        prop_assert_eq!(&as_json, &findings(&report, "1"));
+        prop_assert_eq!(&as_json, &findings(&report, "2"));
+        // An update does not validate unchanged values again, except the scale subresource and unknown fields.
         let again = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "UPDATE", "object": object, "oldObject": object}});
-        let judged = crate::report(&[again.to_string()], "1.0..1.14");
-        for (rule, path, releases, _) in said(&judged, "0") {
+        let updated = crate::report(&[again.to_string()], "1.0..1.14");
+        for (rule, path, releases, _) in findings(&updated, "0") {
             let again = rule == "api-unknown-field" || rule == "removed-api-version" || path == ".spec.replicas";
-            // `spec` itself may be missing, and `metadata` is decoded whatever is stored.
+            // `spec` may be missing, and every request decodes `metadata`.
             prop_assert!(again || path.is_empty() || path == "spec", "{} {} {}", rule, path, releases);
         }
     }

@@ -1,14 +1,10 @@
-//! The verdicts of the API server's own code, release by release, against the rules of family `api-server`.
+//! Compares the rules of family `api-server` with the verdicts of the API server's own code, release by release.
 //!
-//! `cases.jsonl.gz` holds objects with what apiextensions-apiserver v0.35 says of them under the definitions of each Karpenter
-//! release; `defaulting.jsonl` holds what it stores. A case is never edited, and none is looked up by its id: the objects go
-//! in as text, and the findings come out of `check`, all releases at once.
+//! `cases.jsonl.gz` contains objects with the verdicts of apiextensions-apiserver v0.35 under the CRDs of each Karpenter
+//! release; `defaulting.jsonl` contains the objects that it stores. Cases are never edited, and the rules do not know their
+//! ids: `check` gets the objects as text and reports the findings for all releases at once.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test may fail where it stands, and says so"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up fails")]
 
 mod cases;
 mod defaulting;
@@ -18,29 +14,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use cases::{Case, Verdict};
+use karpenter::release::Release;
 use karpwarden::check;
 use lint::check::Cluster;
 use lint::finding::Family;
-use karpenter::release::Release;
-use manifest::File;
-use manifest::limits::Limits;
 use lint::report::Report;
 use lint::settings::{Selector, Settings, Target};
+use manifest::File;
+use manifest::limits::Limits;
 
-/// Cases whose paths differ, each with the reason. None may differ in its verdict.
+/// Cases with different paths, each with the reason. No case may have a different verdict.
 const DIFFERENT_PATHS: &[(&str, &str)] = &[];
 
-/// The share of rejected cases, in thousandths, whose paths have to be the server's.
+/// Minimum share of rejected cases, in thousandths, with the same paths as the API server.
 const SAME_PATHS: usize = 995;
 
-/// What is found in a case under one release.
+/// Findings for a case under one release.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     paths: BTreeSet<String>,
     unknown: BTreeSet<String>,
 }
 
-/// The report on many texts, a file each, for a range of releases.
+/// Checks many texts, each as a file, against a range of releases.
 fn report(texts: &[String], karpenter: &str) -> Report {
     let files = texts.iter().enumerate();
     let files =
@@ -56,11 +52,11 @@ fn report(texts: &[String], karpenter: &str) -> Report {
     report
 }
 
-/// What is found in each text under each release of a range.
+/// Findings for each text under each release of a range.
 fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
     let releases: Vec<Release> = Target::parse(karpenter).unwrap().releases().iter().collect();
     let mut all = Vec::new();
-    // Few enough at a time that the bound on findings is never met.
+    // Small parts stay below the bound on findings.
     for part in texts.chunks(200) {
         let report = report(part, karpenter);
         let empty =
@@ -83,7 +79,7 @@ fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
         assert_eq!(accepted.len(), part.len());
         for (of_text, accepted) in found.iter().zip(accepted) {
             let accepted = cases::releases(&accepted.releases);
-            // A minor stands for its newest patch.
+            // A minor means its newest patch.
             for (release, found) in
                 of_text.iter().filter(|(release, _)| Release::minors().any(|minor| minor == **release))
             {
@@ -96,10 +92,10 @@ fn found(texts: &[String], karpenter: &str) -> Vec<BTreeMap<Release, Found>> {
     all
 }
 
-/// How far the rules agree, for one kind and release.
+/// Agreement of the rules with the API server, for one kind and release.
 #[derive(Default)]
 struct Agreement {
-    judged: usize,
+    compared: usize,
     verdicts: usize,
     unknown: usize,
     rejected: usize,
@@ -110,13 +106,13 @@ struct Agreement {
 struct Score {
     by_kind: BTreeMap<String, BTreeMap<Release, Agreement>>,
     differences: String,
-    unlike_paths: BTreeSet<String>,
+    different_paths: BTreeSet<String>,
 }
 
 impl Score {
-    fn hold(&mut self, case: &Case, release: Release, verdict: &Verdict, found: &Found) {
+    fn add(&mut self, case: &Case, release: Release, verdict: &Verdict, found: &Found) {
         let agreement = self.by_kind.entry(case.kind.clone()).or_default().entry(release).or_default();
-        agreement.judged += 1;
+        agreement.compared += 1;
         let mut differ = |what: &str| {
             let _ = writeln!(self.differences, "{} {release} {what}: {verdict:?} {found:?}", case.id);
         };
@@ -141,12 +137,12 @@ impl Score {
                 agreement.paths += 1;
             } else {
                 differ("paths");
-                self.unlike_paths.insert(case.id.clone());
+                self.different_paths.insert(case.id.clone());
             }
         }
     }
 
-    /// A line for each kind and release.
+    /// Table with a line for each kind and release.
     fn table(&self) -> String {
         let mut table = String::from("kind          release  cases  verdicts  unknown  rejected  paths\n");
         for (kind, releases) in &self.by_kind {
@@ -155,7 +151,7 @@ impl Score {
                 let _ = writeln!(
                     table,
                     "{kind:13} {release:7} {:6} {:9} {:8} {:9} {:6}",
-                    of.judged, of.verdicts, of.unknown, of.rejected, of.paths
+                    of.compared, of.verdicts, of.unknown, of.rejected, of.paths
                 );
             }
         }
@@ -168,15 +164,15 @@ impl Score {
 }
 
 #[test]
-fn every_verdict_is_that_of_the_api_server() {
+fn agrees_with_the_api_server() {
     let cases = cases::all();
     let texts: Vec<String> = cases.iter().map(Case::text).collect();
     let mut score = Score::default();
     for (case, found) in cases.iter().zip(found(&texts, "1.0..1.14")) {
         for (release, found) in &found {
-            // A release that none of the verdicts is about does not serve the kind.
+            // A release without a verdict does not serve the kind.
             match case.verdicts.iter().find(|(releases, _)| releases.contains(*release)) {
-                Some((_, verdict)) => score.hold(case, *release, verdict, found),
+                Some((_, verdict)) => score.add(case, *release, verdict, found),
                 None => assert!(!found.paths.is_empty(), "{} {release}", case.id),
             }
         }
@@ -188,15 +184,15 @@ fn every_verdict_is_that_of_the_api_server() {
         for (case, found) in patched.iter().zip(found(&texts, &format!("{patch}..1.0"))) {
             let (_, verdict) =
                 case.patch_verdicts.iter().find(|(releases, _)| releases.contains(release)).unwrap();
-            score.hold(case, release, verdict, &found[&release]);
+            score.add(case, release, verdict, &found[&release]);
         }
     }
     println!("{}", score.table());
-    let (judged, rejected) = (score.sum(|of| of.judged), score.sum(|of| of.rejected));
-    assert!(judged > 40_000 && rejected > 10_000, "{judged} {rejected}");
-    assert_eq!(score.sum(|of| of.verdicts), judged, "verdicts\n{}", score.differences);
-    assert_eq!(score.sum(|of| of.unknown), judged, "unknown fields\n{}", score.differences);
+    let (compared, rejected) = (score.sum(|of| of.compared), score.sum(|of| of.rejected));
+    assert!(compared > 40_000 && rejected > 10_000, "{compared} {rejected}");
+    assert_eq!(score.sum(|of| of.verdicts), compared, "verdicts\n{}", score.differences);
+    assert_eq!(score.sum(|of| of.unknown), compared, "unknown fields\n{}", score.differences);
     assert!(score.sum(|of| of.paths) * 1000 >= rejected * SAME_PATHS, "paths\n{}", score.differences);
     let listed: BTreeSet<String> = DIFFERENT_PATHS.iter().map(|(id, _)| (*id).to_owned()).collect();
-    assert_eq!(score.unlike_paths, listed, "\n{}", score.differences);
+    assert_eq!(score.different_paths, listed, "\n{}", score.differences);
 }

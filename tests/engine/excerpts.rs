@@ -1,13 +1,13 @@
-//! Findings as a terminal shows them.
+//! Source excerpts of findings at a terminal.
 
+use insta::assert_snapshot;
 use karpwarden::{REGISTRY, check};
 use lint::check::Cluster;
 use lint::report::{Range, Related, Report};
-use manifest::File;
-use report::human::{Options, write};
-use manifest::limits::Limits;
 use lint::settings::{Selector, Settings};
-use insta::assert_snapshot;
+use manifest::File;
+use manifest::limits::Limits;
+use report::human::{Options, write};
 
 const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
                      instanceProfile: arn:aws:iam::111122223333:role/x\n";
@@ -17,7 +17,7 @@ fn clusters() -> [Cluster; 1] {
     [Cluster { name: "prod".to_owned(), files: vec![read("a.yaml"), read("b.yaml")] }]
 }
 
-/// The report of one rule, cut to its first finding.
+/// Report of one rule, reduced to its first finding.
 fn report(clusters: &[Cluster]) -> Report {
     let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let mut report = check(clusters, &Settings { select: vec![selector], ..Settings::default() });
@@ -32,7 +32,7 @@ fn shown(report: &Report, clusters: &[Cluster]) -> String {
 }
 
 #[test]
-fn related_places_are_shown_in_whatever_file_they_are() {
+fn shows_related_locations_in_other_files() {
     let clusters = clusters();
     let mut report = report(&clusters);
     let related = |file: &str, line: usize, (offset, end): (usize, usize)| Related {
@@ -74,13 +74,13 @@ fn related_places_are_shown_in_whatever_file_they_are() {
       |
       = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
       = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
-      = caught by: nobody: it is accepted, and nothing says so
+      = otherwise caught by: nothing; accepted silently
       = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
 }
 
 #[test]
-fn a_finding_without_a_text_shows_its_path() {
+fn shows_the_path_of_a_finding_without_text() {
     let clusters = clusters();
     let mut report = report(&clusters);
     report.findings[0].position = Range::default();
@@ -91,8 +91,8 @@ fn a_finding_without_a_text_shows_its_path() {
      |
      = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
      = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
-     = caught by: nobody: it is accepted, and nothing says so
-     = holds for: Karpenter 1.0-1.8
+     = otherwise caught by: nothing; accepted silently
+     = applies to: Karpenter 1.0-1.8
      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
 }

@@ -1,4 +1,4 @@
-//! The driver with the real rules: suppressions, fixes, upgrades, and what a terminal shows.
+//! The driver with the real rules: suppressions, fixes, upgrades and excerpts.
 
 #![expect(
     clippy::unwrap_used,

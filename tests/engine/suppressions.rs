@@ -2,13 +2,13 @@
 
 use karpwarden::check;
 use lint::check::Cluster;
+use lint::settings::Settings;
 use manifest::File;
 use manifest::limits::Limits;
-use lint::settings::Settings;
 
 const ARN: &str = "arn:aws:iam::111122223333:instance-profile/prod";
 
-/// `line rule: message` for every finding of a node class, and how many were suppressed.
+/// `line rule: message` for every finding of an EC2NodeClass, and the number of suppressed findings.
 fn checked(metadata: &str, profile: &str) -> String {
     let text = format!(
         "# karpwarden: ignore[no-such-rule] at the top\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n\
@@ -23,16 +23,14 @@ fn checked(metadata: &str, profile: &str) -> String {
         .findings
         .iter()
         .filter(|finding| ours(finding.rule))
-        .map(|finding| {
-            format!("{} {}: {}", finding.position.line.unwrap(), finding.rule, finding.message)
-        })
+        .map(|finding| format!("{} {}: {}", finding.position.line.unwrap(), finding.rule, finding.message))
         .collect();
     lines.push(format!("{} suppressed", report.summary.suppressed));
     lines.join("\n")
 }
 
 #[test]
-fn an_annotation_is_about_the_whole_object() {
+fn annotation_applies_to_the_whole_object() {
     let annotated = |text: &str| {
         checked(
             &format!(", annotations: {{karpwarden/ignore: '{text}'}}"),
@@ -50,7 +48,7 @@ fn an_annotation_is_about_the_whole_object() {
 }
 
 #[test]
-fn a_comment_is_about_its_line_or_the_next_one() {
+fn comment_applies_to_its_line_or_the_next() {
     let there = |comment: &str| checked("", &format!("  instanceProfile: {ARN} {comment}"));
     assert_eq!(there("# karpwarden: ignore[instance-profile-is-arn] known"), "1 suppressed");
     insta::assert_snapshot!(there("# karpwarden: ignore[instance-profile-is-arn]"), @"
@@ -62,13 +60,10 @@ fn a_comment_is_about_its_line_or_the_next_one() {
     5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
     0 suppressed
     ");
-    let above =
-        |comment: &str| checked("", &format!("  {comment}\n\n  # more\n  instanceProfile: {ARN}"));
+    let above = |comment: &str| checked("", &format!("  {comment}\n\n  # more\n  instanceProfile: {ARN}"));
     assert_eq!(above("# karpwarden: ignore[nodeclass] known"), "1 suppressed");
-    let below = checked(
-        "",
-        &format!("  instanceProfile: {ARN}\n  # karpwarden: ignore[nodeclass] late\n  role: a"),
-    );
+    let below =
+        checked("", &format!("  instanceProfile: {ARN}\n  # karpwarden: ignore[nodeclass] late\n  role: a"));
     insta::assert_snapshot!(below, @"
     6 suppression-unused: `nodeclass` has no finding here to suppress
     5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
@@ -77,7 +72,7 @@ fn a_comment_is_about_its_line_or_the_next_one() {
 }
 
 #[test]
-fn what_is_first_in_the_text_belongs_to_the_first_object() {
+fn comment_at_the_top_belongs_to_the_first_object() {
     insta::assert_snapshot!(checked(",", "  role: a"), @"
     1 suppression-of-unknown-rule: there is no rule or family `no-such-rule`
     0 suppressed

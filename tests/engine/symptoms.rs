@@ -1,4 +1,4 @@
-//! Symptoms and rules share one space of names.
+//! Names of symptoms and rules, which share a namespace.
 
 use std::collections::BTreeSet;
 

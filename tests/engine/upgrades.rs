@@ -1,4 +1,4 @@
-//! Findings that begin between two releases.
+//! Findings that begin on an upgrade path.
 
 use std::fmt::Write as _;
 
@@ -10,23 +10,23 @@ use lint::settings::{Settings, Target};
 use manifest::File;
 use manifest::limits::Limits;
 
-/// The settings for an upgrade from one release to another.
-fn on_the_way(from: &str, to: &str) -> Settings {
+/// Settings for an upgrade path.
+fn upgrade_path(from: &str, to: &str) -> Settings {
     let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
     Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
 }
 
-/// What all rules say begins on the way, but for what concerns every node class.
+/// Findings of all rules that begin on an upgrade path, except the rules that apply to every EC2NodeClass.
 fn begins(from: &str, to: &str, text: &str) -> String {
     let files = vec![File::read("-", text, &Limits::DEFAULT)];
-    let report = check(&[Cluster { name: String::new(), files }], &on_the_way(from, to));
-    let mut said = String::new();
-    let every = ["ca-bundle-drift", "open-reservations-unused"];
-    for finding in report.findings.iter().filter(|finding| !every.contains(&finding.rule)) {
+    let report = check(&[Cluster { name: String::new(), files }], &upgrade_path(from, to));
+    let mut output = String::new();
+    let general = ["ca-bundle-drift", "open-reservations-unused"];
+    for finding in report.findings.iter().filter(|finding| !general.contains(&finding.rule)) {
         let boundary = finding.boundary.unwrap();
-        let _ = writeln!(said, "{boundary}: {} {} {}", finding.severity, finding.rule, finding.path);
+        let _ = writeln!(output, "{boundary}: {} {} {}", finding.severity, finding.rule, finding.path);
     }
-    said
+    output
 }
 
 fn pool(spec: &str) -> String {
@@ -42,14 +42,14 @@ fn class(spec: &str) -> String {
 }
 
 #[test]
-fn what_a_release_no_longer_serves_is_lost() {
+fn reports_api_versions_that_a_release_no_longer_serves() {
     let beta = "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
     insta::assert_snapshot!(begins("1.0", "1.8", beta), @"from 1.1 on: error removed-api-version apiVersion");
     assert_eq!(begins("1.1", "1.8", beta), "");
 }
 
 #[test]
-fn labels_and_operators_of_1_9_are_lost_on_the_way_down() {
+fn reports_labels_and_operators_of_1_9_on_a_downgrade() {
     let text = pool(
         "      requirements:\n        - {key: node-role.kubernetes.io/web, operator: Exists}\n        - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}\n        - {key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [dedicated]}\n",
     );
@@ -63,16 +63,15 @@ fn labels_and_operators_of_1_9_are_lost_on_the_way_down() {
 }
 
 #[test]
-fn balanced_is_lost_below_1_14() {
-    let text = pool(
-        "      requirements: []\n  disruption: {consolidationPolicy: Balanced, consolidateAfter: 1m}\n",
-    );
+fn reports_balanced_on_a_downgrade_below_1_14() {
+    let text =
+        pool("      requirements: []\n  disruption: {consolidationPolicy: Balanced, consolidateAfter: 1m}\n");
     assert_eq!(begins("1.8", "1.14", &text), "");
     insta::assert_snapshot!(begins("1.14", "1.13", &text), @"from 1.13 down: error api-enum spec.disruption.consolidationPolicy");
 }
 
 #[test]
-fn fields_are_lost_below_the_release_that_brought_them() {
+fn reports_fields_on_a_downgrade_below_their_first_release() {
     let text = class(
         "  ipPrefixCount: 1\n  placementGroupSelector: {name: a}\n  cpuOptions: {coreCount: 1}\n  capacityReservationSelectorTerms: [{id: cr-1}]\n",
     );
@@ -86,8 +85,9 @@ fn fields_are_lost_below_the_release_that_brought_them() {
 }
 
 #[test]
-fn what_was_refused_is_not_lost_when_it_is_refused_for_another_reason() {
-    let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec: {weight: many}\n";
+fn ignores_refusals_that_only_change_their_reason() {
+    let overlay =
+        "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec: {weight: many}\n";
     assert_eq!(begins("1.0", "1.14", overlay), "from 1.7 on: info feature-gate-needed kind\n");
     let terms = class("  capacityReservationSelectorTerms: [{id: many}]\n");
     assert_eq!(begins("1.0", "1.14", &terms), "");
@@ -96,14 +96,14 @@ fn what_was_refused_is_not_lost_when_it_is_refused_for_another_reason() {
 }
 
 #[test]
-fn patterns_that_a_release_makes_stricter_refuse_what_was_accepted() {
+fn reports_values_that_a_stricter_pattern_refuses() {
     let text = pool("      requirements: []\n      expireAfter: 30sfoo\n");
     insta::assert_snapshot!(begins("1.3", "1.4.0", &text), @"from 1.4 on: error api-pattern spec.template.spec.expireAfter");
     assert_eq!(begins("1.4.0", "1.14", &text), "");
 }
 
 #[test]
-fn what_other_rules_say_of_some_releases_begins_with_them() {
+fn reports_findings_of_ordinary_rules_that_begin_with_a_release() {
     let immediate = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: Immediate\n";
     insta::assert_snapshot!(begins("1.6", "1.7.0", immediate), @"from 1.7 on: warning storageclass-immediate volumeBindingMode");
     assert_eq!(begins("1.7", "1.14", immediate), "");
@@ -113,7 +113,7 @@ fn what_other_rules_say_of_some_releases_begins_with_them() {
 }
 
 #[test]
-fn a_better_verdict_is_no_finding() {
+fn ignores_problems_that_an_upgrade_solves() {
     let role = class("").replace("role: a\n", "role: a/b\n");
     assert_eq!(begins("1.1", "1.6", &role), "");
     insta::assert_snapshot!(begins("1.6", "1.0", &role), @"from 1.1 down: error nodeclass-role-is-arn spec.role");

@@ -1,11 +1,11 @@
-//! Realistic inputs of several documents, each with what has to be found in it and what must not be.
+//! Realistic inputs of several documents, with the findings that they must and must not have.
 //!
-//! The comment at the head of a file says it: `karpenter` and `kubernetes` are the versions to check against, `context:
-//! complete` means that the file holds every NodePool and node class of its cluster. `expect` lists findings that must be
-//! there as `rule: Kind/name` or `rule: Kind/namespace/name`, `expect: clean` means no error and no warning, `may` lists
-//! consequences of the same mistake, `must-not` findings that would be wrong. A rule that does not exist is not counted.
+//! The comment at the top of a file specifies them: `karpenter` and `kubernetes` are the versions to check against, `context:
+//! complete` means that the file contains every NodePool and EC2NodeClass of its cluster. `expect` lists required findings as
+//! `rule: Kind/name` or `rule: Kind/namespace/name`, `expect: clean` means no error and no warning, `may` lists consequences
+//! of the same mistake, and `must-not` lists wrong findings. Rules that do not exist yet are ignored.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 #[cfg(feature = "symptoms")]
 mod symptoms;
@@ -22,7 +22,7 @@ use manifest::limits::Limits;
 use karpwarden::REGISTRY;
 use lint::settings::{Settings, Target, kubernetes_minor};
 
-/// What the head of a file asks for.
+/// Settings and expectations at the top of a file.
 #[derive(Default)]
 struct Head {
     settings: Settings,
@@ -59,7 +59,7 @@ fn head(text: &str) -> Head {
     head
 }
 
-/// `rule: Kind/namespace/name` and the severity of every finding in a file.
+/// `rule: Kind/namespace/name` and severity of every finding in a file.
 fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severity)> {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let files = vec![File::read(name, text, &Limits::DEFAULT)];
@@ -85,42 +85,42 @@ fn files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_problem_is_found_and_nothing_that_would_be_wrong() {
+fn finds_every_problem_and_nothing_wrong() {
     let exists = |item: &&String| REGISTRY.find(item.split(':').next().unwrap()).is_some();
     let mut wrong = Vec::new();
     let mut expected = 0;
     for path in files() {
         let text = fs::read_to_string(&path).unwrap();
         let head = head(&text);
-        assert!(head.clean || !head.expect.is_empty(), "{}: nothing is expected", path.display());
+        assert!(head.clean || !head.expect.is_empty(), "{}: no expectation", path.display());
         let found = findings(&path, &text, &head.settings);
         let names: BTreeSet<&String> = found.iter().map(|(name, _)| name).collect();
-        let mut say = |what: &str, name: &String| wrong.push(format!("{}: {what} {name}", path.display()));
+        let mut add = |what: &str, name: &String| wrong.push(format!("{}: {what} {name}", path.display()));
         expected += head.expect.iter().filter(exists).count();
         head.expect
             .iter()
             .filter(exists)
             .filter(|name| !names.contains(name))
-            .for_each(|name| say("missing", name));
-        head.must_not.iter().filter(|name| names.contains(name)).for_each(|name| say("wrong", name));
+            .for_each(|name| add("missing", name));
+        head.must_not.iter().filter(|name| names.contains(name)).for_each(|name| add("wrong", name));
         if head.clean {
             found
                 .iter()
                 .filter(|(_, severity)| *severity <= Severity::Warning)
-                .for_each(|(name, _)| say("not clean", name));
+                .for_each(|(name, _)| add("not clean", name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(expected >= 7, "{expected} findings are expected only");
+    assert!(expected >= 7, "only {expected} findings are expected");
 }
 
-/// Each example says in its name whether something is wrong with it.
+/// The name of an example says whether it has findings.
 #[test]
-fn bad_examples_have_findings_and_good_ones_none() {
+fn bad_examples_have_findings_and_good_examples_have_none() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        // Logs and what belongs to them are in a folder of their own.
+        // The folders contain logs and their manifests.
         if path.is_dir() {
             continue;
         }
@@ -128,17 +128,17 @@ fn bad_examples_have_findings_and_good_ones_none() {
         let found = findings(&path, &text, &Settings::default());
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let bad = name.ends_with("-bad") || name == "custom-ami";
-        let graver = found.iter().filter(|(_, severity)| *severity <= Severity::Warning).count();
-        assert_eq!(graver > 0, bad, "{name}: {found:?}");
+        let grave = found.iter().filter(|(_, severity)| *severity <= Severity::Warning).count();
+        assert_eq!(grave > 0, bad, "{name}: {found:?}");
         if !bad && name != "workload-bundle" && name != "cluster" {
             assert!(found.is_empty(), "{name}: {found:?}");
         }
     }
 }
 
-/// The shape that is copied most gives exactly what it deserves.
+/// This example is often copied, so its findings must be exact.
 #[test]
-fn the_custom_ami_example_gives_three_findings() {
+fn custom_ami_example_has_three_findings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/custom-ami.yaml");
     let text = fs::read_to_string(&path).unwrap();
     let found = findings(&path, &text, &Settings::default());

@@ -223,11 +223,11 @@ fn prints_the_diagnosis_first() {
      = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`
      = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
 
-    read: cluster blue, 35 lines of 1 file, 2026-02-03T10:00:00Z to 2026-02-03T10:08:41Z: 35 understood
-    read: the log is that of Karpenter 1.8.6
-    read: cluster green, 15 lines of 1 file, 2026-02-03T10:00:20Z to 2026-02-03T10:07:53Z: 15 understood
-    read: the log is that of Karpenter 1.8.6
-    1 error in 50 entries and 0 documents; checked against Karpenter 1.14
+    read: cluster blue, 35 lines from 1 file, 2026-02-03T10:00:00Z to 2026-02-03T10:08:41Z: 35 understood
+    read: the log was written by Karpenter 1.8.6
+    read: cluster green, 15 lines from 1 file, 2026-02-03T10:00:20Z to 2026-02-03T10:07:53Z: 15 understood
+    read: the log was written by Karpenter 1.8.6
+    1 error in 50 log entries and 0 documents; checked against Karpenter 1.14
     "#);
     insta::assert_snapshot!(human("double-nodeclaim/mixed-1.5/"), @r#"
     error[double-nodeclaim]: two NodeClaims were created for the same pods within 9 seconds: `search-2kd8v` in eu-west-1a, then `search-w5n7t` in eu-west-1b
@@ -264,18 +264,18 @@ fn prints_the_diagnosis_first() {
        |
        = object: StorageClass/fast, volumeBindingMode
        = help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
-       = caught by: nobody: it is accepted, and nothing says so
-       = holds for: Karpenter 1.0-1.6
+       = otherwise caught by: nothing; accepted silently
+       = applies to: Karpenter 1.0-1.6
        = docs: https://karpwarden.github.io/karpwarden/rules/storageclass-immediate
-    fix: write `WaitForFirstConsumer` (made by `karpwarden check --fix`)
+    fix: write `WaitForFirstConsumer` (applied by `karpwarden check --fix`)
        |
      9 - volumeBindingMode: Immediate
      9 + volumeBindingMode: WaitForFirstConsumer
        |
 
-    read: 68 lines of 2 files, 2025-08-25T14:00:00Z to 2025-08-25T14:01:07Z: 32 understood
-    read: the log is that of Karpenter 1.5.5
-    1 error, 1 warning in 32 entries and 2 documents; checked against Karpenter 1.5.5
+    read: 68 lines from 2 files, 2025-08-25T14:00:00Z to 2025-08-25T14:01:07Z: 32 understood
+    read: the log was written by Karpenter 1.5.5
+    1 error, 1 warning in 32 log entries and 2 documents; checked against Karpenter 1.5.5
     "#);
 }
 

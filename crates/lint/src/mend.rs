@@ -175,7 +175,7 @@ impl Pass<'_> {
         let wanted: Vec<Candidate> = self.made.iter().chain(some).cloned().collect();
         self.trials += 1;
         let result = if self.trials > TRIALS {
-            Err("too many other fixes did not mend")
+            Err("too many other fixes in the file failed")
         } else {
             self.write(clusters, &wanted);
             self.judge(&check_within(self.registry, clusters, self.settings, usize::MAX), &wanted)
@@ -208,7 +208,7 @@ impl Pass<'_> {
     fn judge(&self, after: &Report, fixes: &[Candidate]) -> Result<(), &'static str> {
         let counts = |report: &Report| (report.summary.documents, report.unreadable.len());
         if counts(after) != counts(self.before) {
-            return Err("the text would no longer parse");
+            return Err("it would make the file unreadable");
         }
         let mut left: BTreeMap<Group, usize> = BTreeMap::new();
         let mut errors = left.clone();
@@ -226,7 +226,7 @@ impl Pass<'_> {
             let known = errors.get_mut(&group(finding)).filter(|known| **known > 0);
             match known {
                 Some(known) => *known -= 1,
-                None if finding.severity == Severity::Error => return Err("another error would be there"),
+                None if finding.severity == Severity::Error => return Err("it would introduce another error"),
                 None => {}
             }
         }
@@ -238,7 +238,7 @@ impl Pass<'_> {
             }
             match left.get_mut(&group).filter(|left| **left > 0) {
                 Some(left) => *left -= 1,
-                None => return Err("the finding would still be there"),
+                None => return Err("it would not resolve the finding"),
             }
         }
         Ok(())
@@ -277,8 +277,8 @@ mod tests {
         };
         let judged = |text: &str| pass.judge(&check_within(&REGISTRY, &files(text), &settings, usize::MAX), &offered);
         assert_eq!(judged(&good), Ok(()));
-        assert_eq!(judged(&bad), Err("the finding would still be there"));
-        assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("another error would be there"));
-        assert_eq!(judged(&format!("{good}  a: [\n")), Err("the text would no longer parse"));
+        assert_eq!(judged(&bad), Err("it would not resolve the finding"));
+        assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("it would introduce another error"));
+        assert_eq!(judged(&format!("{good}  a: [\n")), Err("it would make the file unreadable"));
     }
 }

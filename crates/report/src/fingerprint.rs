@@ -1,13 +1,13 @@
-//! What makes a finding the same finding after lines have moved: its rule, its object and its field, not its line.
+//! Fingerprints, which identify a finding by its rule, object and field. A fingerprint does not change when lines move.
 
 use std::collections::BTreeMap;
 
 use lint::report::Finding;
 
-/// The name under which the fingerprint stands in SARIF; another way to make it would get another name.
+/// Key of the fingerprint in SARIF. A change of the algorithm needs a new key.
 pub const NAME: &str = "karpwardenFinding/v1";
 
-/// A fingerprint for each finding, in their order. Findings that are alike in everything are numbered.
+/// Returns a fingerprint for each finding, in the same order. Findings with equal fields are numbered.
 pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
     let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
     let number = |finding: &Finding| {
@@ -19,7 +19,7 @@ pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(number).collect()
 }
 
-/// FNV-1a, 64 bits: the same on every machine and in every version.
+/// FNV-1a with 64 bits, which is the same on every machine and in every version.
 fn hash(finding: &Finding) -> u64 {
     let parts = [
         finding.rule,

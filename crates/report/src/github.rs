@@ -1,12 +1,12 @@
-//! Workflow commands of GitHub Actions, which become annotations of a pull request:
+//! Workflow commands of GitHub Actions, which GitHub shows as annotations of a pull request:
 //! <https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands>.
 
 use core::fmt::Write as _;
 
-use lint::report::{Finding, Report};
 use lint::finding::Severity;
+use lint::report::{Finding, Report};
 
-/// A line for each finding and for each text that could not be read.
+/// Renders one workflow command for each finding and for each unreadable document.
 pub fn github(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
@@ -15,7 +15,7 @@ pub fn github(report: &Report) -> String {
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
-        let _ = writeln!(text, "::{command} {}::{}", place(finding), data(&message(finding)));
+        let _ = writeln!(text, "::{command} {}::{}", properties(finding), data(&message(finding)));
     }
     for unreadable in &report.unreadable {
         let (line, column) = (unreadable.line, unreadable.column);
@@ -25,8 +25,8 @@ pub fn github(report: &Report) -> String {
     text
 }
 
-fn place(finding: &Finding) -> String {
-    let mut place = format!("file={}", property(&finding.file));
+fn properties(finding: &Finding) -> String {
+    let mut properties = format!("file={}", property(&finding.file));
     let range = &finding.position;
     for (key, value) in [
         ("line", range.line),
@@ -34,14 +34,14 @@ fn place(finding: &Finding) -> String {
         ("col", range.column),
         ("endColumn", range.end_column),
     ] {
-        // Columns of two lines make no range: GitHub drops an annotation that has them.
+        // GitHub drops an annotation with columns if it covers several lines.
         let is_column = key.to_ascii_lowercase().contains("col");
         if let (Some(value), false) = (value, is_column && range.line != range.end_line) {
-            let _ = write!(place, ",{key}={value}");
+            let _ = write!(properties, ",{key}={value}");
         }
     }
-    let _ = write!(place, ",title={}", property(finding.rule));
-    place
+    let _ = write!(properties, ",title={}", property(finding.rule));
+    properties
 }
 
 fn message(finding: &Finding) -> String {
@@ -49,12 +49,12 @@ fn message(finding: &Finding) -> String {
     format!("{} ({}/{}){help}\n{}", finding.message, finding.kind, finding.name, finding.url)
 }
 
-/// actions/toolkit `packages/core/src/command.ts`, `escapeData`.
+/// Escapes a message, as `escapeData` in actions/toolkit `packages/core/src/command.ts`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The same, `escapeProperty`.
+/// Escapes a property, as `escapeProperty` in the same file.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,20 +1,20 @@
-//! `JUnit`'s XML, as GitLab, Jenkins and Azure Pipelines read it: a suite for each file, a case for each finding.
+//! `JUnit` XML for GitLab, Jenkins and Azure Pipelines: a test suite for each file, a test case for each finding.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use lint::report::{Finding, Report, Unreadable};
 use lint::finding::Severity;
+use lint::report::{Finding, Report, Unreadable};
 
-/// What was found in a file.
+/// Findings and unreadable documents of one file.
 #[derive(Default)]
 struct Suite<'r> {
     findings: Vec<&'r Finding>,
     unreadable: Vec<&'r Unreadable>,
 }
 
-/// The report as XML. An error is a failure, a text that could not be read an error; what only warns has passed, and its
-/// words are in the case's output. Files without a finding are one case that passed.
+/// Renders a report as XML. A finding of severity `error` is a failure and an unreadable document is an error. A warning or
+/// an info passes, with its message in the output of the test case. A file without findings is one passed test case.
 pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -> String {
     let mut suites: BTreeMap<&str, Suite<'_>> =
         files.into_iter().map(|file| (file, Suite::default())).collect();
@@ -83,7 +83,7 @@ fn write_cases(body: &mut String, file: &str, suite: &Suite<'_>) {
     }
 }
 
-/// Text for XML 1.0, which has no place for most control characters.
+/// Escapes text for XML 1.0, which forbids most control characters.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for char in text.chars() {

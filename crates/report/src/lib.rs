@@ -1,6 +1,6 @@
-//! Findings rendered for people and programs: human-readable text, JSON, SARIF, GitHub annotations, JUnit.
+//! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, JUnit, and the JSON schemas.
 //!
-//! Everything here turns a [`lint::report::Report`] into text. Nothing here runs a rule.
+//! Every module turns a [`lint::report::Report`] into text. No module runs a rule.
 
 pub mod fingerprint;
 pub mod github;
@@ -9,3 +9,4 @@ pub mod human;
 pub mod junit;
 pub mod sarif;
 pub mod schema;
+pub mod words;

@@ -1,23 +1,24 @@
 //! SARIF 2.1.0, for code scanning: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>.
 //!
-//! Every result has a location with a region, without which GitHub refuses the whole file.
+//! Every result has a location with a region: GitHub refuses a file with a result that has none.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::fingerprint::{NAME, fingerprints};
-use lint::report::{Edit, Finding, Fix, Range, Related, Report, Unreadable, url};
 use lint::check::Cluster;
 use lint::finding::Severity;
-use manifest::source::Source;
+use lint::report::{Edit, Finding, Fix, Range, Related, Report, Unreadable, url};
 use lint::rule::{Registry, Rule};
+use manifest::source::Source;
 
-/// The report as SARIF. The clusters are those that were checked: fixes are told by line and column.
+use crate::fingerprint::{NAME, fingerprints};
+
+/// Renders a report as SARIF. `clusters` are the checked files: SARIF needs their text to express a fix in lines and columns.
 ///
-/// `documentation` returns a rule's documentation as Markdown. It is a parameter so that a WebAssembly module need not link
-/// the texts.
+/// `documentation` returns a rule's documentation as Markdown. It is a parameter so that a WebAssembly module does not have
+/// to link the documentation of every rule.
 pub fn sarif(
     registry: &Registry,
     report: &Report,
@@ -26,8 +27,10 @@ pub fn sarif(
 ) -> Value {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
-    let found: Vec<&Rule> =
-        registry.rules().filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name)).collect();
+    let found: Vec<&Rule> = registry
+        .rules()
+        .filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name))
+        .collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
         let index = found.iter().position(|rule| rule.name == finding.rule);
         result(finding, index, &fingerprint, &texts)
@@ -90,7 +93,8 @@ fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Te
     }
     fields.insert("locations".to_owned(), json!([location]));
     if !finding.related.is_empty() {
-        let related = finding.related.iter().enumerate().map(|(index, related)| beside(index, related));
+        let related =
+            finding.related.iter().enumerate().map(|(index, related)| related_location(index, related));
         fields.insert("relatedLocations".to_owned(), related.collect());
     }
     fields.insert("partialFingerprints".to_owned(), json!({NAME: fingerprint}));
@@ -104,7 +108,7 @@ fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Te
     Value::Object(fields)
 }
 
-fn beside(index: usize, related: &Related) -> Value {
+fn related_location(index: usize, related: &Related) -> Value {
     let region = json!({"startLine": related.line.unwrap_or(1), "startColumn": related.column.unwrap_or(1)});
     let mut location = location(&related.file, region);
     if let Some(fields) = location.as_object_mut() {
@@ -122,7 +126,7 @@ fn location(file: &str, region: Value) -> Value {
     json!({"physicalLocation": physical})
 }
 
-/// A region is never empty: one line and one column at least.
+/// Renders a range, which covers at least one column: SARIF has no empty region.
 fn region(range: &Range) -> Value {
     let line = range.line.unwrap_or(1);
     let column = range.column.unwrap_or(1);
@@ -143,10 +147,10 @@ fn notification(unreadable: &Unreadable) -> Value {
     })
 }
 
-/// A file's name as a URI reference: RFC 3986, what is not unreserved percent-encoded.
+/// Encodes a file name as a URI reference (RFC 3986), with everything but unreserved characters percent-encoded.
 fn uri(file: &str) -> String {
     let mut text = String::new();
-    // A drive letter would read as a scheme.
+    // A drive letter would otherwise be the scheme of the URI.
     let is_drive = file.get(1..3) == Some(":/");
     if file.starts_with('/') || is_drive {
         text.push_str(if is_drive { "file:///" } else { "file://" });
@@ -161,13 +165,13 @@ fn uri(file: &str) -> String {
     text
 }
 
-/// The texts that were checked.
+/// Texts of the checked files, by file name.
 struct Texts<'c> {
     sources: BTreeMap<&'c str, &'c Source>,
 }
 
 impl Texts<'_> {
-    /// A fix by line and column; `None` where a text is not at hand.
+    /// Renders a fix with lines and columns; `None` if the text of a file is missing.
     fn fix(&self, fix: &Fix) -> Option<Value> {
         let mut changes: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for edit in &fix.edits {
@@ -181,8 +185,8 @@ impl Texts<'_> {
 
     fn replacement(&self, edit: &Edit) -> Option<Value> {
         let source = self.sources.get(edit.file.as_str())?;
-        let place = |offset| source.position(source.byte_at(offset));
-        let (from, to) = (place(edit.offset), place(edit.end_offset));
+        let position = |offset| source.position(source.byte_at(offset));
+        let (from, to) = (position(edit.offset), position(edit.end_offset));
         Some(json!({
             "deletedRegion": {
                 "startLine": from.line, "startColumn": from.column, "endLine": to.line, "endColumn": to.column,
@@ -197,7 +201,7 @@ mod tests {
     use super::uri;
 
     #[test]
-    fn file_names_are_uri_references() {
+    fn encodes_file_names_as_uri_references() {
         for (file, expected) in [
             ("a/b c.yaml", "a/b%20c.yaml"),
             ("/tmp/é.yaml", "file:///tmp/%C3%A9.yaml"),

@@ -1,15 +1,14 @@
-//! JSON Schemas (draft 2020-12) of the settings and of the report, for editors and for programs that read them.
-
-use serde_json::{Map, Value, json};
+//! JSON Schemas (draft 2020-12) of the settings and of the report.
 
 use lint::finding::{CaughtBy, Family, Severity};
 use lint::rule::{Registry, Rule};
 use lint::settings::Level;
 use lint::settings::keys::{self, Scope, Shape};
+use serde_json::{Map, Value, json};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The schema of the settings: the policy's, and those of `karpwarden.yaml`.
+/// Schema of the settings of the policy and of `karpwarden.yaml`.
 pub fn settings(registry: &Registry, id: &str) -> Value {
     let properties: Map<String, Value> =
         keys::ALL.iter().map(|key| (key.name.to_owned(), property(registry, key))).collect();
@@ -34,7 +33,9 @@ fn property(registry: &Registry, key: &keys::Key) -> Value {
         }
         Shape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
         Shape::Truth => json!({"type": "boolean", "default": false}),
-        Shape::Levels => json!({"type": "object", "additionalProperties": false, "properties": levels(registry)}),
+        Shape::Levels => {
+            json!({"type": "object", "additionalProperties": false, "properties": levels(registry)})
+        }
         Shape::Exceptions => json!({"type": "array", "items": exception(registry)}),
         Shape::Paths => paths(),
         Shape::Overrides => json!({"type": "array", "items": one_override(registry)}),
@@ -51,10 +52,10 @@ fn property(registry: &Registry, key: &keys::Key) -> Value {
     schema
 }
 
-/// A level for each family and each rule, with what it is about and what it is without a word.
+/// Schema of the level of each family and rule, with the description and default of each rule.
 fn levels(registry: &Registry) -> Map<String, Value> {
     let level = |description: String| {
-        // Without quotes, YAML 1.1 makes a truth value of `off`, and the settings take it for the level.
+        // YAML 1.1 reads `off` without quotes as `false`; the settings accept it as the level.
         let names = Level::NAMES.into_iter().map(Value::from).chain([Value::Bool(false)]);
         json!({"enum": names.collect::<Vec<_>>(), "description": description})
     };
@@ -76,7 +77,7 @@ fn levels(registry: &Registry) -> Map<String, Value> {
     families.chain(rules).collect()
 }
 
-/// The rules by family, then by name.
+/// Rules sorted by family, then by name.
 fn sorted(registry: &Registry) -> Vec<&'static Rule> {
     let mut rules: Vec<_> = registry.rules().collect();
     rules.sort_by_key(|rule| (rule.family, rule.name));
@@ -115,62 +116,8 @@ fn exception(registry: &Registry) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-/// The schema of what `--format json` prints.
+/// Schema of the report that `--format json` prints.
 pub fn report(id: &str) -> Value {
-    let place = || json!({"type": ["integer", "null"], "minimum": 0});
-    let severities: Vec<&str> =
-        [Severity::Error, Severity::Warning, Severity::Info].into_iter().map(Severity::name).collect();
-    let caught_by: Vec<&str> = [CaughtBy::ApiServer, CaughtBy::Controller, CaughtBy::Nobody]
-        .into_iter()
-        .map(CaughtBy::name)
-        .collect();
-    let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
-    let edit = all_of(&[("file", text()), ("offset", count()), ("endOffset", count()), ("text", text())]);
-    let fix = all_of(&[("title", text()), ("safe", json!({"type": "boolean"})), ("edits", list(&edit))]);
-    let related = all_of(&[
-        ("file", text()),
-        ("document", count()),
-        ("path", text()),
-        ("line", place()),
-        ("column", place()),
-        ("offset", place()),
-        ("endOffset", place()),
-        ("message", text()),
-    ]);
-    let finding = some_of(
-        &[
-            ("rule", text()),
-            ("family", json!({"enum": families})),
-            ("severity", json!({"enum": severities})),
-            ("caughtBy", json!({"enum": caught_by})),
-            ("releases", text()),
-            ("cluster", text()),
-            ("file", text()),
-            ("document", count()),
-            ("apiVersion", text()),
-            ("kind", text()),
-            ("namespace", text()),
-            ("name", text()),
-            ("path", text()),
-            ("line", place()),
-            ("column", place()),
-            ("endLine", place()),
-            ("endColumn", place()),
-            ("offset", place()),
-            ("endOffset", place()),
-            ("message", text()),
-            ("help", text()),
-            ("url", text()),
-            ("related", list(&related)),
-            ("fix", json!({"anyOf": [fix, {"type": "null"}]})),
-        ],
-        // Of a diagnosis.
-        &[
-            ("confidence", json!({"enum": ["certain", "likely", "possible"]})),
-            ("evidence", list(&all_of(&[("file", text()), ("line", place()), ("text", text())]))),
-            ("seen", seen()),
-        ],
-    );
     let summary = ["documents", "checked", "skipped", "errors", "warnings", "infos", "suppressed"];
     let summary: Vec<_> = summary.into_iter().map(|name| (name, count())).collect();
     let skipped = all_of(&[("file", text()), ("document", count()), ("reason", text())]);
@@ -188,11 +135,11 @@ pub fn report(id: &str) -> Value {
             ("version", text()),
             ("karpenterVersion", text()),
             ("summary", all_of(&summary)),
-            ("findings", list(&finding)),
+            ("findings", list(&finding())),
             ("skipped", list(&skipped)),
             ("unreadable", list(&unreadable)),
         ],
-        // With a range of releases, and of a diagnosis.
+        // `accepted` needs a range of releases, and only `diagnose` writes `logs`.
         &[("accepted", list(&accepted)), ("logs", list(&log()))],
     );
     if let Some(fields) = schema.as_object_mut() {
@@ -201,6 +148,70 @@ pub fn report(id: &str) -> Value {
         fields.insert("title".to_owned(), "A report of Karpwarden".into());
     }
     schema
+}
+
+/// Schema of a finding or diagnosis.
+fn finding() -> Value {
+    let severities = [Severity::Error, Severity::Warning, Severity::Info].map(Severity::name);
+    let caught_by = [CaughtBy::ApiServer, CaughtBy::Controller, CaughtBy::Nobody].map(CaughtBy::name);
+    let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
+    some_of(
+        &[
+            ("rule", text()),
+            ("family", json!({"enum": families})),
+            ("severity", json!({"enum": severities})),
+            ("caughtBy", json!({"enum": caught_by})),
+            ("releases", text()),
+            ("cluster", text()),
+            ("file", text()),
+            ("document", count()),
+            ("apiVersion", text()),
+            ("kind", text()),
+            ("namespace", text()),
+            ("name", text()),
+            ("path", text()),
+            ("line", position()),
+            ("column", position()),
+            ("endLine", position()),
+            ("endColumn", position()),
+            ("offset", position()),
+            ("endOffset", position()),
+            ("message", text()),
+            ("help", text()),
+            ("url", text()),
+            ("related", list(&related())),
+            ("fix", json!({"anyOf": [fix(), {"type": "null"}]})),
+        ],
+        // Only `diagnose` writes these.
+        &[
+            ("confidence", json!({"enum": ["certain", "likely", "possible"]})),
+            ("evidence", list(&all_of(&[("file", text()), ("line", position()), ("text", text())]))),
+            ("seen", seen()),
+        ],
+    )
+}
+
+fn related() -> Value {
+    all_of(&[
+        ("file", text()),
+        ("document", count()),
+        ("path", text()),
+        ("line", position()),
+        ("column", position()),
+        ("offset", position()),
+        ("endOffset", position()),
+        ("message", text()),
+    ])
+}
+
+fn fix() -> Value {
+    let edit = all_of(&[("file", text()), ("offset", count()), ("endOffset", count()), ("text", text())]);
+    all_of(&[("title", text()), ("safe", json!({"type": "boolean"})), ("edits", list(&edit))])
+}
+
+/// Schema of a line, column or offset, which is `null` in a report about an admission request.
+fn position() -> Value {
+    json!({"type": ["integer", "null"], "minimum": 0})
 }
 
 fn text() -> Value {
@@ -215,7 +226,7 @@ fn time() -> Value {
     json!({"type": ["string", "null"], "format": "date-time"})
 }
 
-/// How often and when something was seen.
+/// Schema of how often and when a problem was seen.
 fn seen() -> Value {
     all_of(&[
         ("count", count()),
@@ -226,7 +237,7 @@ fn seen() -> Value {
     ])
 }
 
-/// What was read of a cluster.
+/// Schema of the statistics of one cluster's logs.
 fn log() -> Value {
     let skipped = all_of(&[("reason", text()), ("count", count())]);
     let mut fields = vec![
@@ -247,12 +258,12 @@ fn log() -> Value {
     all_of(&fields)
 }
 
-/// An object with these fields.
+/// Schema of an object with required fields.
 fn all_of(fields: &[(&str, Value)]) -> Value {
     some_of(fields, &[])
 }
 
-/// An object with these fields, and perhaps those. Others may come: a reader must not fail on what it does not know.
+/// Schema of an object with required and optional fields. It allows other fields, because later versions may add some.
 fn some_of(fields: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =

@@ -11,6 +11,10 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
             "`{name}` is not a rule name; write it in lower-case letters, digits and dashes"
         ));
     }
+    if family == "upgrade" {
+        let example = "src/rules/upgrade/node_limit_enforced.rs";
+        return Err(format!("a rule about upgrades belongs to the family of its problem; copy {example}"));
+    }
     let module = name.replace('-', "_");
     let folder = root.join("src/rules").join(family.replace('-', "_"));
     let list = folder.join("mod.rs");
@@ -27,7 +31,7 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
     };
     put(&file, &skeleton(family, name))?;
     put(&list, &added)?;
-    Ok(file.display().to_string())
+    Ok(file.strip_prefix(root).unwrap_or(&file).display().to_string())
 }
 
 /// The list with the rule added, in alphabetical order.
@@ -51,16 +55,17 @@ fn capitalised(word: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-const SKELETON: &str = r#"use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
-use crate::karpenter::release::Releases;
-use crate::object::{Kind, Object};
-use crate::rules::{Fixes, On};
+const SKELETON: &str = r#"use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
     ///
-    /// Checks that ...
+    /// Checks that `spec.field` of a NodePool is not `wrong`.
     ///
     /// ## Why it is bad
     ///
@@ -73,6 +78,8 @@ rule! {
     /// kind: NodePool
     /// metadata:
     ///   name: default
+    /// spec:
+    ///   field: wrong
     /// ```
     ///
     /// ## Use instead
@@ -82,11 +89,13 @@ rule! {
     /// kind: NodePool
     /// metadata:
     ///   name: default
+    /// spec:
+    ///   field: right
     /// ```
     ///
     /// ## References
     ///
-    /// - the file of Karpenter's source at a tag, or owner/repo#number
+    /// - a source file of Karpenter at a tag, or owner/repo#number
     RULE {
         name: "{name}",
         family: Family::{family},
@@ -94,7 +103,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "what is wrong, in one line without a full stop",
+        summary: "the problem in one line, without a full stop",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,
@@ -111,11 +120,21 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::silent;
+    use insta::assert_snapshot;
+
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\n";
+
+    #[test]
+    fn reports_the_wrong_value() {
+        assert_snapshot!(findings(&RULE, &format!("{POOL}spec: {{field: wrong}}\n")), @"");
+    }
 
     #[test]
     fn accepts_the_right_value() {
-        silent(&super::RULE, "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {field: right}\n");
+        silent(&RULE, &format!("{POOL}spec: {{field: right}}\n"));
     }
 }
 "#;
@@ -140,6 +159,7 @@ mod tests {
         let root = Path::new("no such folder");
         assert!(write(root, "labels", "My_Rule").unwrap_err().contains("lower-case letters"));
         assert!(write(root, "labels", "my-rule").unwrap_err().contains("no family"));
+        assert!(write(root, "upgrade", "my-rule").unwrap_err().contains("node_limit_enforced"));
         assert!(skeleton("api-server", "my-rule").contains("Family::ApiServer"));
     }
 }

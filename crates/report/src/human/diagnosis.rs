@@ -1,63 +1,53 @@
-//! A diagnosis for a person: what is wrong and how sure that is, the lines that tell it, what to do, the line to change; and
-//! at the end what was read.
+//! Renders a diagnosis: the problem, the confidence, the evidence, the help and the line to change. Also renders the
+//! statistics of the logs.
 
 use annotate_snippets::{Group, Level, Padding};
-
-use super::words::{self, count, printable};
-use super::{Printer, note};
 use karpenter::release::Releases;
-use lint::report::{Evidence, Finding, Log, Report};
-use lint::report::Confidence;
+use lint::report::{Confidence, Evidence, Finding, Log, Report, Seen};
 
-/// Characters of a line that is quoted, where the terminal does not say how many there is room for.
+use super::printer::{Printer, note};
+use super::words::{self, count, printable};
+
+/// Characters of a quoted line, if the width of the terminal is unknown.
 const WIDTH: usize = 220;
 
-impl Printer<'_> {
-    /// A diagnosis.
-    pub(super) fn diagnosis(&self, finding: &Finding, level: &Level<'static>) -> String {
-        let title =
-            level.clone().primary_title(words::message(finding)).id(finding.rule).id_url(&finding.url);
-        let mut group =
-            Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
-        for evidence in finding.evidence.iter().flatten() {
-            group = group.element(note("evidence", self.quoted(evidence)));
-        }
-        if !finding.help.is_empty() {
-            group = group.element(note("help", printable(&finding.help)));
-        }
-        if finding.releases != Releases::ALL.to_string() {
-            group = group.element(note("holds for", format!("Karpenter {}", finding.releases)));
-        }
-        group = group.element(note("docs", finding.url.clone()));
-        let mut groups = vec![group];
-        if finding.position.offset.is_some() && !finding.path.is_empty() {
-            let title = format!("the line to change: {}", words::object(finding));
-            let here = vec![Group::with_title(Level::NOTE.with_name("here").secondary_title(title))];
-            groups.extend(self.places(here, level, finding));
-        }
-        self.renderer.render(&groups)
+pub(super) fn render(printer: &Printer<'_>, finding: &Finding, level: &Level<'static>) -> String {
+    let title = level.clone().primary_title(words::message(finding)).id(finding.rule).id_url(&finding.url);
+    let mut group =
+        Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
+    for evidence in finding.evidence.iter().flatten() {
+        group = group.element(note("evidence", quoted(evidence, printer.options.width)));
     }
-
-    /// Where a line stands and what it says, as much of it as the terminal has room for.
-    fn quoted(&self, evidence: &Evidence) -> String {
-        let line = evidence.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let place = printable(&format!("{}{line}: ", evidence.file));
-        // The bar and the name before it take room too, and what is quoted has to be worth its line.
-        let room = self.options.width.map_or(WIDTH, |width| width.saturating_sub(14));
-        let room = room.saturating_sub(place.chars().count()).max(100);
-        format!("{place}{}", cut(&printable(evidence.text.trim()), room))
+    if !finding.help.is_empty() {
+        group = group.element(note("help", printable(&finding.help)));
     }
-
-    /// What was read of the clusters, a line or two for each.
-    pub(super) fn logs(report: &Report) -> Vec<String> {
-        report.logs.iter().flatten().flat_map(read).collect()
+    if finding.releases != Releases::ALL.to_string() {
+        group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
     }
+    group = group.element(note("docs", finding.url.clone()));
+    let mut groups = vec![group];
+    if finding.position.offset.is_some() && !finding.path.is_empty() {
+        let title = format!("the line to change: {}", words::object(finding));
+        let here = vec![Group::with_title(Level::NOTE.with_name("here").secondary_title(title))];
+        groups.extend(printer.excerpts(here, level, finding));
+    }
+    printer.render(&groups)
 }
 
-/// A text as far as there is room for it: of a line of the controller first without the fields that tell nothing of the matter,
-/// then without its middle: it starts with its message and ends with its error.
+/// Location and text of a piece of evidence, cut to the width of the terminal.
+fn quoted(evidence: &Evidence, width: Option<usize>) -> String {
+    let line = evidence.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let location = printable(&format!("{}{line}: ", evidence.file));
+    // 14 columns for `   = evidence: `. Less than 100 characters of a log line are hard to understand.
+    let room = width.map_or(WIDTH, |width| width.saturating_sub(14));
+    let room = room.saturating_sub(location.chars().count()).max(100);
+    format!("{location}{}", cut(&printable(evidence.text.trim()), room))
+}
+
+/// Shortens a quoted line to `room` characters. A log line first loses the fields that say nothing about the problem, then
+/// its middle, because it starts with its message and ends with its error.
 fn cut(text: &str, room: usize) -> String {
-    const NOISE: [&str; 9] = [
+    const DISPENSABLE: [&str; 9] = [
         "logger",
         "caller",
         "commit",
@@ -69,7 +59,7 @@ fn cut(text: &str, room: usize) -> String {
         "stacktrace",
     ];
     let mut text = text.to_owned();
-    for key in NOISE {
+    for key in DISPENSABLE {
         if text.chars().count() <= room {
             return text;
         }
@@ -87,7 +77,7 @@ fn cut(text: &str, room: usize) -> String {
     format!("{}…{}", head.trim_end_matches('…'), end.trim_start_matches('…'))
 }
 
-/// How sure a diagnosis is, how often and when it was seen, and what it is about.
+/// Confidence of a diagnosis, with its occurrences and cluster.
 fn confidence(finding: &Finding) -> String {
     let mut text = match finding.confidence {
         Some(Confidence::Likely) => "likely",
@@ -96,19 +86,7 @@ fn confidence(finding: &Finding) -> String {
     }
     .to_owned();
     if let Some(seen) = &finding.seen {
-        let times = usize::try_from(seen.count).unwrap_or(usize::MAX);
-        text =
-            format!("{text}; seen {}", if times == 1 { "once".to_owned() } else { format!("{times} times") });
-        text = match (&seen.first, &seen.last) {
-            (Some(first), Some(last)) if first != last => format!("{text} from {first} to {last}"),
-            (Some(time), _) | (_, Some(time)) => format!("{text} at {time}"),
-            _ => text,
-        };
-        if !seen.objects.is_empty() {
-            let more = seen.objects_in_all.saturating_sub(seen.objects.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text = format!("{text}; {}{more}", seen.objects.join(", "));
-        }
+        text = format!("{text}; {}", occurrences(seen));
     }
     if !finding.cluster.is_empty() {
         text = format!("{text} (cluster {})", finding.cluster);
@@ -116,45 +94,70 @@ fn confidence(finding: &Finding) -> String {
     printable(&text)
 }
 
-fn read(log: &Log) -> Vec<String> {
-    if log.lines == 0 {
-        return Vec::new();
+/// Count, times and objects, such as `seen 3 times from … to …; NodeClaim/a and 2 more`.
+fn occurrences(seen: &Seen) -> String {
+    let times = if seen.count == 1 { "once".to_owned() } else { format!("{} times", seen.count) };
+    let when = match (&seen.first, &seen.last) {
+        (Some(first), Some(last)) if first != last => format!(" from {first} to {last}"),
+        (Some(time), _) | (_, Some(time)) => format!(" at {time}"),
+        _ => String::new(),
+    };
+    let objects = if seen.objects.is_empty() {
+        String::new()
+    } else {
+        let more = seen.objects_in_all.saturating_sub(seen.objects.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("; {}{more}", seen.objects.join(", "))
+    };
+    format!("seen {times}{when}{objects}")
+}
+
+/// Statistics of the logs, one or more lines for each cluster.
+pub(super) fn logs(report: &Report) -> Vec<String> {
+    report.logs.iter().flatten().filter(|log| log.lines > 0).flat_map(statistics).collect()
+}
+
+fn statistics(log: &Log) -> Vec<String> {
+    let cluster = if log.cluster.is_empty() { String::new() } else { format!("cluster {}, ", log.cluster) };
+    let times = match (&log.first, &log.last) {
+        (Some(first), Some(last)) => format!(", {first} to {last}"),
+        _ => String::new(),
+    };
+    let lines = count(usize::try_from(log.lines).unwrap_or(usize::MAX), "line");
+    let files = count(log.files, "file");
+    let parts = tallies(log).join(", ");
+    let mut all = vec![printable(&format!("{cluster}{lines} from {files}{times}: {parts}"))];
+    if !log.releases.is_empty() && log.releases != Releases::ALL.to_string() {
+        all.push(format!("the log was written by Karpenter {}", log.releases));
     }
-    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    if let Some(level) = log.level.filter(|level| *level != "DEBUG") {
+        let settling = log.settling.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>();
+        let hint = if settling.is_empty() {
+            String::new()
+        } else {
+            format!("; at DEBUG, {} would confirm or rule out the uncertain diagnoses", settling.join(" or "))
+        };
+        all.push(format!("the log has no lines below {level}{hint}"));
+    }
+    all
+}
+
+/// Numbers of entries and lines by what the reader did with them.
+fn tallies(log: &Log) -> Vec<String> {
     let mut parts = vec![format!("{} understood", log.understood)];
     for (count, what) in [(log.unknown, "unknown"), (log.truncated, "cut off"), (log.not_utf8, "not UTF-8")] {
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }
     }
-    parts.extend(log.skipped.iter().map(|passed| format!("passed over {} {}", passed.count, passed.reason)));
+    parts.extend(log.skipped.iter().map(|passed| format!("skipped {} {}", passed.count, passed.reason)));
     if log.forgotten > 0 {
         parts.push(format!(
-            "{} causes, batches and lives of NodeClaims forgotten to stay within bounds",
+            "{} causes, batches and NodeClaim histories dropped to stay within bounds",
             log.forgotten
         ));
     }
-    let cluster = if log.cluster.is_empty() { String::new() } else { format!("cluster {}, ", log.cluster) };
-    let times = match (&log.first, &log.last) {
-        (Some(first), Some(last)) => format!(", {first} to {last}"),
-        _ => String::new(),
-    };
-    let lines = count(number(log.lines), "line");
-    let files = count(log.files, "file");
-    let mut all = vec![printable(&format!("{cluster}{lines} of {files}{times}: {}", parts.join(", ")))];
-    if !log.releases.is_empty() && log.releases != Releases::ALL.to_string() {
-        all.push(format!("the log is that of Karpenter {}", log.releases));
-    }
-    if let Some(level) = log.level.filter(|level| *level != "DEBUG") {
-        let settle = if log.settling.is_empty() {
-            String::new()
-        } else {
-            let lines = log.settling.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>();
-            format!("; at DEBUG, {} would settle what is not certain", lines.join(" or "))
-        };
-        all.push(format!("the log has no line below {level}{settle}"));
-    }
-    all
+    parts
 }
 
 #[cfg(test)]
@@ -162,7 +165,7 @@ mod tests {
     use super::cut;
 
     #[test]
-    fn a_line_is_cut_where_it_says_least() {
+    fn cuts_the_dispensable_fields_of_a_line_first() {
         let line = r#"{"level":"ERROR","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"could not schedule pod","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e","Pod":{"name":"web-1"},"error":"did not tolerate a=b:NoSchedule"}"#;
         assert_eq!(cut(line, 400), line);
         let shown = r#"{"level":"ERROR","time":"2026-04-23T18:04:55.550Z",…"message":"could not schedule pod",…"controller":"provisioner",…"name":"",…"Pod":{"name":"web-1"},"error":"did not tolerate a=b:NoSchedule"}"#;

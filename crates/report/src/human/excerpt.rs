@@ -1,24 +1,24 @@
-//! The lines around a place, cut so that no file and no line is too long to show.
+//! Source lines around a location, cut so that long files and long lines can be shown.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Snippet};
-
-use super::words::printable;
 use manifest::source::{Source, Span};
 
-/// Bytes on either side of a place within which its line has to end to be shown whole. A file may be one line of many
+use super::words::printable;
+
+/// Bytes on either side of a location within which a line has to end to be shown whole. A file may be one line of many
 /// megabytes.
 const REACH: usize = 240;
 
-/// Bytes that are shown on either side of a place in a longer line.
+/// Bytes shown on either side of a location in a longer line.
 const NEAR: usize = 48;
 
-/// Lines from one place to the next that are still shown together.
-const TOGETHER: usize = 6;
+/// Largest distance in lines of two locations that share an excerpt.
+const NEIGHBOURS: usize = 6;
 
-/// Lines of a place that are marked; of a longer one the first is.
+/// Largest number of lines that are marked whole; only the first line of a longer span is marked.
 const TALLEST: usize = 8;
 
-/// A place to mark.
+/// Location to mark, with its label.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) span: Span,
@@ -26,35 +26,35 @@ pub(super) struct Mark {
     pub(super) is_primary: bool,
 }
 
-/// Some whole lines of a text, or of a long line a part.
+/// Part of a text to show: whole lines, or a part of a long line.
 struct Window<'s> {
     source: &'s Source,
     span: Span,
-    /// The text goes on before it in the same line.
-    is_cut: bool,
-    /// The text goes on after it in the same line.
-    goes_on: bool,
+    /// The start of the line is cut off.
+    is_cut_before: bool,
+    /// The end of the line is cut off.
+    is_cut_after: bool,
 }
 
-/// What stands for the part of a line that is left out.
+/// Replaces the part of a line that is cut off.
 const CUT: &str = "…";
 
 impl<'s> Window<'s> {
-    /// The lines of a span with one more before and after it.
+    /// The lines of a span, with one line before and one after it.
     fn around(source: &'s Source, span: Span) -> Self {
         let text = source.text();
-        let (start, is_cut) = line_start(text, span.start);
-        let (end, goes_on) = line_end(text, span.end);
-        let mut window = Self { source, span: Span::new(start, end), is_cut, goes_on };
-        if !is_cut && start > 0 {
+        let (start, is_cut_before) = line_start(text, span.start);
+        let (end, is_cut_after) = line_end(text, span.end);
+        let mut window = Self { source, span: Span::new(start, end), is_cut_before, is_cut_after };
+        if !is_cut_before && start > 0 {
             let (before, is_cut) = line_start(text, start - 1);
             if !is_cut && is_shown(source.slice(Span::new(before, start))) {
                 window.span.start = before;
             }
         }
-        if !goes_on && end < text.len() {
-            let (after, goes_on) = line_end(text, end + 1);
-            if !goes_on && is_shown(source.slice(Span::new(end + 1, after))) {
+        if !is_cut_after && end < text.len() {
+            let (after, is_cut) = line_end(text, end + 1);
+            if !is_cut && is_shown(source.slice(Span::new(end + 1, after))) {
                 window.span.end = after;
             }
         }
@@ -66,8 +66,8 @@ impl<'s> Window<'s> {
 
     fn text(&self) -> String {
         let text = self.source.slice(self.span);
-        let before = if self.is_cut { CUT } else { "" };
-        let after = if self.goes_on { CUT } else { "" };
+        let before = if self.is_cut_before { CUT } else { "" };
+        let after = if self.is_cut_after { CUT } else { "" };
         format!("{before}{text}{after}")
     }
 
@@ -85,21 +85,21 @@ impl<'s> Window<'s> {
         self.source.position(self.span.start).line
     }
 
-    /// The bytes of a span within [`Window::text`].
+    /// Byte range of a span within [`Window::text`].
     fn range(&self, span: Span) -> core::ops::Range<usize> {
-        let lead = if self.is_cut { CUT.len() } else { 0 };
+        let lead = if self.is_cut_before { CUT.len() } else { 0 };
         let within = |byte: usize| byte.clamp(self.span.start, self.span.end) - self.span.start + lead;
         within(span.start)..within(span.end)
     }
 }
 
-/// Whether a line around a place helps to see where one is.
+/// Whether a neighbouring line helps the reader to recognise the location.
 fn is_shown(line: &str) -> bool {
     let line = line.trim();
     !(line.is_empty() || line == "---")
 }
 
-/// Where the line of a byte starts; where that is far, a byte near to it, and the second is true.
+/// Start of the line that contains a byte, or `true` and a nearer byte if the start is too far away.
 fn line_start(text: &str, byte: usize) -> (usize, bool) {
     let reach = text.floor_char_boundary(byte.saturating_sub(REACH));
     match text.get(reach..byte).and_then(|before| before.rfind('\n')) {
@@ -109,8 +109,7 @@ fn line_start(text: &str, byte: usize) -> (usize, bool) {
     }
 }
 
-/// The byte of the line feed that ends the line of a byte, or the end of the text; where that is far, a byte near to it,
-/// and the second is true.
+/// End of the line that contains a byte, without the line feed, or `true` and a nearer byte if the end is too far away.
 fn line_end(text: &str, byte: usize) -> (usize, bool) {
     let reach = text.floor_char_boundary(byte.saturating_add(REACH));
     match text.get(byte..reach).and_then(|after| after.find('\n')) {
@@ -120,7 +119,7 @@ fn line_end(text: &str, byte: usize) -> (usize, bool) {
     }
 }
 
-/// A span of many lines, or of a long one, as far as it is marked.
+/// Part of a span that is marked, if the span has many lines or a long line.
 fn clipped(source: &Source, span: Span) -> Span {
     let text = source.slice(span);
     let first = text.split('\n').next().unwrap_or_default();
@@ -129,8 +128,8 @@ fn clipped(source: &Source, span: Span) -> Span {
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
 
-/// Adds marked lines to the last of some groups: those of the primary place first, as they give the place its line, then
-/// the others in the order of the text. Places that are near to one another share theirs.
+/// Adds excerpts with marks to the last group. Marks near to each other share an excerpt. The excerpt with the primary mark
+/// comes first, because its location is shown as `--> file:line`; the others follow in the order of the text.
 pub(super) fn mark<'g>(
     mut groups: Vec<Group<'g>>,
     level: &Level<'g>,
@@ -141,17 +140,17 @@ pub(super) fn mark<'g>(
         marks.iter().map(|mark| Mark { span: clipped(source, mark.span), ..mark.clone() }).collect();
     marks.sort_by_key(|mark| mark.span);
     let spans: Vec<Span> = marks.iter().map(|mark| mark.span).collect();
-    let mut stretches = together(source, &spans);
+    let mut excerpts = joined(source, &spans);
     let holds = |lines: &Span, mark: &Mark| lines.start <= mark.span.start && mark.span.end <= lines.end;
-    stretches.sort_by_key(|lines| !marks.iter().any(|mark| mark.is_primary && holds(lines, mark)));
-    for lines in stretches {
+    excerpts.sort_by_key(|lines| !marks.iter().any(|mark| mark.is_primary && holds(lines, mark)));
+    for lines in excerpts {
         let window = Window::around(source, lines);
         let inside = marks.iter().filter(|mark| holds(&lines, mark));
         let snippet = window.marked(inside);
         let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
         let name = printable(source.name());
-        if window.is_cut {
-            // The excerpt does not know what was cut before it, so the place is told apart from it.
+        if window.is_cut_before {
+            // `Snippet` does not know about the part that is cut off, so the location is a separate element.
             let position = source.position(lines.start);
             let origin = Origin::path(name).line(position.line).char_column(position.column);
             groups.push(group.element(origin));
@@ -163,7 +162,7 @@ pub(super) fn mark<'g>(
     groups
 }
 
-/// Lines as they would be with edits made.
+/// Excerpts that show the text with edits applied.
 pub(super) fn patched(source: &Source, edits: &[(Span, String)]) -> Vec<Snippet<'static, Patch<'static>>> {
     let mut spans: Vec<Span> = edits.iter().map(|(span, _)| *span).collect();
     spans.sort();
@@ -174,18 +173,18 @@ pub(super) fn patched(source: &Source, edits: &[(Span, String)]) -> Vec<Snippet<
         let patches: Vec<_> = patches.collect();
         Snippet::source(window.text()).line_start(window.line()).patches(patches)
     };
-    together(source, &spans).into_iter().map(snippet).collect()
+    joined(source, &spans).into_iter().map(snippet).collect()
 }
 
-/// The spans of groups of spans that are near to one another.
-fn together(source: &Source, sorted: &[Span]) -> Vec<Span> {
+/// Joins the spans that are near to each other.
+fn joined(source: &Source, sorted: &[Span]) -> Vec<Span> {
     let mut groups: Vec<Span> = Vec::new();
     for span in sorted {
         let near = |group: &&mut Span| {
             let between = source.text().get(group.end..span.start).unwrap_or_default();
             span.start <= group.end
-                || (between.len() < TOGETHER * REACH
-                    && between.bytes().filter(|byte| *byte == b'\n').count() <= TOGETHER)
+                || (between.len() < NEIGHBOURS * REACH
+                    && between.bytes().filter(|byte| *byte == b'\n').count() <= NEIGHBOURS)
         };
         match groups.last_mut().filter(near) {
             Some(group) => group.end = group.end.max(span.end),

@@ -1,19 +1,9 @@
-//! How counts, names and facts are put into words.
+//! Counts, names and the summary as text.
 
-use lint::finding::CaughtBy;
 use karpenter::way::Way;
 use lint::report::{Finding, Report, Summary};
 
-/// What would have told, had this tool not.
-pub(super) fn caught_by(who: CaughtBy) -> &'static str {
-    match who {
-        CaughtBy::ApiServer => "the API server, which refuses it at apply",
-        CaughtBy::Controller => "the controller, after it was accepted: it fails at run time",
-        CaughtBy::Nobody => "nobody: it is accepted, and nothing says so",
-    }
-}
-
-/// The object of a finding: `NodePool/default`, with its namespace where it has one, and the path in it.
+/// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &Finding) -> String {
     let mut words = vec![finding.kind.as_str()];
     words.extend(
@@ -29,20 +19,47 @@ pub(super) fn object(finding: &Finding) -> String {
     printable(&text)
 }
 
-/// What is wrong; on the way from one release to another, first from which release on.
+/// Message of a finding; under `upgrade` it starts with the release at which the problem begins.
 pub(super) fn message(finding: &Finding) -> String {
     let message = printable(&finding.message);
     finding.boundary.map_or(message.clone(), |boundary| format!("{boundary}: {message}"))
 }
 
-/// `1 error`, `2 errors`.
+/// Number with a noun, such as `1 error` or `2 errors`.
 pub(super) fn count(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
-/// The last line: what was found, in how much, against which release.
-pub(super) fn summary(report: &Report) -> String {
-    let Summary { documents, skipped, suppressed, .. } = report.summary;
+/// Last line of a report: the numbers of findings and documents, and the release.
+pub fn summary(report: &Report) -> String {
+    let notes = notes(report);
+    let found = found(&report.summary);
+    let entries = log_entries(report);
+    let documents = report.summary.documents;
+    let is_unchecked = report.summary.checked == 0 && report.unreadable.is_empty();
+    if entries.is_none() && found.is_empty() && is_unchecked {
+        return match documents {
+            0 => format!("nothing to check: the input is empty{notes}"),
+            _ => format!(
+                "nothing to check: no Karpenter document and no related object in {}{notes}",
+                count(documents, "document")
+            ),
+        };
+    }
+    let found = if found.is_empty() { "no findings".to_owned() } else { found };
+    let input = match entries {
+        Some(entries) => format!("{entries} and {}", count(documents, "document")),
+        None => count(documents, "document"),
+    };
+    let release = printable(&report.karpenter_version);
+    let checked = || format!("checked against Karpenter {release}");
+    let target = report.way().map_or_else(checked, |way| upgrade_path(report, way));
+    format!("{found} in {input}{notes}; {target}")
+}
+
+/// Numbers of documents and findings that the report leaves out, such as ` (2 skipped, 1 unreadable)`.
+fn notes(report: &Report) -> String {
+    let Summary { skipped, suppressed, .. } = report.summary;
     let mut notes = Vec::new();
     if skipped > 0 {
         notes.push(format!("{skipped} skipped"));
@@ -53,64 +70,42 @@ pub(super) fn summary(report: &Report) -> String {
     if suppressed > 0 {
         notes.push(format!("{} suppressed", count(suppressed, "finding")));
     }
-    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-    let release = printable(&report.karpenter_version);
-    let checked = || format!("checked against Karpenter {release}");
-    let against = report.way().map_or_else(checked, |way| on_the_way(report, way));
-    let found = found(&report.summary);
-    let input = || count(documents, "document");
-    let input = || lines_and(report).map_or_else(input, |lines| format!("{lines}{}", input()));
-    let is_log = lines_and(report).is_some();
-    if !is_log && found.is_empty() && report.summary.checked == 0 && report.unreadable.is_empty() {
-        let input = if documents == 0 { "the input is empty".to_owned() } else { nothing_in(documents) };
-        return format!("nothing to check: {input}{notes}");
-    }
-    if found.is_empty() {
-        let calm = if report.unreadable.is_empty() { "nothing to report" } else { "no finding" };
-        return format!("{calm} in {}{notes}; {against}", input());
-    }
-    format!("{found} in {}{notes}; {against}", input())
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
 }
 
-/// `120 lines and `, where lines of logs were read.
-fn lines_and(report: &Report) -> Option<String> {
+/// Number of log entries, if the input contains logs.
+fn log_entries(report: &Report) -> Option<String> {
     let entries = report.logs.iter().flatten().map(|log| log.entries).sum::<u64>();
     let entries = usize::try_from(entries).ok().filter(|entries| *entries > 0)?;
-    Some(format!("{} and ", if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }))
+    Some(if entries == 1 { "1 log entry".to_owned() } else { format!("{entries} log entries") })
 }
 
-/// Which way was looked at, and what was there at its start.
-fn on_the_way(report: &Report, way: Way) -> String {
+/// The upgrade path, and the number of findings that already apply at its start.
+fn upgrade_path(report: &Report, way: Way) -> String {
     let (from, to) = way.ends();
-    let way = format!("on the way from Karpenter {from} to {to}");
+    let change = if to < from { "downgrade" } else { "upgrade" };
+    let path = format!("checked the {change} from Karpenter {from} to {to}");
     match report.unchanged {
-        0 => way,
-        held => format!("{way}; {} in {from} already, which `karpwarden check` tells", holds(held)),
+        0 => path,
+        1 => format!("{path}; 1 finding already applies to {from}; run `check` to see it"),
+        more => format!("{path}; {more} findings already apply to {from}; run `check` to see them"),
     }
 }
 
-fn holds(number: usize) -> String {
-    if number == 1 { "1 finding holds".to_owned() } else { format!("{number} findings hold") }
-}
-
-fn nothing_in(documents: usize) -> String {
-    format!("no Karpenter document, and none that concerns it, in {}", count(documents, "document"))
-}
-
-/// `2 errors, 1 warning`; empty where there is nothing.
+/// Numbers of findings, such as `2 errors, 1 warning`; empty if there are no findings.
 fn found(summary: &Summary) -> String {
     let counts = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info")];
     let words = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, one)| count(number, one));
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A text of the user's without what a terminal would act on: control characters stand as their pictures.
+/// Replaces the control characters in a user's text, so that they cannot act on the terminal.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|char| match char {
             '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char)).unwrap_or('\u{fffd}'),
             '\u{7f}' => '\u{2421}',
-            // C1 controls, and what turns the direction of text around (CVE-2021-42574).
+            // C1 controls, and the characters that change the direction of text (CVE-2021-42574).
             '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
             _ => char,
         })

@@ -1,11 +1,11 @@
-//! Patterns of paths, as ignore files have them, in the folder of the config file.
+//! Path patterns in the syntax of ignore files.
 
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::arguments::Color;
-use super::terminal;
+use crate::cli::arguments::Color;
+use crate::cli::terminal;
 
 /// Patterns of a config file and of flags.
 #[derive(Clone, Debug)]
@@ -14,13 +14,12 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// No patterns.
-    pub(crate) fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self { sets: Vec::new() }
     }
 
-    /// The patterns of a config file, which are about its folder, and those of flags, which are about this one. One that
-    /// cannot be read is said on standard error.
+    /// Patterns of a config file, relative to its folder, and patterns of flags, relative to the working directory. Prints
+    /// an error for each invalid pattern.
     pub(crate) fn new(
         config: Option<&Path>,
         in_config: &[String],
@@ -28,8 +27,8 @@ impl Patterns {
         color: Color,
     ) -> Option<Self> {
         let here = PathBuf::from(".").canonicalize().ok();
-        let of_config = config.and_then(|path| path.canonicalize().ok());
-        let folder = of_config.as_deref().and_then(Path::parent).map(Path::to_owned).or_else(|| here.clone());
+        let config = config.and_then(|path| path.canonicalize().ok());
+        let folder = config.as_deref().and_then(Path::parent).map(Path::to_owned).or_else(|| here.clone());
         let sets =
             [(folder, in_config), (here, in_flags)].into_iter().filter(|(_, patterns)| !patterns.is_empty());
         let sets: Option<Vec<Gitignore>> =
@@ -37,35 +36,36 @@ impl Patterns {
         Some(Self { sets: sets? })
     }
 
-    /// Whether a path fits, itself or by a folder above it. An editor names files that are not saved yet.
-    pub(crate) fn fit(&self, path: &Path, is_folder: bool) -> bool {
+    /// Whether a pattern matches a path or one of its parent folders. The path need not exist: an editor also names files
+    /// that are not saved yet.
+    pub(crate) fn matches(&self, path: &Path, is_folder: bool) -> bool {
         let Some(path) = resolved(path) else { return false };
         self.sets.iter().any(|set| {
-            // Patterns of a folder say nothing of what lies outside.
+            // `matched_path_or_any_parents` panics on a path outside the folder of the patterns.
             path.starts_with(set.path()) && set.matched_path_or_any_parents(&path, is_folder).is_ignore()
         })
     }
 }
 
-/// The path without links and dots: what of it is there as the file system has it, the rest as it is named.
+/// Absolute path, with symbolic links resolved as far as the path exists.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    path.ancestors().find_map(|there| {
-        let there_is = there.canonicalize().ok()?;
-        let rest = path.strip_prefix(there).ok()?;
-        Some(there_is.components().chain(rest.components()).collect())
+    path.ancestors().find_map(|existing| {
+        let canonical = existing.canonicalize().ok()?;
+        let rest = path.strip_prefix(existing).ok()?;
+        Some(canonical.components().chain(rest.components()).collect())
     })
 }
 
 fn set(folder: &Path, patterns: &[String], color: Color) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
-    let mut is_sound = true;
+    let mut is_valid = true;
     for pattern in patterns {
         if let Err(error) = builder.add_line(None, pattern) {
-            terminal::error(color, &format!("`{pattern}` is no pattern of paths: {error}"));
-            is_sound = false;
+            terminal::error(color, &format!("`{pattern}` is not a valid path pattern: {error}"));
+            is_valid = false;
         }
     }
     let set = builder.build().map_err(|error| terminal::error(color, &error.to_string())).ok();
-    set.filter(|_| is_sound)
+    set.filter(|_| is_valid)
 }

@@ -1,19 +1,19 @@
-//! JSON as JavaScript's tools write it for themselves, with comments and commas before closing brackets: a repository is
-//! full of it, and none of it is for a cluster.
+//! JSON with comments and trailing commas, such as `tsconfig.json`. Many repositories contain such files, and none of them
+//! is a manifest, so they must not make a run fail.
 
 use manifest::limits::Limits;
 use manifest::{Document, File};
 
-/// What only a file has that is meant for a cluster or for AWS; its mistakes are worth telling.
-const OURS: [&str; 3] = ["\"apiVersion\"", "\"Statement\"", "\"Resources\""];
+/// Keys that only manifests and AWS documents contain; an error in such a file is reported.
+const MANIFEST_KEYS: [&str; 3] = ["\"apiVersion\"", "\"Statement\"", "\"Resources\""];
 
-/// The same file with blanks for what is no JSON, where it is called `.json` and only that makes it readable. One that may be
-/// a manifest stays unreadable, for `kubectl` refuses it as well.
+/// Returns the file without comments and trailing commas, if it is a `.json` file that becomes readable without them. A file
+/// that may be a manifest stays unreadable, because `kubectl` refuses it too.
 pub(crate) fn read(file: &File, limits: &Limits) -> Option<File> {
     let (name, text) = (file.source.name(), file.source.text());
     let is_json = name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("json"));
     let is_broken = file.documents.iter().any(|document| matches!(document, Document::Unreadable { .. }));
-    if !is_json || !is_broken || OURS.iter().any(|mark| text.contains(mark)) {
+    if !is_json || !is_broken || MANIFEST_KEYS.iter().any(|key| text.contains(key)) {
         return None;
     }
     let plain = File::read(name, blanked(text), limits);
@@ -21,11 +21,10 @@ pub(crate) fn read(file: &File, limits: &Limits) -> Option<File> {
     is_readable.then_some(plain)
 }
 
-/// The text with a blank for each byte of a comment and for each comma with nothing but a closing bracket after it. Lines
-/// stay where they are.
+/// Replaces each byte of a comment, and each comma before a closing bracket, by a space. Line breaks stay.
 fn blanked(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    // Where the last comma stands in `plain`, as long as nothing but blanks came after it.
+    // Offset in `plain` of the last comma, as long as only white space follows it.
     let mut comma: Option<usize> = None;
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
@@ -60,7 +59,7 @@ fn blanked(text: &str) -> String {
     plain
 }
 
-/// How many bytes the string takes that a text starts with, quotes included.
+/// Length in bytes of the string at the start of a text, with its quotes.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.bytes().skip(1).position(|byte| {
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_take_the_place_of_what_is_no_json() {
+    fn replaces_comments_and_trailing_commas_by_spaces() {
         for (text, plain) in [
             ("{\"a\": 1, // é\n}", "{\"a\": 1       \n}"),
             ("[1, /* a\nb */ 2,]", "[1,     \n     2 ]"),
@@ -91,11 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_is_not_read_so() {
+    fn leaves_manifests_and_other_files_unreadable() {
         let is_read = |name: &str, text: &str| {
             read(&File::read(name, text, &Limits::DEFAULT), &Limits::DEFAULT).is_some()
         };
-        let config = "{\"compilerOptions\": {}, // of ours\n}";
+        let config = "{\"compilerOptions\": {}, // a comment\n}";
         assert!(is_read("tsconfig.json", config) && is_read("a.JSON", config));
         assert!(!is_read("tsconfig.txt", "{a: [}") && !is_read("a.jsonl", config));
         assert!(!is_read("pool.json", "{\"apiVersion\": \"karpenter.sh/v1\", // no\n}"));

@@ -1,0 +1,56 @@
+//! Renders one finding with its excerpt, facts and fix.
+
+use annotate_snippets::{Group, Level, Padding};
+use karpenter::release::Releases;
+use lint::finding::Severity;
+use lint::report::Finding;
+use manifest::source::Span;
+
+use super::printer::{Printer, note};
+use super::words::{self, printable};
+use super::{diagnosis, excerpt};
+use crate::words::caught_by;
+
+pub(super) fn render(printer: &Printer<'_>, finding: &Finding) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    if finding.seen.is_some() || finding.evidence.as_ref().is_some_and(|lines| !lines.is_empty()) {
+        return diagnosis::render(printer, finding, &level);
+    }
+    let message = words::message(finding);
+    let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
+    let mut groups = printer.excerpts(vec![Group::with_title(title)], &level, finding);
+    let mut group = groups.pop().unwrap_or_else(|| Group::with_level(level));
+    group = group.element(Padding).element(note("object", words::object(finding)));
+    if !finding.help.is_empty() {
+        group = group.element(note("help", printable(&finding.help)));
+    }
+    group = group.element(note("otherwise caught by", caught_by(finding.caught_by).to_owned()));
+    if finding.releases != Releases::ALL.to_string() {
+        group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
+    }
+    groups.push(group.element(note("docs", finding.url.clone())));
+    groups.extend(fix(printer, finding));
+    printer.render(&groups)
+}
+
+fn fix(printer: &Printer<'_>, finding: &Finding) -> Option<Group<'static>> {
+    let fix = finding.fix.as_ref()?;
+    let source = printer.source(&finding.file)?;
+    let name = if fix.safe { "fix" } else { "unsafe fix" };
+    // `diagnose` has no flag `--fix`.
+    let flag = if finding.confidence.is_some() { "karpwarden check --fix" } else { "--fix" };
+    let how =
+        if fix.safe { format!("applied by `{flag}`") } else { "review it before you apply it".to_owned() };
+    let title = format!("{} ({how})", printable(&fix.title));
+    let edits = fix.edits.iter().map(|edit| {
+        let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
+        (span, edit.text.clone())
+    });
+    let edits: Vec<_> = edits.collect();
+    let level = Level::HELP.with_name(name);
+    Some(level.secondary_title(title).elements(excerpt::patched(source, &edits)))
+}

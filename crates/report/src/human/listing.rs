@@ -1,0 +1,90 @@
+//! Renders the documents that are unreadable, skipped, or accepted by some releases.
+
+use std::io::{self, Write};
+
+use annotate_snippets::{Group, Level, Origin};
+use lint::report::{Report, Skipped, Unreadable};
+use manifest::Document;
+use manifest::source::{Source, Span};
+
+use super::printer::{BOLD, Printer, marked};
+use super::words::printable;
+
+/// Locations shown for each group of documents.
+const LOCATIONS_SHOWN: usize = 3;
+
+pub(super) fn unreadable(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
+    let title = Level::ERROR.with_name("unreadable").primary_title(printable(&unreadable.message));
+    let group = Group::with_title(title);
+    let source = printer.source(&unreadable.file).filter(|source| !source.text().is_empty());
+    let file = printer.files.get(unreadable.file.as_str());
+    let start = file.and_then(|file| file.documents.get(unreadable.document)).map(Document::start);
+    let groups = match (source, start) {
+        (Some(source), Some(byte)) => marked(group, source, character_at(source, byte)),
+        _ => vec![group.element(Origin::path(printable(&unreadable.file)))],
+    };
+    printer.render(&groups)
+}
+
+/// Writes which releases accept which documents, for a check against a range of releases.
+pub(super) fn accepted(printer: &Printer<'_>, out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for accepted in report.accepted.iter().flatten() {
+        add(&mut groups, &accepted.releases, location(printer, &accepted.file, accepted.document));
+    }
+    for (releases, locations) in groups {
+        let line = if releases.is_empty() {
+            "rejected by every release in the range".to_owned()
+        } else {
+            format!("accepted by {releases}")
+        };
+        writeln!(out, "{}: {}", printer.styled(BOLD, &line), first_of(&locations))?;
+    }
+    Ok(())
+}
+
+pub(super) fn skipped(printer: &Printer<'_>, out: &mut dyn Write, skipped: &[Skipped]) -> io::Result<()> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for skipped in skipped {
+        add(&mut groups, &skipped.reason, location(printer, &skipped.file, skipped.document));
+    }
+    for (reason, locations) in groups {
+        let label = printer.styled(BOLD, "skipped");
+        writeln!(out, "{label}: {}: {}", printable(reason), first_of(&locations))?;
+    }
+    Ok(())
+}
+
+/// File and line where a document starts, such as `file.yaml:12`.
+fn location(printer: &Printer<'_>, file: &str, document: usize) -> String {
+    let line = printer.files.get(file).and_then(|file| {
+        let byte = file.documents.get(document)?.start();
+        Some(file.source.position(byte).line)
+    });
+    let file = printable(file);
+    line.map_or(file.clone(), |line| format!("{file}:{line}"))
+}
+
+/// Adds a location to the group with a label. A linear search is enough, because there are few labels.
+fn add<'a>(groups: &mut Vec<(&'a str, Vec<String>)>, label: &'a str, location: String) {
+    match groups.iter_mut().find(|(known, _)| *known == label) {
+        Some((_, locations)) => locations.push(location),
+        None => groups.push((label, vec![location])),
+    }
+}
+
+fn first_of(locations: &[String]) -> String {
+    let shown = locations.iter().take(LOCATIONS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match locations.len().saturating_sub(LOCATIONS_SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Span of the character at a byte, or of the last character if the byte is at the end of the text.
+fn character_at(source: &Source, byte: usize) -> Span {
+    let text = source.text();
+    let byte = if byte < text.len() { byte } else { text.trim_end().len().saturating_sub(1) };
+    let start = text.floor_char_boundary(byte);
+    Span::new(start, text.ceil_char_boundary(start + 1))
+}

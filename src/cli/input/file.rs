@@ -1,0 +1,159 @@
+//! One input: a file or standard input.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+use manifest::limits::Limits;
+use manifest::{File, Role};
+
+use super::json_with_comments;
+
+/// Input to read.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// Name in the report: the path as given, with forward slashes, or `-` for standard input.
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    from: From,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    Path(PathBuf),
+    Stdin,
+    /// The walk already found that the path cannot be read.
+    Unreadable(String),
+}
+
+/// Parsed input.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) file: File,
+    /// Path to write fixes to; absent for standard input and for texts that cannot be written back.
+    pub(crate) path: Option<PathBuf>,
+    /// Whether the text comes from standard input; the name may be any.
+    pub(crate) is_stdin: bool,
+    /// Whether the text starts with a byte order mark, which its offsets do not include.
+    pub(crate) has_byte_order_mark: bool,
+}
+
+impl Input {
+    pub(super) fn file(path: PathBuf) -> Self {
+        Self { name: display_name(&path), role: Role::Unknown, from: From::Path(path) }
+    }
+
+    pub(super) fn stdin(name: &str) -> Self {
+        Self { name: name.to_owned(), role: Role::Unknown, from: From::Stdin }
+    }
+
+    pub(super) fn unreadable(path: &Path, reason: String) -> Self {
+        Self { name: display_name(path), role: Role::Unknown, from: From::Unreadable(reason) }
+    }
+
+    /// The same input as chart values.
+    pub(super) fn into_values(self) -> Self {
+        Self { role: Role::Values, ..self }
+    }
+
+    /// Path as given or found; absent for standard input.
+    pub(super) fn path(&self) -> Option<&Path> {
+        if let From::Path(path) = &self.from { Some(path) } else { None }
+    }
+
+    /// Path that patterns and the settings of some paths apply to: the path of the file, or the name that
+    /// `--stdin-filename` gives standard input.
+    pub(crate) fn assumed_path(&self) -> Option<&Path> {
+        match &self.from {
+            From::Path(path) => Some(path),
+            From::Stdin => Some(Path::new(&self.name)).filter(|name| name.as_os_str() != "-"),
+            From::Unreadable(_) => None,
+        }
+    }
+
+    /// Whether two inputs read the same file.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.from, &other.from) {
+            (From::Stdin, From::Stdin) => true,
+            (From::Path(one), From::Path(other)) => is_same_file(one, other),
+            _ => false,
+        }
+    }
+
+    /// Size in bytes; 0 if unknown.
+    pub(crate) fn len(&self) -> usize {
+        let bytes = self.path().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// Opens the input. The error is a message for the report.
+    pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, String> {
+        match &self.from {
+            From::Stdin => Ok(Box::new(io::stdin().lock())),
+            From::Path(path) => match fs::File::open(path) {
+                Ok(file) => Ok(Box::new(file)),
+                Err(error) => Err(read_error(&error)),
+            },
+            From::Unreadable(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// Reads and parses the input. On failure, its only document is unreadable.
+    pub(crate) fn read(&self, limits: &Limits) -> Loaded {
+        let bytes = self.open().and_then(|from| bounded(from, limits).map_err(|error| read_error(&error)));
+        match bytes {
+            Ok(bytes) => self.parsed(bytes, limits),
+            Err(reason) => Loaded {
+                file: File::unreadable(self.name.clone(), &reason),
+                path: None,
+                is_stdin: self.is_stdin(),
+                has_byte_order_mark: false,
+            },
+        }
+    }
+
+    fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
+        let has_byte_order_mark = bytes.starts_with(b"\xef\xbb\xbf");
+        let file = File::from_bytes(self.name.clone(), bytes, limits);
+        let path = self.path().map(Path::to_owned);
+        let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
+        // The text without comments must not replace the text of the file.
+        let path = path.filter(|_| without_comments.is_none());
+        let file = File { role: self.role, ..without_comments.unwrap_or(file) };
+        Loaded { file, path, is_stdin: self.is_stdin(), has_byte_order_mark }
+    }
+
+    fn is_stdin(&self) -> bool {
+        matches!(self.from, From::Stdin)
+    }
+}
+
+/// Whether two paths lead to the same file.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+/// Path as it is printed: with forward slashes and without a leading `./`.
+pub(super) fn display_name(path: &Path) -> String {
+    let shown = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+    match shown.strip_prefix("./") {
+        Some(rest) if !rest.is_empty() => rest.to_owned(),
+        _ => shown,
+    }
+}
+
+/// Message for an error of the file system.
+pub(crate) fn read_error(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "cannot be read: permission denied".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// Reads at most one byte more than the bound, so that the parser notices a file that is too large.
+pub(super) fn bounded(from: impl io::Read, limits: &Limits) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limits.file_bytes as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,13 @@
+//! Input files: the files that paths lead to, in the same order on every run, and their texts.
+
+mod clusters;
+mod file;
+mod json_with_comments;
+mod patterns;
+mod roles;
+mod walk;
+
+pub(crate) use clusters::{ClusterInputs, by_cluster, count};
+pub(crate) use file::{Input, Loaded, read_error};
+pub(crate) use patterns::Patterns;
+pub(crate) use walk::Wanted;

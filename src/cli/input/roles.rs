@@ -1,0 +1,40 @@
+//! Inputs whose role does not follow from their text: chart values and Kustomize patches.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use manifest::limits::Limits;
+use manifest::{File, Role};
+use objects::kustomize::Patches;
+
+use super::file::{Input, bounded, display_name};
+
+/// Marks the inputs that read the same file as `values`. Returns whether there are any.
+pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, values: &Input) -> bool {
+    let mut is_found = false;
+    for input in inputs.filter(|input| input.is_same(values)) {
+        input.role = Role::Values;
+        is_found = true;
+    }
+    is_found
+}
+
+/// Marks the inputs that a kustomization lists as patches. The kustomization is in the folder of the input or in a parent
+/// folder, and need not be an input: editors and hooks name single files.
+pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, limits: &Limits) {
+    let mut inputs: Vec<&mut Input> = inputs.collect();
+    let folders = inputs.iter().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
+    let folders: BTreeSet<&Path> = folders.collect();
+    let paths = folders
+        .iter()
+        .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
+    let files = paths.filter_map(|path| {
+        let bytes = bounded(fs::File::open(&path).ok()?, limits).ok()?;
+        Some(File::from_bytes(display_name(&path), bytes, limits))
+    });
+    let patches = Patches::of(&files.collect::<Vec<_>>());
+    for input in inputs.iter_mut().filter(|input| patches.contains(&input.name)) {
+        input.role = Role::Patch;
+    }
+}

@@ -1,0 +1,111 @@
+//! Files that the paths of the command line lead to.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+
+use super::file::{Input, display_name, is_same_file, read_error};
+use super::patterns::Patterns;
+
+/// Extensions of manifests.
+const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
+
+/// Files to take from a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Files with the extension of a manifest, except ignored files.
+    Manifests,
+    /// All files that are not hidden. Logs have any name, and are often in `.gitignore`.
+    Texts,
+}
+
+/// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
+/// several paths lead to it. `own` are the config file and the baselines, which are inputs only if a path names them.
+pub(super) fn gather(
+    paths: &[PathBuf],
+    own: &[&Path],
+    excluded: &Patterns,
+    stdin_name: &str,
+    wanted: Wanted,
+) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut has_stdin = false;
+    for path in paths {
+        if path.as_os_str() == "-" {
+            if !std::mem::replace(&mut has_stdin, true) {
+                inputs.push(Input::stdin(stdin_name));
+            }
+        } else if path.is_dir() {
+            let found = walk(path, excluded, wanted).into_iter();
+            inputs.extend(found.filter(|input| is_new(input, &mut seen)));
+        } else {
+            let input = Input::file(path.clone());
+            if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
+                inputs.push(input);
+            }
+        }
+    }
+    inputs
+}
+
+/// Whether no other path has led to the file of an input.
+fn is_new(input: &Input, seen: &mut BTreeSet<PathBuf>) -> bool {
+    let path = input.path().and_then(|path| path.canonicalize().ok());
+    path.is_none_or(|path| seen.insert(path))
+}
+
+fn walk(folder: &Path, excluded: &Patterns, wanted: Wanted) -> Vec<Input> {
+    let mut builder = WalkBuilder::new(folder);
+    builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
+    if wanted == Wanted::Texts {
+        builder.standard_filters(false).hidden(true);
+    }
+    let excluded = excluded.clone();
+    builder.filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !excluded.matches(entry.path(), is_folder)
+    });
+    let mut inputs = Vec::new();
+    for entry in builder.build() {
+        match entry {
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                if is_file && (wanted == Wanted::Texts || has_extension(entry.path())) {
+                    inputs.push(Input::file(entry.into_path()));
+                }
+            }
+            Err(error) => {
+                let (path, reason) = walk_error(&error);
+                inputs.push(Input::unreadable(path.as_deref().unwrap_or(folder), reason));
+            }
+        }
+    }
+    inputs
+}
+
+fn has_extension(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Path, if known, and message of an error of the walk.
+fn walk_error(error: &ignore::Error) -> (Option<PathBuf>, String) {
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            let (inner, reason) = walk_error(err);
+            (inner.or_else(|| Some(path.clone())), reason)
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => walk_error(err),
+        ignore::Error::Loop { ancestor, child } => {
+            let ancestor = display_name(ancestor);
+            (
+                Some(child.clone()),
+                format!("symbolic link back to the parent folder `{ancestor}`, not followed"),
+            )
+        }
+        ignore::Error::Io(error) => (None, read_error(error)),
+        other => (None, other.to_string()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Destination of a report, and the exit status that follows from it.
+
+use std::fs;
+use std::io::{self, Write};
+
+use lint::check::fails;
+use lint::report::Report;
+
+use super::arguments::{Color, OutputFlags};
+use super::status::Status;
+use super::terminal;
+
+/// Standard stream for a report without `--output`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Opens the file of `--output`, or else a standard stream. Also returns whether to use colour.
+pub(crate) fn open(output: &OutputFlags, stream: Stream, color: Color) -> io::Result<(Box<dyn Write>, bool)> {
+    Ok(match (&output.output, stream) {
+        (Some(path), _) => {
+            let file = fs::File::create(path)
+                .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
+            (Box::new(io::BufWriter::new(file)), color == Color::Always)
+        }
+        (None, Stream::Stdout) => (terminal::stdout(color), color.on_stdout()),
+        (None, Stream::Stderr) => (terminal::stderr(color), color.on_stderr()),
+    })
+}
+
+/// Prints a note if the report has more findings than the bound.
+pub(crate) fn note_truncation(report: &Report, bound: usize, color: Color) {
+    if report.truncated {
+        let message = format!(
+            "more than {bound} findings; the others are counted but not shown; raise the bound with --max-findings"
+        );
+        terminal::note(color, &message);
+    }
+}
+
+/// Result of printing, where a closed pipe is not an error: `| head` has read enough, and the exit status still counts.
+pub(crate) fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
+/// Exit status for a report.
+pub(crate) fn status(report: &Report, output: &OutputFlags) -> Status {
+    if !report.unreadable.is_empty() {
+        return Status::Unreadable;
+    }
+    match output.fail_on.severity() {
+        Some(severity) if fails(report, severity) => Status::Findings,
+        _ => Status::Clean,
+    }
+}

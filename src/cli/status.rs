@@ -1,0 +1,28 @@
+//! Exit statuses of the program.
+
+/// Result of a command, as its exit status reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// No findings at or above the severity of `--fail-on`.
+    Clean,
+    /// Findings at or above the severity of `--fail-on`.
+    Findings,
+    /// The command line or the config file is invalid.
+    Usage,
+    /// There are no input files.
+    NoInput,
+    /// Some input could not be read or parsed; the rest was checked.
+    Unreadable,
+}
+
+impl Status {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::NoInput => 3,
+            Self::Unreadable => 4,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Page of a rule.
+
+use std::fmt::Write as _;
+
+use karpenter::release::Releases;
+use lint::rule::{Fixes, Rule};
+use report::words::caught_by;
+
+use crate::rules::documentation;
+
+/// Page of a rule as Markdown: title, facts and documentation.
+pub fn page(rule: &Rule) -> String {
+    format!("# {}\n\n{}.\n\n{}\n{}", rule.name, sentence(rule.summary), facts(rule), documentation(rule))
+}
+
+/// Facts of a rule as a list.
+fn facts(rule: &Rule) -> String {
+    let mut list = String::new();
+    let _ = writeln!(list, "- Family: `{}`", rule.family.name());
+    let _ = writeln!(list, "- Severity: {}", rule.severity);
+    let _ = writeln!(list, "- Otherwise caught by: {}", caught_by(rule.caught_by));
+    let _ = writeln!(list, "- Releases: {}", releases(rule.releases));
+    let fix = match rule.fix {
+        Fixes::None => "none",
+        Fixes::Safe => "safe, applied by `karpwarden check --fix`",
+        Fixes::Unsafe => "unsafe, offered for review",
+    };
+    let _ = writeln!(list, "- Fix: {fix}");
+    if rule.upgrade_only {
+        list.push_str("- Runs only under: `karpwarden upgrade`\n");
+    }
+    list
+}
+
+/// Releases of a rule or symptom as text.
+pub(super) fn releases(set: Releases) -> String {
+    if set == Releases::ALL { format!("all, {set}") } else { set.to_string() }
+}
+
+/// Text with a capital first letter.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
