@@ -1,8 +1,8 @@
 //! The values of Karpenter's Helm chart: where they are given, and which keys the chart of a release reads.
 
-use manifest::tree::Node;
 use crate::object::{Form, Object};
 use karpenter::chart;
+use manifest::tree::Node;
 
 /// The values that an object gives to the chart: a mapping, and over it parameters as `helm --set` takes them.
 #[derive(Clone, Copy, Debug)]

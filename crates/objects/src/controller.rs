@@ -2,9 +2,9 @@
 //!
 //! Source: charts/karpenter/templates/deployment.yaml, pkg/operator/options/options.go at v1.0.0 to v1.14.1.
 
-use manifest::tree::Node;
-use karpenter::kind::Kind;
 use crate::object::Object;
+use karpenter::kind::Kind;
+use manifest::tree::Node;
 
 /// The Deployment of Karpenter's controller, whatever its name and namespace.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,11 @@
 //! What tells a cluster from others: what its controller is started with, and the role it acts under.
 
 use crate::chart_values;
-use crate::controller::{
-    CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, INTERRUPTION_QUEUE, Parameter,
-};
-use values::arn;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
+use crate::controller::{CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, INTERRUPTION_QUEUE, Parameter};
 use crate::object::Object;
+use karpenter::kind::Kind;
+use manifest::tree::Node;
+use values::arn;
 
 /// A text that identifies a cluster, the node that holds it and the object that node is in.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,10 @@
 //! Storage classes and the claims on them: where a provisioner's volumes can be used from, and who asks for them.
 
-
 use std::collections::BTreeMap;
 
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
 use crate::object::Object;
+use karpenter::kind::Kind;
+use manifest::tree::{Node, items_of};
 
 /// From where a volume can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

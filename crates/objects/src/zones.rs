@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::object::Object;
 use crate::storage::ZONE_KEYS;
 use manifest::tree::{Node, items_of};
-use crate::object::Object;
 
 /// The zones that some NodePool can launch nodes in.
 #[derive(Debug, Default)]

@@ -6,10 +6,10 @@
 mod pass_role;
 mod read;
 
-use values::placeholder::is_in_name;
+use crate::object::Object;
 use manifest::source::Span;
 use manifest::tree::Node;
-use crate::object::Object;
+use values::placeholder::is_in_name;
 
 pub use pass_role::{PASS_ROLE, PassedRoles};
 pub use read::{holds, policies};

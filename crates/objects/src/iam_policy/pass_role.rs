@@ -1,6 +1,5 @@
 //! Which roles the policies of Karpenter's controller let it pass to instances.
 
-
 use super::{Policy, Word, matches, resource_part};
 
 /// The action.

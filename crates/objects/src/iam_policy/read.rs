@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::{At, Condition, Policy, Statement, Word};
+use crate::object::{Form, Object};
 use manifest::json;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
-use crate::object::{Form, Object};
 
 /// Where the objects of the operators that make IAM policies hold them, by API group: paths with `*` for every member
 /// or item.
