@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::fix::Fix;
 use manifest::edit::Change;
-use objects::iam_policy::At;
+use objects::iam_policy::PolicyLocation;
 use karpenter::release::Releases;
 use manifest::source::Span;
 use manifest::tree::Node;
 use crate::rule::Rule;
-use scheduling::pod::{Expression, Origin};
+use objects::pod::{ExpressionOrigin, LabelExpression};
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -176,18 +176,18 @@ impl<'d> Place<'d> {
     }
 
     /// A part of an IAM policy.
-    pub fn of_policy(at: At<'d>) -> Self {
+    pub fn of_policy(at: PolicyLocation<'d>) -> Self {
         match at {
-            At::Value(node) => Self::value(node),
-            At::Key(node) => Self::key(node),
-            At::Within(node, range) => Self::within(node, range),
+            PolicyLocation::Value(node) => Self::value(node),
+            PolicyLocation::Key(node) => Self::key(node),
+            PolicyLocation::Within(node, range) => Self::within(node, range),
         }
     }
 
     /// The key of a label expression, under the path of its map or its own.
-    pub fn of_expression(expression: Expression<'d>) -> Self {
-        match (expression.origin, expression.node.get("key")) {
-            (Origin::NodeSelector, _) => Self::key_of_map(expression.node),
+    pub fn of_expression(expression: LabelExpression<'d>) -> Self {
+        match (expression.origin, expression.key_node()) {
+            (ExpressionOrigin::NodeSelector, _) => Self::key_of_map(expression.node),
             (_, Some(key)) => Self::value(key),
             (_, None) => Self::value(expression.node),
         }
