@@ -16,8 +16,8 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
-mod requirements;
 mod storage;
+mod taint;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upgrade;

@@ -123,7 +123,7 @@ impl<'d> Disruption<'d> {
 }
 
 /// View of an item of `spec.disruption.budgets`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisruptionBudget<'d>(Node<'d>);
 
 impl<'d> DisruptionBudget<'d> {

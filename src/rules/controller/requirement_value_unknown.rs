@@ -9,9 +9,9 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use objects::requirement::LabelRequirement;
+use objects::requirement_holder::RequirementHolder;
 use values::placeholder::is_unresolved;
-
-use crate::rules::requirements::{self, Requirement};
 
 rule! {
     /// ## What it does
@@ -100,12 +100,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         }
         return;
     }
+    let Some(holder) = RequirementHolder::of(object) else { return };
     // Other clouds have other zones and architectures.
-    let group = object.str_at(&["spec", "template", "spec", "nodeClassRef", "group"]).unwrap_or_default();
+    let group = holder.node_class_group();
     if !OF_AWS.contains(&group) && !is_unresolved(group) {
         return;
     }
-    for requirement in requirements::of(object) {
+    for requirement in holder.requirements().parsed() {
         let label = requirement.label();
         if let Some(known) = known_values::of(label) {
             check_known_values(object, requirement, known, drafts);
@@ -151,7 +152,6 @@ fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> 
     if fixable { draft.set(node, meant) } else { draft.write(meant) }
 }
 
-#[inline(never)]
 fn all_values(key: &str, known: &Known) -> String {
     format!("the values of `{key}` are {}", known.listed())
 }
@@ -172,7 +172,7 @@ fn effect(object: Object<'_>, validated_in: Releases) -> &'static str {
 
 fn check_known_values<'d>(
     object: Object<'d>,
-    requirement: Requirement<'d>,
+    requirement: LabelRequirement<'d>,
     known: &'static Known,
     drafts: &mut Vec<Draft<'d>>,
 ) {
@@ -225,13 +225,13 @@ fn check_known_values<'d>(
 
 /// Reports a list with fewer known values than `minValues`. The API server refuses a list that is shorter in total.
 fn too_few<'d>(
-    requirement: Requirement<'d>,
+    requirement: LabelRequirement<'d>,
     known: &Known,
     good: usize,
     validated_in: Releases,
     drafts: &mut Vec<Draft<'d>>,
 ) {
-    let Some((least, node)) = requirement.min_values.zip(requirement.node.get("minValues")) else { return };
+    let Some((least, node)) = requirement.min_values() else { return };
     let least = usize::try_from(least).unwrap_or_default();
     if validated_in.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
@@ -273,7 +273,7 @@ fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Dra
     );
 }
 
-fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn zones<'d>(requirement: LabelRequirement<'d>, drafts: &mut Vec<Draft<'d>>) {
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
     }
