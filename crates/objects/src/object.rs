@@ -7,7 +7,7 @@ use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::source::Span;
-use manifest::tree::{Children, Members, Node, Tree};
+use manifest::tree::{Node, Tree};
 
 use crate::metadata::Metadata;
 
@@ -216,6 +216,11 @@ impl<'d> Object<'d> {
         Metadata::of(self.root)
     }
 
+    /// The node of `apiVersion`.
+    pub fn api_version_node(self) -> Option<Node<'d>> {
+        self.root.get("apiVersion")
+    }
+
     /// The node of `kind`.
     pub fn kind_node(self) -> Option<Node<'d>> {
         self.root.get("kind")
@@ -249,16 +254,6 @@ impl<'d> Object<'d> {
     /// The string at a path of keys. Rules use the views instead.
     pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
         self.root.str_at(keys)
-    }
-
-    /// The items of the list below a path of keys; none where there is no list.
-    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
-        self.root.items_at(keys)
-    }
-
-    /// The members of the object below a path of keys; none where there is no object.
-    pub fn members_at(self, keys: &[&str]) -> Members<'d> {
-        self.root.members_at(keys)
     }
 
     /// An annotation of the object.

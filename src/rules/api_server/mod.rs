@@ -134,7 +134,7 @@ fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     let mut refusals = Vec::new();
     let Some(served) = object.served_by() else { return refusals };
     if served != Releases::ALL {
-        let place = object.at(&["apiVersion"]).map_or(Place::value(object.root()), Place::value);
+        let place = object.api_version_node().map_or(Place::value(object.root()), Place::value);
         refusals.push(Refusal { place, releases: Releases::ALL.without(served), what: What::NotServed });
     }
     if let Some(root) = object.table() {
@@ -179,7 +179,6 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
 }
 
 /// Finding about an invalid value; `problem` completes "which is …".
-#[inline(never)]
 fn invalid_value<'d>(rule: &'static Rule, place: Place<'d>, problem: &str) -> Draft<'d> {
     let message = format!("`{}` is {}, which is {problem}", name_of(place.node()), shown(place.node()));
     Draft::new(rule, place, message)

@@ -7,7 +7,7 @@ use crate::object::Object;
 use crate::pod::Pod;
 use crate::workload::Workload;
 
-/// View of a claim on a volume, in an object of its own or within a workload.
+/// View of a claim on a volume: a PersistentVolumeClaim, or a template within a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct VolumeClaim<'d> {
     /// The object that holds the claim.

@@ -47,7 +47,7 @@ impl<'d> ClaimIndex<'d> {
         index
     }
 
-    /// Returns the first few claims on a class, including those that get it as the default, and the number of all.
+    /// Returns the first few claims on a class and the number of all. Claims that get the class as the default count too.
     pub fn on(&self, class: StorageClass<'d>, few: usize) -> (Vec<VolumeClaim<'d>>, usize) {
         let mut on: Vec<_> = self.by_class.get(class.object().name()).cloned().unwrap_or_default();
         if class.is_default() {
