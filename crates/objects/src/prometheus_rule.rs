@@ -1,15 +1,15 @@
-//! PrometheusRules of the Prometheus operator.
+//! Rules of the Prometheus operator.
 
 use manifest::tree::{Node, items_of};
 
 use crate::object::Object;
 
-/// View of a PrometheusRule.
+/// View of a `PrometheusRule`.
 #[derive(Clone, Copy, Debug)]
 pub struct PrometheusRule<'d>(Object<'d>);
 
 impl<'d> PrometheusRule<'d> {
-    /// The object as a PrometheusRule, or as a kind of the same shape.
+    /// The object as a `PrometheusRule`, or as a kind of the same shape.
     pub fn of(object: Object<'d>) -> Self {
         Self(object)
     }

@@ -1,5 +1,4 @@
-//! Fields that the workload controllers of Kubernetes have in common: Deployments, StatefulSets, ReplicaSets and the
-//! kinds of other projects that copy them.
+//! Fields that Deployments and the other workload controllers have in common.
 
 use manifest::tree::{Children, Node, items_of};
 

@@ -2,6 +2,7 @@
 
 use karpenter::labels;
 use karpenter::operator::Operator;
+use manifest::tree::Node;
 use objects::pod::{ExpressionOrigin, Pod};
 
 /// Whether Karpenter launches a node for a pending pod. It does not for daemons, for pods that have a node or another
@@ -11,7 +12,7 @@ use objects::pod::{ExpressionOrigin, Pod};
 pub fn is_provisionable(pod: Pod<'_>) -> bool {
     let spec = pod.spec();
     let scheduler = spec.scheduler_name().unwrap_or_default();
-    let has_node = spec.node_name().and_then(|name| name.as_str()).is_some_and(|name| !name.is_empty());
+    let has_node = spec.node_name().and_then(Node::as_str).is_some_and(|name| !name.is_empty());
     let default = scheduler.is_empty() || scheduler == "default-scheduler";
     default && !has_node && !pod.is_daemon() && !excludes_karpenter(pod)
 }

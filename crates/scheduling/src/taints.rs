@@ -9,7 +9,7 @@ use objects::taint::TaintItem;
 
 use crate::scalar::text_or_empty;
 
-/// PoolTaint that a NodePool sets on its nodes.
+/// Taint that a NodePool sets on its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PoolTaint<'t> {
     /// The key.

@@ -111,7 +111,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Returns the values of a map that are strings without placeholders.
-fn resolved_values<'d>(map: Members<'d>) -> Vec<(Node<'d>, &'d str)> {
+fn resolved_values(map: Members<'_>) -> Vec<(Node<'_>, &str)> {
     let mut values = Vec::new();
     for (_, node) in map {
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {

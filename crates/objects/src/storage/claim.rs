@@ -1,10 +1,10 @@
-//! Claims on volumes: PersistentVolumeClaims, and the templates of claims within workloads.
+//! Claims on volumes: objects of the kind PersistentVolumeClaim, and the templates of claims within workloads.
 
 use karpenter::kind::Kind;
 use manifest::tree::{Children, Node, items_of};
 
 use crate::object::Object;
-use crate::pod::Pod;
+use crate::pod::{Pod, PodVolume};
 use crate::workload::Workload;
 
 /// View of a claim on a volume: a PersistentVolumeClaim, or a template within a workload.
@@ -82,7 +82,7 @@ pub fn claims_in(object: Object<'_>) -> Vec<VolumeClaim<'_>> {
     let templates = Workload::of(object).volume_claim_templates();
     let templates = templates.map(|node| VolumeClaim { object, node, form: ClaimForm::Template });
     let volumes = Pod::of(object).into_iter().flat_map(|pod| pod.spec().volumes());
-    let ephemeral = volumes.filter_map(|volume| volume.ephemeral_claim());
+    let ephemeral = volumes.filter_map(PodVolume::ephemeral_claim);
     let ephemeral = ephemeral.map(|node| VolumeClaim { object, node, form: ClaimForm::Ephemeral });
     templates.chain(ephemeral).collect()
 }

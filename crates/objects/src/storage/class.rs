@@ -1,4 +1,4 @@
-//! StorageClasses.
+//! Storage classes.
 
 use karpenter::kind::Kind;
 use manifest::tree::{Node, items_of};

@@ -1,4 +1,4 @@
-//! PersistentVolumes.
+//! Persistent volumes.
 
 use karpenter::kind::Kind;
 use manifest::tree::{Node, items_of};
