@@ -1,16 +1,16 @@
 //! AMI family of an EC2NodeClass.
 
-use objects::object::Object;
+use objects::node_class::{Ec2NodeClass, SelectorField};
 use userdata::kind::Family;
 
 /// Returns the AMI family that Karpenter derives from an EC2NodeClass: `amiFamily`, else the family of an alias, else
 /// `Custom` (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` for an unknown value.
-pub(super) fn of(class: Object<'_>) -> Option<Family> {
-    if let Some(family) = class.at(&["spec", "amiFamily"]).filter(|family| !family.is_null()) {
+pub(super) fn of(class: Ec2NodeClass<'_>) -> Option<Family> {
+    if let Some(family) = class.ami_family().filter(|family| !family.is_null()) {
         return named(family.as_str()?);
     }
-    let terms = class.at(&["spec", "amiSelectorTerms"])?;
-    let Some(alias) = terms.items().find_map(|term| term.get("alias")) else { return Some(Family::Custom) };
+    class.terms(SelectorField::Amis).node()?;
+    let Some(alias) = class.ami_aliases().next() else { return Some(Family::Custom) };
     of_alias(alias.as_str()?)
 }
 

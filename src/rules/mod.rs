@@ -16,10 +16,10 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod nodeclass;
-mod requirements;
 mod scheduling;
 mod storage;
 mod symptoms;
+mod taint;
 #[cfg(test)]
 pub(crate) mod testing;
 

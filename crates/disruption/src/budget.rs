@@ -2,7 +2,7 @@
 
 use manifest::tree::Node;
 use objects::location::Place;
-use objects::object::Object;
+use objects::node_pool::{DisruptionBudget, NodePool};
 use values::cron::Schedule;
 use values::duration::Duration;
 use values::placeholder::is_unresolved;
@@ -14,7 +14,7 @@ pub const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'d> {
     /// Item of the list.
-    pub node: Node<'d>,
+    pub item: DisruptionBudget<'d>,
     /// Number or percentage of nodes that Karpenter may disrupt at a time.
     pub nodes: &'d str,
     /// Reasons that the budget limits; without a list it limits every reason.
@@ -26,7 +26,7 @@ pub struct Budget<'d> {
 impl<'d> Budget<'d> {
     /// Location of the budget, with the span of its `nodes`.
     pub fn place(self) -> Place<'d> {
-        self.node.get("nodes").map_or_else(|| Place::value(self.node), Place::value_under_parent)
+        self.item.nodes().map_or_else(|| Place::value(self.item.node()), Place::value_under_parent)
     }
 
     /// Whether the budget limits a reason.
@@ -43,18 +43,15 @@ impl<'d> Budget<'d> {
 
 /// Returns the budgets of a NodePool. `None` if there is no list, or if a budget does not parse: another rule reports
 /// that budget, and the combined effect of all budgets is unknown.
-pub fn of(object: Object<'_>) -> Option<Vec<Budget<'_>>> {
-    let mut budgets = Vec::new();
-    for item in object.at(&["spec", "disruption", "budgets"])?.items() {
-        budgets.push(budget(item)?);
-    }
-    Some(budgets)
+pub fn of(pool: NodePool<'_>) -> Option<Vec<Budget<'_>>> {
+    pool.disruption()?.budget_list()?;
+    pool.budgets().map(parse).collect()
 }
 
-fn budget(node: Node<'_>) -> Option<Budget<'_>> {
-    let reasons = node.get("reasons").filter(|reasons| !reasons.is_null());
-    let text = |key: &str| node.get(key).filter(|value| !value.is_null());
-    let window = match (text("schedule"), text("duration")) {
+fn parse(item: DisruptionBudget<'_>) -> Option<Budget<'_>> {
+    let written = |value: &Node<'_>| !value.is_null();
+    let reasons = item.reasons().filter(written);
+    let window = match (item.schedule().filter(written), item.duration().filter(written)) {
         (None, None) => None,
         (Some(schedule), Some(duration)) => {
             Some((Schedule::parse(schedule.as_str()?).ok()?, Duration::parse(duration.as_str()?).ok()?))
@@ -62,6 +59,6 @@ fn budget(node: Node<'_>) -> Option<Budget<'_>> {
         _ => return None,
     };
     // The default that the API server writes.
-    let nodes = text("nodes").map_or(Some("10%"), Node::as_str)?;
-    (!is_unresolved(nodes)).then_some(Budget { node, nodes, reasons, window })
+    let nodes = item.nodes().filter(written).map_or(Some("10%"), Node::as_str)?;
+    (!is_unresolved(nodes)).then_some(Budget { item, nodes, reasons, window })
 }

@@ -2,7 +2,7 @@
 
 use manifest::edit::Change;
 use objects::object::{Object, Operation};
-use scheduling::pod::{Expression, Origin};
+use objects::pod::{ExpressionOrigin, LabelExpression};
 
 /// An edit that mends a finding.
 #[derive(Clone, Debug)]
@@ -34,13 +34,13 @@ impl<'d> Fix<'d> {
 
 /// A change that replaces the key of a label expression; `None` if the map has that key already, or if the object exists
 /// in a cluster and does not take the change.
-pub fn rename_label<'d>(expression: Expression<'d>, object: Object<'d>, key: &str) -> Option<Change<'d>> {
+pub fn rename_label<'d>(expression: LabelExpression<'d>, object: Object<'d>, key: &str) -> Option<Change<'d>> {
     if object.operation() == Operation::Update {
         return None;
     }
-    if expression.origin == Origin::NodeSelector {
+    if expression.origin == ExpressionOrigin::NodeSelector {
         let is_free = expression.node.parent().is_some_and(|map| map.get(key).is_none());
         return is_free.then(|| Change::Rename(expression.node, key.to_owned()));
     }
-    Some(Change::Set(expression.node.get("key")?, key.to_owned()))
+    Some(Change::Set(expression.key_node()?, key.to_owned()))
 }

@@ -6,14 +6,15 @@ use std::cell::OnceCell;
 
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
-use objects::iam_policy::{self, PassedRoles, Policy};
+use objects::iam_policy::{self, IamPolicy, PassedRoles};
 use objects::identity::Identity;
-use objects::storage::Claims;
+use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use manifest::tree::Node;
 use karpenter::kind::Kind;
 use objects::object::Object;
-use scheduling::pools::Pools;
+use scheduling::pool_index::PoolIndex;
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
@@ -24,8 +25,8 @@ pub struct Inventory<'d> {
     by_kind: BTreeMap<&'d str, BTreeMap<&'d str, Vec<usize>>>,
     complete: bool,
     // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
-    pools: OnceCell<Pools<'d>>,
-    claims: OnceCell<Claims<'d>>,
+    pools: OnceCell<PoolIndex<'d>>,
+    claims: OnceCell<ClaimIndex<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
     feature_gates: OnceCell<FeatureGates<'d>>,
@@ -33,7 +34,7 @@ pub struct Inventory<'d> {
     without_reservations: OnceCell<Option<Object<'d>>>,
     /// Objects by group, kind and name.
     by_name: OnceCell<BTreeMap<&'d str, BTreeMap<&'d str, BTreeMap<&'d str, Object<'d>>>>>,
-    policies: OnceCell<Vec<Policy<'d>>>,
+    policies: OnceCell<Vec<IamPolicy<'d>>>,
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
 }
@@ -70,14 +71,14 @@ impl<'d> Inventory<'d> {
     }
 
     /// The NodePools as the scheduler sees them, those of the API version before included.
-    pub fn pools(&self) -> &Pools<'d> {
+    pub fn pools(&self) -> &PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
-        self.pools.get_or_init(|| Pools::read(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
+        self.pools.get_or_init(|| PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
     }
 
     /// The claims on volumes, in objects of their own and within workloads.
-    pub fn claims(&self) -> &Claims<'d> {
-        self.claims.get_or_init(|| Claims::of(&self.objects))
+    pub fn claims(&self) -> &ClaimIndex<'d> {
+        self.claims.get_or_init(|| ClaimIndex::of(&self.objects))
     }
 
     /// The Deployments of Karpenter's controller.
@@ -86,7 +87,7 @@ impl<'d> Inventory<'d> {
     }
 
     /// The IAM policies.
-    pub fn policies(&self) -> &[Policy<'d>] {
+    pub fn policies(&self) -> &[IamPolicy<'d>] {
         self.policies.get_or_init(|| self.objects.iter().copied().flat_map(iam_policy::policies).collect())
     }
 
@@ -153,7 +154,8 @@ impl<'d> Inventory<'d> {
 }
 
 fn selects_reservations(class: Object<'_>) -> bool {
-    class.at(&["spec", "capacityReservationSelectorTerms"]).is_some_and(|terms| !terms.is_empty())
+    let terms = Ec2NodeClass::of(class).and_then(|class| class.terms(SelectorField::CapacityReservations).node());
+    terms.is_some_and(|terms| !terms.is_empty())
 }
 
 /// What [`Inventory::of`] goes through.

@@ -1,56 +1,124 @@
-//! The values of Karpenter's Helm chart: where they are given, and which keys the chart of a release reads.
+//! Values of Karpenter's Helm chart: in a document of values, in a HelmRelease of Flux or in an Application of Argo CD.
+//!
+//! The keys that the chart of a release knows are facts, in `karpenter::chart`.
 
-use manifest::tree::Node;
-use crate::object::{Form, Object};
 use karpenter::chart;
+use manifest::tree::{Node, items_of};
 
-/// The values that an object gives to the chart: a mapping, and over it parameters as `helm --set` takes them.
+use crate::object::{Form, Object};
+use crate::pod::PodSpec;
+
+/// View of the values that an object gives to the chart: a mapping, and parameters (`helm --set`) that override it.
 #[derive(Clone, Copy, Debug)]
-pub struct Values<'d> {
+pub struct ChartValues<'d> {
     map: Option<Node<'d>>,
     parameters: Option<Node<'d>>,
 }
 
-impl<'d> Values<'d> {
-    /// The values that are given as a mapping.
-    pub fn map(self) -> Option<Node<'d>> {
-        self.map
+impl<'d> ChartValues<'d> {
+    /// `settings.clusterName`.
+    pub fn cluster_name(self) -> Option<Node<'d>> {
+        self.setting("clusterName")
     }
 
-    /// The value below a path of keys.
-    pub fn at(self, path: &[&str]) -> Option<Node<'d>> {
+    /// `settings.clusterEndpoint`.
+    pub fn cluster_endpoint(self) -> Option<Node<'d>> {
+        self.setting("clusterEndpoint")
+    }
+
+    /// `settings.interruptionQueue`.
+    pub fn interruption_queue(self) -> Option<Node<'d>> {
+        self.setting("interruptionQueue")
+    }
+
+    /// A member of `settings.featureGates`.
+    pub fn feature_gate(self, key: &str) -> Option<Node<'d>> {
+        self.value(&["settings", "featureGates", key])
+    }
+
+    /// A member of `serviceAccount.annotations`.
+    pub fn service_account_annotation(self, key: &str) -> Option<Node<'d>> {
+        self.value(&["serviceAccount", "annotations", key])
+    }
+
+    /// The pod settings of the controller, which the mapping has at its top level.
+    pub fn pod_spec(self) -> Option<PodSpec<'d>> {
+        self.map.map(PodSpec::new)
+    }
+
+    /// `settings` of the mapping.
+    pub fn settings(self) -> Option<ChartSettings<'d>> {
+        self.map?.get("settings").map(ChartSettings)
+    }
+
+    /// The keys of `settings`.
+    pub fn setting_keys(self) -> Vec<(&'d str, ChartKey<'d>)> {
+        self.keys(&["settings"])
+    }
+
+    /// The keys of `settings.featureGates`.
+    pub fn feature_gate_keys(self) -> Vec<(&'d str, ChartKey<'d>)> {
+        self.keys(&["settings", "featureGates"])
+    }
+
+    /// The keys under a path that comes from a table of facts, such as `karpenter::chart::REMOVED`.
+    pub fn keys(self, path: &[&str]) -> Vec<(&'d str, ChartKey<'d>)> {
+        let map = self.map.and_then(|map| map.at_path(path));
+        let members =
+            map.into_iter().flat_map(Node::members).map(|(key, node)| (key, ChartKey::Member(node)));
+        let set = self.set().filter_map(|(name, item)| {
+            let key = rest(name, path)?.split(['.', '[']).next().filter(|key| !key.is_empty())?;
+            Some((key, ChartKey::Parameter(item.get("name")?)))
+        });
+        members.chain(set).collect()
+    }
+
+    fn setting(self, key: &str) -> Option<Node<'d>> {
+        self.value(&["settings", key])
+    }
+
+    fn value(self, path: &[&str]) -> Option<Node<'d>> {
         let set = self.set().filter(|(name, _)| rest(name, path) == Some(""));
         let set = set.filter_map(|(_, item)| item.get("value")).last();
         set.or_else(|| self.map?.at_path(path))
     }
 
-    /// The keys below a path, and where they stand: a member, or the name of a parameter.
-    pub fn keys(self, path: &[&str]) -> Vec<(&'d str, Key<'d>)> {
-        let map = self.map.and_then(|map| map.at_path(path));
-        let members = map.into_iter().flat_map(Node::members).map(|(key, node)| (key, Key::Member(node)));
-        let set = self.set().filter_map(|(name, item)| {
-            let key = rest(name, path)?.split(['.', '[']).next().filter(|key| !key.is_empty())?;
-            Some((key, Key::Parameter(item.get("name")?)))
-        });
-        members.chain(set).collect()
-    }
-
     fn set(self) -> impl Iterator<Item = (&'d str, Node<'d>)> {
-        let items = self.parameters.into_iter().flat_map(Node::items);
-        items.filter_map(|item| Some((item.str_at(&["name"])?, item)))
+        items_of(self.parameters).filter_map(|item| Some((item.get("name")?.as_str()?, item)))
     }
 }
 
-/// Where a key stands.
+/// View of `settings` in a mapping of values.
 #[derive(Clone, Copy, Debug)]
-pub enum Key<'d> {
-    /// It is that of this member.
+pub struct ChartSettings<'d>(Node<'d>);
+
+impl<'d> ChartSettings<'d> {
+    /// `interruptionQueue`.
+    pub fn interruption_queue(self) -> Option<Node<'d>> {
+        self.0.get("interruptionQueue")
+    }
+
+    /// `interruptionQueueName`, the name of the key before 0.33.
+    pub fn interruption_queue_name(self) -> Option<Node<'d>> {
+        self.0.get("interruptionQueueName")
+    }
+
+    /// `aws.interruptionQueueName`, the path of the key before 0.33.
+    pub fn aws_interruption_queue_name(self) -> Option<Node<'d>> {
+        self.0.get("aws")?.get("interruptionQueueName")
+    }
+}
+
+/// Location of a key of the values.
+#[derive(Clone, Copy, Debug)]
+pub enum ChartKey<'d> {
+    /// The key of this member.
     Member(Node<'d>),
-    /// It is a part of this name of a parameter.
+    /// A part of this name of a parameter.
     Parameter(Node<'d>),
 }
 
-/// What is left of a parameter's name below a path of keys. Dots within a key are escaped.
+/// Returns the rest of a parameter's name after a path of keys. Dots within a key are escaped.
 fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
     path.iter().try_fold(name, |rest, key| {
         let rest = rest.strip_prefix(key.replace('.', "\\.").as_str())?;
@@ -58,11 +126,11 @@ fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
     })
 }
 
-/// The values of an object: a document of values, a HelmRelease of Flux or an Application of Argo CD that installs the
-/// chart `karpenter`, or one around it that hands the values below `karpenter` on.
-pub fn of(object: Object<'_>) -> Option<Values<'_>> {
+/// Returns the values of an object: a document of values, or a HelmRelease of Flux or an Application of Argo CD that
+/// installs the chart `karpenter`, or a parent chart that passes the values under `karpenter` on.
+pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
     match (object.form(), object.group(), object.kind()) {
-        (Form::ChartValues, ..) => Some(Values { map: Some(object.root()), parameters: None }),
+        (Form::ChartValues, ..) => Some(ChartValues { map: Some(object.root()), parameters: None }),
         (Form::Api, "helm.toolkit.fluxcd.io", "HelmRelease") => {
             let chart = object.str_at(&["spec", "chart", "spec", "chart"]);
             let reference = object.str_at(&["spec", "chartRef", "name"]);
@@ -71,9 +139,9 @@ pub fn of(object: Object<'_>) -> Option<Values<'_>> {
         }
         (Form::Api, "argoproj.io", "Application") => {
             let one = object.at(&["spec", "source"]).into_iter();
-            let several = object.items_at(&["spec", "sources"]);
+            let several = items_of(object.at(&["spec", "sources"]));
             one.chain(several).find_map(|source| {
-                // Argo CD heeds the text only where there is no object, and parameters before either. Source:
+                // Argo CD reads the text only if there is no object, and parameters override both. Source:
                 // docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.
                 let helm = source.get("helm")?;
                 let text = || helm.get("values").and_then(Node::embedded);
@@ -85,7 +153,7 @@ pub fn of(object: Object<'_>) -> Option<Values<'_>> {
     }
 }
 
-/// Whether a source of Argo CD is Karpenter's chart; `None` where it has no chart's name, as in a repository of Git.
+/// Whether a source of Argo CD is Karpenter's chart; `None` if it names no chart, as for a Git repository.
 fn is_own(source: Node<'_>) -> Option<bool> {
     let chart = source.str_at(&["chart"]).unwrap_or_default();
     let url = source.str_at(&["repoURL"]).unwrap_or_default();
@@ -95,27 +163,27 @@ fn is_own(source: Node<'_>) -> Option<bool> {
     Some(chart.rsplit('/').next() == Some("karpenter"))
 }
 
-/// The values for Karpenter's chart among those for some chart. Where its name does not tell, its keys do.
+/// Returns the values for Karpenter's chart among the values for a chart. If the chart's name is unknown, the keys decide.
 fn of_chart<'d>(
     is_own: Option<bool>,
     map: Option<Node<'d>>,
     parameters: Option<Node<'d>>,
-) -> Option<Values<'d>> {
+) -> Option<ChartValues<'d>> {
     let map = map.filter(|map| map.is_mapping());
     let parameters = parameters.filter(|list| list.is_sequence());
     match is_own {
-        Some(true) => (map.is_some() || parameters.is_some()).then_some(Values { map, parameters }),
-        Some(false) => Some(Values { map: Some(chart::values_handed_on(map?)?), parameters: None }),
-        None => Some(Values { map: Some(chart::values_in(map?)?), parameters }),
+        Some(true) => (map.is_some() || parameters.is_some()).then_some(ChartValues { map, parameters }),
+        Some(false) => Some(ChartValues { map: Some(chart::values_handed_on(map?)?), parameters: None }),
+        None => Some(ChartValues { map: Some(chart::values_in(map?)?), parameters }),
     }
 }
 
-/// The values of an object that installs the chart into the cluster it is applied to. A HelmRelease with `kubeConfig` and
-/// an Application with another destination stand in a hub and say nothing of its own cluster.
+/// Returns the values of an object that installs the chart into the cluster that the object is applied to. A HelmRelease
+/// with `kubeConfig` and an Application with another destination are in a hub cluster and install into another one.
 ///
 /// Source: `spec.kubeConfig` of Flux's HelmRelease v2; `spec.destination` of Argo CD's Application, where `in-cluster` and
 /// `https://kubernetes.default.svc` are the cluster that Argo CD runs in.
-pub fn of_this_cluster(object: Object<'_>) -> Option<Values<'_>> {
+pub fn of_this_cluster(object: Object<'_>) -> Option<ChartValues<'_>> {
     let destination = |key| object.str_at(&["spec", "destination", key]);
     let is_remote = object.at(&["spec", "kubeConfig"]).is_some()
         || destination("name").is_some_and(|name| name != "in-cluster")

@@ -1,10 +1,12 @@
-//! The controller's Deployment: how it is recognised, and the options it is started with.
+//! The Deployment of Karpenter's controller, and the options that the controller is started with.
 //!
 //! Source: charts/karpenter/templates/deployment.yaml, pkg/operator/options/options.go at v1.0.0 to v1.14.1.
 
-use manifest::tree::Node;
 use karpenter::kind::Kind;
+use manifest::tree::Node;
+
 use crate::object::Object;
+use crate::pod::{Container, EnvVar, Pod};
 
 /// The Deployment of Karpenter's controller, whatever its name and namespace.
 #[derive(Clone, Copy, Debug)]
@@ -12,108 +14,109 @@ pub struct Controller<'d> {
     /// The Deployment.
     pub object: Object<'d>,
     /// The container that runs the controller.
-    pub container: Node<'d>,
-    /// Whether the image says so, and not only the labels.
+    pub container: Container<'d>,
+    /// Whether the image shows that this is Karpenter, and not only a label or a name.
     pub certain: bool,
 }
 
-/// What an option is set to.
+/// Value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting<'d> {
-    /// Nothing sets it.
+pub enum OptionValue<'d> {
+    /// The option is not set.
     Absent,
-    /// It comes from somewhere else: a ConfigMap, a Secret, a field, another variable.
+    /// The value comes from a ConfigMap, a Secret, a field or another variable.
     Elsewhere,
-    /// A text, and the node that holds it: the value, or the argument, or the item where the value is left out.
+    /// A text, and the node that holds it: the value, the argument, or the item of `env` if it has no value.
     Text(&'d str, Node<'d>),
 }
 
-impl<'d> Setting<'d> {
-    /// The text, where it is known and not empty.
+impl<'d> OptionValue<'d> {
+    /// The text, if it is known and not empty.
     pub fn text(self) -> Option<(&'d str, Node<'d>)> {
         if let Self::Text(text, node) = self { (!text.is_empty()).then_some((text, node)) } else { None }
     }
 }
 
-/// An option of the controller: its flag and its variable.
+/// Option of the controller: its flag and its environment variable.
 #[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Without dashes.
+pub struct ControllerOption {
+    /// The flag, without dashes.
     pub flag: &'static str,
-    /// In capitals.
+    /// The variable, in capitals.
     pub variable: &'static str,
 }
 
 /// The name of the cluster.
-pub const CLUSTER_NAME: Parameter = Parameter { flag: "cluster-name", variable: "CLUSTER_NAME" };
+pub const CLUSTER_NAME: ControllerOption =
+    ControllerOption { flag: "cluster-name", variable: "CLUSTER_NAME" };
 /// The address of the API server.
-pub const CLUSTER_ENDPOINT: Parameter = Parameter { flag: "cluster-endpoint", variable: "CLUSTER_ENDPOINT" };
-/// The queue of interruption messages.
-pub const INTERRUPTION_QUEUE: Parameter =
-    Parameter { flag: "interruption-queue", variable: "INTERRUPTION_QUEUE" };
-/// Whether replicas do without a leader.
-pub const LEADER_ELECTION_OFF: Parameter =
-    Parameter { flag: "disable-leader-election", variable: "DISABLE_LEADER_ELECTION" };
+pub const CLUSTER_ENDPOINT: ControllerOption =
+    ControllerOption { flag: "cluster-endpoint", variable: "CLUSTER_ENDPOINT" };
+/// The queue with interruption messages.
+pub const INTERRUPTION_QUEUE: ControllerOption =
+    ControllerOption { flag: "interruption-queue", variable: "INTERRUPTION_QUEUE" };
+/// Whether the replicas run without electing a leader.
+pub const LEADER_ELECTION_OFF: ControllerOption =
+    ControllerOption { flag: "disable-leader-election", variable: "DISABLE_LEADER_ELECTION" };
 /// The feature gates.
-pub const FEATURE_GATES: Parameter = Parameter { flag: "feature-gates", variable: "FEATURE_GATES" };
+pub const FEATURE_GATES: ControllerOption =
+    ControllerOption { flag: "feature-gates", variable: "FEATURE_GATES" };
 
 impl<'d> Controller<'d> {
-    /// The controller, where the object is its Deployment: by the image, else by the label or name `karpenter` together
-    /// with a container named `controller` that is given a cluster's name.
+    /// The controller, if the object is its Deployment. The image shows it, or else the label or name `karpenter` together
+    /// with a container `controller` that gets a cluster's name.
     pub fn of(object: Object<'d>) -> Option<Self> {
         if !object.is(Kind::DEPLOYMENT) {
             return None;
         }
-        let containers = object.pod()?.at_path(&["spec", "containers"])?;
-        let image = |container: Node<'d>| container.str_at(&["image"]).unwrap_or_default();
-        if let Some(container) = containers.items().find(|container| is_controller(image(*container))) {
+        let spec = Pod::of(object)?.spec();
+        let image = |container: Container<'d>| container.image().and_then(Node::as_str).unwrap_or_default();
+        if let Some(container) = spec.containers().find(|container| is_controller(image(*container))) {
             return Some(Self { object, container, certain: true });
         }
-        let label = object.str_at(&["metadata", "labels", "app.kubernetes.io/name"]);
+        let label = object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
         if label.unwrap_or_else(|| object.name()) != "karpenter" {
             return None;
         }
-        let named = containers.items().find(|container| {
-            container.str_at(&["name"]) == Some("controller") && !is_elsewhere(image(*container))
+        let named = spec.containers().find(|container| {
+            container.name() == Some("controller") && !is_of_other_cloud(image(*container))
         });
         let controller = Self { object, container: named?, certain: false };
-        (controller.setting(CLUSTER_NAME) != Setting::Absent).then_some(controller)
+        (controller.setting(CLUSTER_NAME) != OptionValue::Absent).then_some(controller)
     }
 
-    /// What an option is set to: a flag counts more than its variable, and of several the last.
-    pub fn setting(&self, parameter: Parameter) -> Setting<'d> {
+    /// The value of an option: the flag overrides the variable, and the last of several counts.
+    pub fn setting(&self, parameter: ControllerOption) -> OptionValue<'d> {
         match self.flag(parameter.flag) {
-            Setting::Absent => self.variable(parameter.variable),
+            OptionValue::Absent => self.variable(parameter.variable),
             set => set,
         }
     }
 
-    /// The items of `env` that set a variable, in order: the last one counts.
-    pub fn variables(&self, name: &'static str) -> impl Iterator<Item = Node<'d>> {
-        let env = self.container.items_at(&["env"]);
-        env.filter(move |item| item.str_at(&["name"]) == Some(name))
+    /// The items of `env` that set a variable, in order: the last item counts.
+    pub fn variables(&self, name: &'static str) -> impl Iterator<Item = EnvVar<'d>> {
+        self.container.variables(name)
     }
 
-    fn variable(&self, name: &'static str) -> Setting<'d> {
+    fn variable(&self, name: &'static str) -> OptionValue<'d> {
         let Some(item) = self.variables(name).last() else {
-            let elsewhere = self.container.get("envFrom").is_some_and(|list| !list.is_empty());
-            return if elsewhere { Setting::Elsewhere } else { Setting::Absent };
+            let elsewhere = self.container.env_from().is_some_and(|list| !list.is_empty());
+            return if elsewhere { OptionValue::Elsewhere } else { OptionValue::Absent };
         };
-        match item.get("value") {
-            _ if item.get("valueFrom").is_some() => Setting::Elsewhere,
-            None => Setting::Text("", item),
-            Some(value) if value.is_null() => Setting::Text("", item),
+        match item.value() {
+            _ if item.value_from().is_some() => OptionValue::Elsewhere,
+            None => OptionValue::Text("", item.node()),
+            Some(value) if value.is_null() => OptionValue::Text("", item.node()),
             Some(value) => match value.as_str() {
-                Some(text) if !self.refers(text) => Setting::Text(text, value),
-                _ => Setting::Elsewhere,
+                Some(text) if !self.refers(text) => OptionValue::Text(text, value),
+                _ => OptionValue::Elsewhere,
             },
         }
     }
 
-    fn flag(&self, name: &str) -> Setting<'d> {
-        let lists = ["command", "args"].iter().filter_map(|key| self.container.get(key));
-        let mut words = lists.flat_map(Node::items).filter_map(|word| Some((word, word.as_str()?)));
-        let mut setting = Setting::Absent;
+    fn flag(&self, name: &str) -> OptionValue<'d> {
+        let mut words = self.container.arguments().filter_map(|word| Some((word, word.as_str()?)));
+        let mut setting = OptionValue::Absent;
         while let Some((node, word)) = words.next() {
             let Some(flag) = word.strip_prefix('-') else { continue };
             let flag = flag.strip_prefix('-').unwrap_or(flag);
@@ -123,7 +126,8 @@ impl<'d> Controller<'d> {
                 None => None,
             };
             if let Some((node, value)) = found {
-                setting = if self.refers(value) { Setting::Elsewhere } else { Setting::Text(value, node) };
+                setting =
+                    if self.refers(value) { OptionValue::Elsewhere } else { OptionValue::Text(value, node) };
             }
         }
         setting
@@ -134,24 +138,22 @@ impl<'d> Controller<'d> {
         let Some(name) = text.split_once("$(").and_then(|(_, rest)| rest.split_once(')')) else {
             return false;
         };
-        let env = self.container.items_at(&["env"]);
-        let from = self.container.get("envFrom").is_some();
-        from || env.into_iter().any(|item| item.str_at(&["name"]) == Some(name.0))
+        self.container.env_from().is_some() || self.container.env().any(|item| item.name() == Some(name.0))
     }
 }
 
-/// Whether an image is that of the AWS provider's controller, also from a mirror.
+/// Whether an image is the controller of the AWS provider, in any registry.
 fn is_controller(image: &str) -> bool {
     let name = image.split('@').next().unwrap_or_default();
     let path = match name.rsplit_once(':') {
         Some((path, tag)) if !tag.contains('/') => path,
         _ => name,
     };
-    (path == "karpenter/controller" || path.ends_with("/karpenter/controller")) && !is_elsewhere(image)
+    (path == "karpenter/controller" || path.ends_with("/karpenter/controller")) && !is_of_other_cloud(image)
 }
 
-/// Whether an image is that of Karpenter for another cloud.
-fn is_elsewhere(image: &str) -> bool {
+/// Whether an image is Karpenter for another cloud.
+fn is_of_other_cloud(image: &str) -> bool {
     ["mcr.microsoft.com/", "/aks/", "azure", "alibaba", "cloudpilot", "kwok"]
         .iter()
         .any(|word| image.contains(word))
@@ -174,13 +176,13 @@ mod tests {
 
     fn name_of(container: &str) -> String {
         with(container, "{}", |controller| match controller.unwrap().setting(CLUSTER_NAME) {
-            Setting::Text(text, _) => format!("`{text}`"),
+            OptionValue::Text(text, _) => format!("`{text}`"),
             other => format!("{other:?}"),
         })
     }
 
     #[test]
-    fn the_controller_is_known_by_its_image_or_its_labels() {
+    fn recognises_the_controller_by_image_or_labels() {
         let karpenter = "{app.kubernetes.io/name: karpenter}";
         for (container, labels, expected) in [
             ("{name: x, image: 'public.ecr.aws/karpenter/controller:1.4.2@sha256:ab'}", "{}", true),
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_counts_more_than_a_variable_and_the_last_more_than_the_first() {
+    fn prefers_flags_to_variables_and_the_last_of_several() {
         let image = "image: karpenter/controller";
         for (container, expected) in [
             ("env: [{name: CLUSTER_NAME, value: a}]", "`a`"),

@@ -1,90 +1,88 @@
-//! What tells a cluster from others: what its controller is started with, and the role it acts under.
+//! Identity of a cluster: the options of its controller, and the role that the controller assumes.
 
-use crate::chart_values;
-use crate::controller::{
-    CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, INTERRUPTION_QUEUE, Parameter,
-};
-use values::arn;
-use manifest::tree::Node;
 use karpenter::kind::Kind;
+use manifest::tree::Node;
+use values::arn;
+
+use crate::chart_values::{self, ChartValues};
+use crate::controller::{CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, ControllerOption, INTERRUPTION_QUEUE};
 use crate::object::Object;
 
-/// A text that identifies a cluster, the node that holds it and the object that node is in.
+/// Text that identifies a cluster, with its node and object.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark<'d> {
+pub struct IdentityText<'d> {
     /// The text.
     pub text: &'d str,
-    /// Where it stands.
+    /// The node that holds the text.
     pub node: Node<'d>,
-    /// In what.
+    /// The object that the node belongs to.
     pub object: Object<'d>,
 }
 
-/// What is known of a cluster. Where two objects say different things, nothing is.
+/// Known identity of a cluster. A field is `None` if two objects contradict each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Identity<'d> {
-    /// Its name.
-    pub name: Option<Mark<'d>>,
-    /// The address of its API server.
-    pub endpoint: Option<Mark<'d>>,
-    /// The queue of interruption messages.
-    pub queue: Option<Mark<'d>>,
-    /// The ARN of the controller's role.
-    pub role: Option<Mark<'d>>,
-    /// Its region.
+    /// Name of the cluster.
+    pub name: Option<IdentityText<'d>>,
+    /// Address of the API server.
+    pub endpoint: Option<IdentityText<'d>>,
+    /// Queue with interruption messages.
+    pub queue: Option<IdentityText<'d>>,
+    /// ARN of the controller's role.
+    pub role: Option<IdentityText<'d>>,
+    /// Region of the cluster.
     pub region: Option<&'d str>,
 }
 
-/// The region that the AWS SDK takes.
-const REGION: Parameter = Parameter { flag: "aws-region", variable: "AWS_REGION" };
-const ROLE: &str = "eks.amazonaws.com/role-arn";
+/// The region that the AWS SDK uses.
+const REGION: ControllerOption = ControllerOption { flag: "aws-region", variable: "AWS_REGION" };
+/// Annotation of the service account that names the controller's role.
+pub const ROLE_ARN: &str = "eks.amazonaws.com/role-arn";
 
 impl<'d> Identity<'d> {
-    /// Reads the identity from the controllers among the objects of a cluster, and where they do not say it, from chart
-    /// values.
+    /// Collects the identity from the controllers of a cluster, or else from chart values.
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
         let values: Vec<_> = objects
             .iter()
             .filter_map(|object| Some((*object, chart_values::of_this_cluster(*object)?)))
             .collect();
-        let find = |parameter: Parameter, key: &str| {
-            let said = controllers.iter().filter_map(|controller| {
-                let (text, node) = controller.setting(parameter).text()?;
-                Some(Mark { text, node, object: controller.object })
+        let find = |option: ControllerOption, in_chart: fn(ChartValues<'d>) -> Option<Node<'d>>| {
+            let options = controllers.iter().filter_map(|controller| {
+                let (text, node) = controller.setting(option).text()?;
+                Some(IdentityText { text, node, object: controller.object })
             });
-            let settings =
-                values.iter().filter_map(|(object, values)| mark(*object, values.at(&["settings", key])?));
-            agreed(said).or_else(|| agreed(settings))
+            let settings = values.iter().filter_map(|(object, values)| text_of(*object, in_chart(*values)?));
+            agreed(options).or_else(|| agreed(settings))
         };
         let accounts = objects.iter().filter(|object| is_service_account(**object));
-        let annotated = accounts.filter_map(|object| mark(*object, object.annotation(ROLE)?));
-        let in_values = values.iter().filter_map(|(object, values)| {
-            mark(*object, values.at(&["serviceAccount", "annotations", ROLE])?)
-        });
+        let annotated = accounts.filter_map(|object| text_of(*object, object.annotation(ROLE_ARN)?));
+        let in_values = values
+            .iter()
+            .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
         let region = controllers.iter().find_map(|controller| Some(controller.setting(REGION).text()?.0));
         let mut identity = Self {
-            name: find(CLUSTER_NAME, "clusterName"),
-            endpoint: find(CLUSTER_ENDPOINT, "clusterEndpoint"),
-            queue: find(INTERRUPTION_QUEUE, "interruptionQueue"),
+            name: find(CLUSTER_NAME, ChartValues::cluster_name),
+            endpoint: find(CLUSTER_ENDPOINT, ChartValues::cluster_endpoint),
+            queue: find(INTERRUPTION_QUEUE, ChartValues::interruption_queue),
             role: agreed(annotated).or_else(|| agreed(in_values)),
             region,
         };
-        let of_endpoint = identity.endpoint.and_then(|mark| region_of_endpoint(mark.text));
-        let of_queue = identity.queue.and_then(|mark| mark.text.strip_prefix("arn:")?.split(':').nth(2));
+        let of_endpoint = identity.endpoint.and_then(|endpoint| region_of_endpoint(endpoint.text));
+        let of_queue = identity.queue.and_then(|queue| queue.text.strip_prefix("arn:")?.split(':').nth(2));
         identity.region = identity.region.or(of_endpoint).or(of_queue);
         identity
     }
 
-    /// The account, where the controller's role or the queue tells it.
+    /// The AWS account, if the controller's role or the queue names it.
     pub fn account(&self) -> Option<&'d str> {
         let of_queue = || self.queue?.text.strip_prefix("arn:")?.split(':').nth(3);
-        match self.role.map(|mark| arn::Reference::read(mark.text)) {
+        match self.role.map(|role| arn::Reference::read(role.text)) {
             Some(arn::Reference::Arn { account, .. }) => Some(account),
             _ => of_queue(),
         }
     }
 
-    /// Whether two clusters are in one account and region: `None` where that is not known of both.
+    /// Whether two clusters are in one account and region; `None` if that is unknown for either.
     pub fn is_beside(&self, other: &Self) -> Option<bool> {
         let same = |one: Option<&str>, other: Option<&str>| Some(one? == other?);
         match (same(self.account(), other.account()), same(self.region, other.region)) {
@@ -95,24 +93,24 @@ impl<'d> Identity<'d> {
     }
 }
 
-fn mark<'d>(object: Object<'d>, node: Node<'d>) -> Option<Mark<'d>> {
-    node.as_str().filter(|text| !text.is_empty()).map(|text| Mark { text, node, object })
+fn text_of<'d>(object: Object<'d>, node: Node<'d>) -> Option<IdentityText<'d>> {
+    node.as_str().filter(|text| !text.is_empty()).map(|text| IdentityText { text, node, object })
 }
 
-/// The first of several, where all say the same.
-fn agreed<'d>(mut marks: impl Iterator<Item = Mark<'d>>) -> Option<Mark<'d>> {
-    let first = marks.next()?;
-    marks.all(|mark| mark.text == first.text).then_some(first)
+/// Returns the first of several texts if all are equal.
+fn agreed<'d>(mut texts: impl Iterator<Item = IdentityText<'d>>) -> Option<IdentityText<'d>> {
+    let first = texts.next()?;
+    texts.all(|other| other.text == first.text).then_some(first)
 }
 
 /// Whether an object is the controller's service account.
 pub fn is_service_account(object: Object<'_>) -> bool {
     const SERVICE_ACCOUNT: Kind = Kind::of("", "v1", "ServiceAccount");
-    let label = object.str_at(&["metadata", "labels", "app.kubernetes.io/name"]);
+    let label = object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
     object.is(SERVICE_ACCOUNT) && (object.name() == "karpenter" || label == Some("karpenter"))
 }
 
-/// The region in the address of an EKS API server: `https://<id>.gr7.eu-west-1.eks.amazonaws.com`.
+/// Returns the region in the address of an EKS API server: `https://<id>.gr7.eu-west-1.eks.amazonaws.com`.
 pub fn region_of_endpoint(address: &str) -> Option<&str> {
     let host = address.split("://").nth(1)?.split(['/', ':']).next()?;
     let host = host.strip_suffix(".cn").unwrap_or(host);
@@ -124,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_of_eks_tells_the_region() {
+    fn parses_the_region_from_an_eks_endpoint() {
         for (address, expected) in [
             ("https://0A1B.gr7.eu-west-1.eks.amazonaws.com", Some("eu-west-1")),
             ("https://0A1B.sk1.cn-north-1.eks.amazonaws.com.cn/", Some("cn-north-1")),

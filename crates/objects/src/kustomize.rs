@@ -1,8 +1,7 @@
-//! What a kustomization says of the files beside it: those that it lists as patches hold parts of objects, which are
-//! whole only where they are applied.
+//! Files that kustomizations list as patches. A patch holds a part of an object, so rules do not check it.
 //!
 //! Source: api/types/kustomization.go of kubernetes-sigs/kustomize: `patches`, `patchesJson6902`, `patchesStrategicMerge`
-//! and what is deprecated of them, in a Kustomization and in a Component; both fields `apiVersion` and `kind` may be
+//! and the deprecated forms, in a Kustomization and in a Component; both fields `apiVersion` and `kind` may be
 //! missing.
 
 use std::collections::BTreeSet;
@@ -10,12 +9,12 @@ use std::collections::BTreeSet;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
-/// The files that are patches, as the kustomizations among the files of a cluster list them.
+/// Names of the files that the kustomizations of a cluster list as patches.
 #[derive(Debug, Default)]
 pub struct Patches(BTreeSet<String>);
 
 impl Patches {
-    /// Reads the kustomizations. What one of them lists as a resource is an object, whatever another says.
+    /// Collects the patches. A file that any kustomization lists as a resource is not a patch.
     pub fn of(files: &[File]) -> Self {
         let (mut patches, mut resources) = (BTreeSet::new(), BTreeSet::new());
         for file in files {
@@ -28,7 +27,7 @@ impl Patches {
         Self(patches.difference(&resources).cloned().collect())
     }
 
-    /// Whether the file of a name is a patch.
+    /// Whether the file with a name is a patch.
     pub fn contains(&self, name: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&path("", name))
     }
@@ -45,7 +44,7 @@ fn is_kustomization(root: Node<'_>, name: &str) -> bool {
     }
 }
 
-/// The paths in some lists of a kustomization: an item is a path, or has one. A patch may also stand in the list itself.
+/// Returns the paths in lists of a kustomization. An item is a path, an object with `path`, or a patch as text.
 fn listed(root: Node<'_>, lists: &[&str], name: &str) -> Vec<String> {
     let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
     let items = lists.iter().filter_map(|list| root.get(list)).flat_map(Node::items);
@@ -53,7 +52,7 @@ fn listed(root: Node<'_>, lists: &[&str], name: &str) -> Vec<String> {
     paths.filter(|path| !path.contains('\n')).map(|relative| path(folder, relative)).collect()
 }
 
-/// A path below a folder, without `.` and, as far as they lead within it, without `..`.
+/// Joins a folder and a relative path, and resolves `.` and `..` as far as possible.
 fn path(folder: &str, relative: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(relative.split('/')) {
@@ -73,7 +72,7 @@ mod tests {
     use manifest::limits::Limits;
 
     #[test]
-    fn paths_lead_from_the_folder_of_the_kustomization() {
+    fn resolves_paths_from_the_folder_of_the_kustomization() {
         for (folder, relative, expected) in [
             ("overlays/prod", "pool.yaml", "overlays/prod/pool.yaml"),
             ("overlays/prod", "./a/../../pool.yaml", "overlays/pool.yaml"),
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_list_of_patches_counts_and_resources_are_none() {
+    fn collects_every_list_of_patches_without_resources() {
         let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
         let files = [
             read(

@@ -1,4 +1,25 @@
-//! Views of what documents hold: Kubernetes objects, IAM policies, and values of Karpenter's Helm chart.
+//! Typed views of Kubernetes objects, IAM policies and values of Karpenter's Helm chart.
+//!
+//! A view is a small copy of a node with one method per field, so that a rule reads `pool.requirements()` and a misspelt
+//! field does not compile. A method returns another view, or the node of the field: its position, and its value, which may
+//! have any type. No field is read in two places.
+//!
+//! | module | views of |
+//! |---|---|
+//! | [`object`] | every object: kind, name, operation, the pod template within |
+//! | [`metadata`], [`status`], [`workload`] | fields that many kinds share |
+//! | [`node_pool`], [`node_claim`], [`node_overlay`], [`node_class`] | Karpenter's kinds |
+//! | [`requirement`], [`requirement_holder`], [`taint`] | requirements and taints within them |
+//! | [`pod`] | pods and pod templates |
+//! | [`storage`] | StorageClass, PersistentVolume, PersistentVolumeClaim, and the claims of a cluster |
+//! | [`controller`], [`chart_values`] | the Deployment of Karpenter's controller, and the values of its chart |
+//! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
+//! | [`iam_policy`] | IAM policy documents |
+//! | [`kustomize`], [`prometheus_rule`] | kustomizations, the rules of the Prometheus operator |
+//! | [`node_config`] | NodeConfig and cloud-config documents within user data |
+//!
+//! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
+//! such as quantities and durations, are in the crate `values`.
 
 pub mod chart_values;
 pub mod controller;
@@ -7,7 +28,20 @@ pub mod iam_policy;
 pub mod identity;
 pub mod kustomize;
 pub mod location;
+pub mod metadata;
+pub mod node_claim;
+pub mod node_class;
+pub mod node_config;
+pub mod node_overlay;
+pub mod node_pool;
 pub mod object;
+pub mod pod;
+pub mod prometheus_rule;
+pub mod requirement;
+pub mod requirement_holder;
+pub mod status;
 pub mod storage;
+pub mod taint;
 pub mod validation;
+pub mod workload;
 pub mod zones;

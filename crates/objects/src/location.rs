@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use manifest::source::Span;
 use manifest::tree::Node;
 
-use crate::iam_policy::At;
+use crate::iam_policy::PolicyLocation;
 
 /// Where in an object a finding sits: the field path that the API server would print, and the very place in the text.
 #[derive(Clone, Debug)]
@@ -61,11 +61,11 @@ impl<'d> Place<'d> {
     }
 
     /// A part of an IAM policy.
-    pub fn of_policy(at: At<'d>) -> Self {
+    pub fn of_policy(at: PolicyLocation<'d>) -> Self {
         match at {
-            At::Value(node) => Self::value(node),
-            At::Key(node) => Self::key(node),
-            At::Within(node, range) => Self::within(node, range),
+            PolicyLocation::Value(node) => Self::value(node),
+            PolicyLocation::Key(node) => Self::key(node),
+            PolicyLocation::Within(node, range) => Self::within(node, range),
         }
     }
 

@@ -1,6 +1,5 @@
-//! What rules check within documents: Kubernetes objects (`kind: List` is unpacked, an AdmissionReview is unwrapped), and
-//! what stands beside them without a kind: IAM policies, alone or in a CloudFormation template, and the values of
-//! Karpenter's Helm chart.
+//! Objects within documents: Kubernetes objects (a `kind: List` is unpacked, an AdmissionReview is unwrapped), and
+//! content without a kind: IAM policies, alone or in a CloudFormation template, and the values of Karpenter's Helm chart.
 
 use karpenter::api::served::{self, Served};
 use karpenter::api::{self, Root};
@@ -8,21 +7,23 @@ use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::source::Span;
-use manifest::tree::{Children, Members, Node, Tree};
+use manifest::tree::{Node, Tree};
 
-/// What is being done with an object.
+use crate::metadata::Metadata;
+
+/// Operation on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Operation {
-    /// A manifest in a text, which may be applied to a cluster that has the object or not.
+    /// A manifest in a text is applied; the cluster may have the object or not.
     #[default]
     Apply,
-    /// An admission request that creates the object.
+    /// An admission request creates the object.
     Create,
-    /// An admission request that changes it.
+    /// An admission request changes the object.
     Update,
 }
 
-/// What an object is.
+/// Form of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Form {
     /// An object of the Kubernetes API.
@@ -32,12 +33,12 @@ pub enum Form {
     IamPolicy,
     /// A resource of a CloudFormation template that holds IAM policies.
     StackResource,
-    /// Values of Karpenter's Helm chart, alone or below the key `karpenter`.
+    /// Values of Karpenter's Helm chart, alone or under the key `karpenter`.
     ChartValues,
 }
 
-/// An object found in a document: one of the Kubernetes API, or what [`Form`] tells, which has no kind and no name but
-/// that of its key.
+/// Object found in a document: an object of the Kubernetes API, or content of another [`Form`], which has no kind, and no
+/// name except its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'d> {
     root: Node<'d>,
@@ -54,7 +55,7 @@ pub struct Object<'d> {
     duplicates: &'d [(u32, u32)],
 }
 
-/// Equal when they are the same object of the same document.
+/// Two objects are equal if they are the same node of the same document.
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root
@@ -64,14 +65,14 @@ impl PartialEq for Object<'_> {
 impl Eq for Object<'_> {}
 
 impl<'d> Object<'d> {
-    /// The objects of a document; none where it holds nothing that rules could check.
+    /// Returns the objects of a document. Empty if the document has nothing that rules could check.
     pub fn all(tree: &'d Tree) -> Vec<Self> {
         let mut objects = Vec::new();
         unpack(tree.root(), &mut objects);
         if objects.is_empty() {
             objects = kindless(tree.root());
         }
-        // Comments and duplicates go to the object whose stretch of the text they are in.
+        // Comments and duplicate keys belong to the object whose part of the text they are in.
         let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
         let next: Vec<_> =
             objects.iter().skip(1).map(|next| (next.root.span().start, next.root.order())).collect();
@@ -85,7 +86,7 @@ impl<'d> Object<'d> {
         objects
     }
 
-    /// The object of a document that is known to hold values of Karpenter's chart, as they are or below `karpenter`.
+    /// Returns the object of a document that is known to hold values of Karpenter's chart, at the top or under `karpenter`.
     pub fn values(tree: &'d Tree) -> Vec<Self> {
         let below = tree.root().get("karpenter").filter(|values| values.is_mapping());
         let values = Some(below.unwrap_or(tree.root())).filter(|values| values.is_mapping());
@@ -113,33 +114,33 @@ impl<'d> Object<'d> {
         }
     }
 
-    /// What is no object of the API has neither version nor kind.
+    /// Content that is no object of the API has neither version nor kind.
     fn of_form(root: Node<'d>, form: Form) -> Self {
         Self { form, api_version: "", group: "", version: "", kind: "", pod: None, ..Self::plain(root) }
     }
 
-    /// The comments in the object's stretch of the text that speak to this tool.
+    /// The comments with suppressions in the object's part of the text.
     pub fn comments(self) -> &'d [Span] {
         self.comments
     }
 
-    /// Keys that stand twice in one mapping of the object: the first place and the one that counts.
+    /// Keys that occur twice in one mapping of the object: the first member, and the member that counts.
     pub fn duplicates(self) -> impl Iterator<Item = (Node<'d>, Node<'d>)> {
         let tree = self.root.tree();
         self.duplicates.iter().map(|(first, again)| (tree.node(*first), tree.node(*again)))
     }
 
-    /// An object as it stands in an admission request.
+    /// Object of an admission request.
     pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
         Self { old, operation, ..Self::plain(object) }
     }
 
-    /// An item of a list that the cluster was asked for; such items need not say their kind.
+    /// Item of a list that was requested from the cluster. Such items may lack a kind.
     pub fn of_kind(item: Node<'d>, kind: Kind) -> Self {
         Self { group: kind.group, version: kind.version, kind: kind.name, ..Self::plain(item) }
     }
 
-    /// What it is.
+    /// The form.
     pub fn form(self) -> Form {
         self.form
     }
@@ -149,12 +150,12 @@ impl<'d> Object<'d> {
         self.root
     }
 
-    /// The object as the cluster holds it, where a review brings it.
+    /// The old object of an admission request.
     pub fn old(self) -> Option<Node<'d>> {
         self.old
     }
 
-    /// What is being done with the object.
+    /// The operation on the object.
     pub fn operation(self) -> Operation {
         self.operation
     }
@@ -179,24 +180,55 @@ impl<'d> Object<'d> {
         self.kind
     }
 
-    /// `metadata.name`, or `metadata.generateName`, or nothing; of a resource in a template its key there.
+    /// `metadata.name`, else `metadata.generateName`, else empty. For a resource in a CloudFormation template, its key.
     pub fn name(self) -> &'d str {
         if self.form != Form::Api {
             return self.root.key();
         }
-        let name = self.root.str_at(&["metadata", "name"]);
-        name.or_else(|| self.root.str_at(&["metadata", "generateName"])).unwrap_or_default()
+        let metadata = self.metadata();
+        let name = metadata.name().and_then(Node::as_str);
+        name.or_else(|| metadata.generate_name()?.as_str()).unwrap_or_default()
     }
 
-    /// `metadata.namespace`, or nothing.
+    /// The node of `metadata.name`, or the whole object if the name is missing: the location of the object in a report.
+    pub fn name_node(self) -> Node<'d> {
+        self.metadata().name().unwrap_or(self.root)
+    }
+
+    /// `metadata.namespace`, else empty.
     pub fn namespace(self) -> &'d str {
-        let namespace = self.root.str_at(&["metadata", "namespace"]);
+        let namespace = self.metadata().namespace().and_then(Node::as_str);
         namespace.filter(|_| self.form == Form::Api).unwrap_or_default()
     }
 
-    /// Whether the object is of a kind, in the version given there.
+    /// Whether the object has a kind, in the kind's version.
     pub fn is(self, kind: Kind) -> bool {
-        self.kind == kind.name && self.group == kind.group && self.version == kind.version
+        self.is_in_any_version(kind) && self.version == kind.version
+    }
+
+    /// Whether the object has a kind, in whatever version.
+    pub fn is_in_any_version(self, kind: Kind) -> bool {
+        self.kind == kind.name && self.group == kind.group
+    }
+
+    /// `metadata`.
+    pub fn metadata(self) -> Metadata<'d> {
+        Metadata::of(self.root)
+    }
+
+    /// The node of `apiVersion`.
+    pub fn api_version_node(self) -> Option<Node<'d>> {
+        self.root.get("apiVersion")
+    }
+
+    /// The node of `kind`.
+    pub fn kind_node(self) -> Option<Node<'d>> {
+        self.root.get("kind")
+    }
+
+    /// `spec`, for the views.
+    pub(crate) fn spec(self) -> Option<Node<'d>> {
+        self.root.get("spec")
     }
 
     /// The API table of the object's kind and version.
@@ -214,46 +246,35 @@ impl<'d> Object<'d> {
         served::releases_of(self.group, self.version, self.kind)
     }
 
-    /// The value below a path of keys.
+    /// The value at a path of keys. Rules use the views instead, in which a misspelt field does not compile.
     pub fn at(self, keys: &[&str]) -> Option<Node<'d>> {
         self.root.at_path(keys)
     }
 
-    /// The string below a path of keys.
+    /// The string at a path of keys. Rules use the views instead.
     pub fn str_at(self, keys: &[&str]) -> Option<&'d str> {
         self.root.str_at(keys)
     }
 
-    /// The items of the list below a path of keys; none where there is no list.
-    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
-        self.root.items_at(keys)
-    }
-
-    /// The members of the object below a path of keys; none where there is no object.
-    pub fn members_at(self, keys: &[&str]) -> Members<'d> {
-        self.root.members_at(keys)
-    }
-
     /// An annotation of the object.
     pub fn annotation(self, key: &str) -> Option<Node<'d>> {
-        self.at(&["metadata", "annotations", key])
+        self.metadata().annotation(key)
     }
 
-    /// The pod, or the template that pods are made from: the node that holds `metadata` and `spec`.
+    /// The pod or pod template: the node that has `metadata` and `spec`, and containers in its `spec`.
     ///
-    /// Any kind counts whose template stands where the built-in kinds have it and has containers, so that rollouts and
-    /// the like of other projects are read too.
+    /// Every kind counts that has its template under the same path as a built-in kind, such as the Rollout of Argo.
     pub fn pod(self) -> Option<Node<'d>> {
         self.pod
     }
 }
 
-/// Where a pod or a template of one stands in an object.
+/// Finds the pod or pod template of an object.
 fn pod(root: Node<'_>, is_pod: bool) -> Option<Node<'_>> {
-    const PLACES: [&[&str]; 3] =
+    const PATHS: [&[&str]; 3] =
         [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"]];
     let has_containers = |pod: &Node<'_>| pod.at_path(&["spec", "containers"]).is_some_and(Node::is_sequence);
-    let template = PLACES.iter().find_map(|place| root.at_path(place).filter(has_containers));
+    let template = PATHS.iter().find_map(|path| root.at_path(path).filter(has_containers));
     template.or_else(|| Some(root).filter(|root| is_pod && has_containers(root)))
 }
 
@@ -285,7 +306,7 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     objects.push(Object::plain(node));
 }
 
-/// What a document without `apiVersion` and `kind` holds.
+/// Returns the objects of a document without `apiVersion` and `kind`.
 fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     let of = Object::of_form;
     if is_iam_policy(root) {
@@ -331,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_unpacked_and_reviews_unwrapped() {
+    fn unpacks_lists_and_unwraps_reviews() {
         let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: {containers: []}}\n- {apiVersion: a/v1, kind: B}\n\
                     ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}\n\
                     ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}\n\
@@ -340,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_kind_is_known_by_its_keys() {
+    fn recognises_content_without_kind_by_its_keys() {
         let forms = |text: &str| {
             let file = File::read("-", text, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
@@ -370,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn pod_templates_are_found_in_any_kind() {
+    fn finds_pod_templates_in_any_kind() {
         for (text, found) in [
             (
                 "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, spec: {template: {spec: {containers: []}}}}",

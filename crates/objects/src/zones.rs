@@ -2,26 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use crate::storage::ZONE_KEYS;
-use manifest::tree::{Node, items_of};
-use crate::object::Object;
+use manifest::tree::Node;
 
-/// The zones that some NodePool can launch nodes in.
+use crate::node_pool::NodePool;
+use crate::object::Object;
+use crate::storage::ZONE_KEYS;
+
+/// Zones that at least one NodePool can launch nodes in.
 #[derive(Debug, Default)]
 pub struct ServedZones<'d> {
-    /// Named by pools that say which zones they serve.
+    /// Zones that NodePools name.
     named: BTreeSet<&'d str>,
-    /// Left out by every pool that does not name any; `None` where there is no such pool.
+    /// Zones that every NodePool without named zones excludes; `None` if every NodePool names zones.
     open_but: Option<BTreeSet<&'d str>>,
-    /// How many pools there are.
+    /// Number of NodePools.
     pools: usize,
 }
 
 impl<'d> ServedZones<'d> {
-    /// Gathers the zones of NodePools.
+    /// Collects the zones of NodePools.
     pub fn of(pools: impl Iterator<Item = Object<'d>>) -> Self {
         let mut served = Self::default();
-        for pool in pools {
+        for pool in pools.filter_map(NodePool::of) {
             served.pools += 1;
             let (named, excluded) = zones_of(pool);
             match named {
@@ -37,25 +39,25 @@ impl<'d> ServedZones<'d> {
         served
     }
 
-    /// Whether there are pools at all.
+    /// Whether there is any NodePool.
     pub fn is_known(&self) -> bool {
         self.pools > 0
     }
 
-    /// Whether some pool serves a zone.
+    /// Whether a NodePool serves a zone.
     pub fn serves(&self, zone: &str) -> bool {
         self.named.contains(zone) || self.open_but.as_ref().is_some_and(|excluded| !excluded.contains(zone))
     }
 
-    /// The zones that are named, for a person to read.
+    /// The named zones, for a message.
     pub fn named(&self) -> String {
         let names: Vec<_> = self.named.iter().map(|zone| format!("`{zone}`")).collect();
         names.join(", ")
     }
 }
 
-/// The zones that a pool names, and those that it excludes.
-fn zones_of<'d>(pool: Object<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d str>) {
+/// Returns the zones that a NodePool names, if it names any, and the zones that it excludes.
+fn zones_of<'d>(pool: NodePool<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d str>) {
     let mut named: Option<BTreeSet<&'d str>> = None;
     let mut excluded = BTreeSet::new();
     let mut restrict = |zones: BTreeSet<&'d str>| {
@@ -64,20 +66,20 @@ fn zones_of<'d>(pool: Object<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d st
             Some(before) => before.into_iter().filter(|zone| zones.contains(zone)).collect(),
         });
     };
-    let requirements = pool.at(&["spec", "template", "spec", "requirements"]);
-    for requirement in items_of(requirements) {
-        if !requirement.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key)) {
+    for requirement in pool.requirements().items() {
+        if !requirement.key().is_some_and(|key| ZONE_KEYS.contains(&key)) {
             continue;
         }
-        let values = requirement.items_at(&["values"]).filter_map(Node::as_str);
-        match requirement.str_at(&["operator"]) {
+        let values = requirement.values().filter_map(Node::as_str);
+        match requirement.operator_text() {
             Some("In") => restrict(values.collect()),
             Some("NotIn") => excluded.extend(values),
             _ => {}
         }
     }
     for key in ZONE_KEYS {
-        if let Some(zone) = pool.str_at(&["spec", "template", "metadata", "labels", key]) {
+        let label = pool.template().and_then(|template| template.metadata().label(key));
+        if let Some(zone) = label.and_then(Node::as_str) {
             restrict(BTreeSet::from([zone]));
         }
     }

@@ -1,77 +1,50 @@
-//! Whether any NodePool can make a node for a pod, and if none can, why.
+//! Matching of a pod against the NodePools.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::pod::{Expression, Origin, Pod, expressions_of};
-use super::pools::{Class, Pools, text};
 use karpenter::labels;
-use crate::requirements::{Mismatch, Requirement, Requirements};
-use crate::taints::{Taint, Toleration};
 use manifest::json::quote;
 use manifest::tree::{Node, Value};
 use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 
-/// How many pools are named at most.
+use crate::pool_index::{PoolGroup, PoolIndex};
+use crate::requirements::{Mismatch, Requirement, Requirements};
+use crate::scalar::text;
+use crate::taints::{PoolTaint, Toleration};
+use crate::verdict::{Rejection, Unschedulable, Verdict};
+
+/// Maximum number of NodePools to name.
 const NAMED: usize = 3;
 
-/// How many comparisons a pod is worth. Beyond, the pod is given the benefit of the doubt, so that many pods and many
-/// pools do not cost their product.
+/// Maximum number of comparisons for a pod. A pod that needs more counts as schedulable, because many pods and many
+/// NodePools would otherwise take quadratic time.
 const COMPARISONS: usize = 250;
 
-/// What came of holding a pod against all pools.
-#[derive(Debug)]
-pub enum Verdict<'d> {
-    /// Some pool can make a node for it, or it cannot be told.
-    Fits,
-    /// None can.
-    Stuck(Box<Stuck<'d>>),
-}
-
-/// Why no pool can make a node for a pod.
-#[derive(Debug)]
-pub struct Stuck<'d> {
-    /// A pool that the pod selects and whose taint it does not tolerate; every pool it selects has such a taint.
-    pub untolerated: Option<(Object<'d>, Taint<'d>, Node<'d>)>,
-    /// For the first pools, the first reason of each.
-    pub reasons: Vec<(Object<'d>, Reason<'d>)>,
-    /// How many pools there are besides.
-    pub others: usize,
-}
-
-/// Why a pool can make no node for a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason<'d> {
-    /// The pod does not tolerate a taint.
-    Taint(Taint<'d>, Node<'d>),
-    /// The pod needs a label that the pool does not set.
-    Undefined(&'d str),
-    /// The pod needs another value than the pool has.
-    Apart(&'d str),
-}
-
-/// What a pod asks: one of the alternatives, on a node whose taints it tolerates.
-struct Asked<'d> {
+/// Demands of a pod: a node that meets one of the alternatives, and whose taints the pod tolerates.
+struct Demand<'d> {
     alternatives: Vec<Requirements<'d>>,
     tolerations: Vec<Toleration<'d>>,
 }
 
-/// Holds a pod against the pools; pods that ask the same share the answer.
-pub fn verdict<'d>(pod: Pod<'d>, pools: &Pools<'d>) -> Rc<Verdict<'d>> {
+/// Matches a pod against the NodePools. Pods with equal demands share the result.
+pub fn verdict<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Rc<Verdict<'d>> {
     let signature = signature(pod);
     if let Some(known) = pools.verdicts.borrow().get(&signature) {
         return Rc::clone(known);
     }
-    let found = Rc::new(judge(&Asked::read(pod), pools));
+    let found = Rc::new(match_pools(&Demand::of(pod), pools));
     pools.verdicts.borrow_mut().insert(signature, Rc::clone(&found));
     found
 }
 
-/// What a pod asks as a text, whatever its formatting.
+/// Returns the demands of a pod as a text that does not depend on formatting.
 fn signature(pod: Pod<'_>) -> String {
     let mut text = String::new();
-    for path in [&["nodeSelector"][..], &["affinity", "nodeAffinity"], &["tolerations"]] {
-        if let Some(node) = pod.spec().at_path(path) {
+    let spec = pod.spec();
+    for field in [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()] {
+        if let Some(node) = field {
             write(node, &mut text);
         }
         text.push('\u{1}');
@@ -106,15 +79,15 @@ fn write(node: Node<'_>, to: &mut String) {
     }
 }
 
-impl<'d> Asked<'d> {
-    fn read(pod: Pod<'d>) -> Self {
+impl<'d> Demand<'d> {
+    fn of(pod: Pod<'d>) -> Self {
         let mut common = Requirements::default();
-        for expression in pod.expressions().filter(|expression| expression.origin == Origin::NodeSelector) {
+        for expression in pod.spec().node_selector_expressions() {
             add(&mut common, expression);
         }
-        let terms = pod.required_terms().map(|term| {
+        let terms = pod.spec().required_terms().map(|term| {
             let mut all = common.clone();
-            for expression in expressions_of(term, Origin::Required { term: 0 }) {
+            for expression in term.expressions(ExpressionOrigin::Required { term: 0 }) {
                 add(&mut all, expression);
             }
             all
@@ -123,89 +96,78 @@ impl<'d> Asked<'d> {
         if alternatives.is_empty() {
             alternatives.push(common);
         }
-        let tolerations = pod.spec().items_at(&["tolerations"]);
-        Self { alternatives, tolerations: tolerations.map(toleration).collect() }
+        let tolerations = pod.spec().tolerations();
+        Self { alternatives, tolerations: tolerations.map(Toleration::from_item).collect() }
     }
 
-    fn untolerated(&self, class: &Class<'d>) -> Option<(Taint<'d>, Node<'d>)> {
+    fn untolerated(&self, group: &PoolGroup<'d>) -> Option<(PoolTaint<'d>, Node<'d>)> {
         let tolerated =
-            |taint: &Taint<'d>| self.tolerations.iter().any(|toleration| toleration.tolerates(taint));
-        class.taints.iter().find(|(taint, _)| !tolerated(taint)).copied()
+            |taint: &PoolTaint<'d>| self.tolerations.iter().any(|toleration| toleration.tolerates(taint));
+        group.taints.iter().find(|(taint, _)| !tolerated(taint)).copied()
     }
 }
 
-fn add<'d>(all: &mut Requirements<'d>, expression: Expression<'d>) {
+fn add<'d>(all: &mut Requirements<'d>, expression: LabelExpression<'d>) {
     if let Some(requirement) = Requirement::new(expression.operator, expression.values().map(text)) {
         all.add(expression.key, requirement);
     }
 }
 
-/// A toleration as it is written.
-pub fn toleration(node: Node<'_>) -> Toleration<'_> {
-    let field = |key| node.get(key).map(text).unwrap_or_default();
-    Toleration {
-        key: field("key"),
-        operator: field("operator"),
-        value: field("value"),
-        effect: field("effect"),
+/// Matches the labels and the names of a group against a pod's requirements.
+fn compatible<'d>(group: &PoolGroup<'d>, asked: &Requirements<'d>) -> Result<(), Mismatch<'d>> {
+    if group.named(asked.get(labels::NODEPOOL)).is_none() {
+        return Err(Mismatch::Conflict(labels::NODEPOOL));
     }
+    group.requirements.compatible(asked)
 }
 
-/// The labels and the name of the class against what is asked.
-fn compatible<'d>(class: &Class<'d>, asked: &Requirements<'d>) -> Result<(), Mismatch<'d>> {
-    if class.called(asked.get(labels::NODEPOOL)).is_none() {
-        return Err(Mismatch::Apart(labels::NODEPOOL));
-    }
-    class.requirements.compatible(asked)
-}
-
-/// Whether what is asked picks the class out: by its name, or by a label of its own.
-fn selects(asked: &Requirements<'_>, class: &Class<'_>) -> bool {
+/// Whether a pod's requirements select the group by its name or by a custom label.
+fn selects(asked: &Requirements<'_>, group: &PoolGroup<'_>) -> bool {
     asked.iter().any(|(key, requirement)| {
-        let own = labels::well_known(key).is_empty() && class.requirements.get(key).is_some();
-        !requirement.is_negative() && (own || key == labels::NODEPOOL)
+        let custom = labels::well_known(key).is_empty() && group.requirements.get(key).is_some();
+        !requirement.is_negative() && (custom || key == labels::NODEPOOL)
     })
 }
 
-fn judge<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Verdict<'d> {
+fn match_pools<'d>(demand: &Demand<'d>, pools: &PoolIndex<'d>) -> Verdict<'d> {
     let mut left = COMPARISONS;
     let mut untolerated = None;
-    for alternative in &asked.alternatives {
-        for class in pools.candidates(alternative, left + 1) {
+    for alternative in &demand.alternatives {
+        for group in pools.candidates(alternative, left + 1) {
             let Some(rest) = left.checked_sub(1) else { return Verdict::Fits };
             left = rest;
-            if compatible(class, alternative).is_err() {
+            if compatible(group, alternative).is_err() {
                 continue;
             }
-            let Some((taint, node)) = asked.untolerated(class) else { return Verdict::Fits };
-            let pool = class.called(alternative.get(labels::NODEPOOL));
-            if let Some(pool) = pool.filter(|_| untolerated.is_none() && selects(alternative, class)) {
+            let Some((taint, node)) = demand.untolerated(group) else { return Verdict::Fits };
+            let pool = group.named(alternative.get(labels::NODEPOOL));
+            if let Some(pool) = pool.filter(|_| untolerated.is_none() && selects(alternative, group)) {
                 untolerated = Some((pool, taint, node));
             }
         }
     }
-    let reasons = reasons(asked, pools);
+    let reasons = reasons(demand, pools);
     let others = pools.len().saturating_sub(reasons.len());
-    Verdict::Stuck(Box::new(Stuck { untolerated, reasons, others }))
+    Verdict::Unschedulable(Box::new(Unschedulable { untolerated, reasons, others }))
 }
 
-/// The first reason of each of the first pools, by the alternative that comes first.
-fn reasons<'d>(asked: &Asked<'d>, pools: &Pools<'d>) -> Vec<(Object<'d>, Reason<'d>)> {
-    let Some(alternative) = asked.alternatives.first() else { return Vec::new() };
-    let mut reasons: Vec<(Object<'d>, Reason<'d>)> = Vec::new();
-    // The pools that the pod selects come first: they are most likely meant.
+/// Returns the first reason of each of the first NodePools, for the pod's first alternative.
+fn reasons<'d>(demand: &Demand<'d>, pools: &PoolIndex<'d>) -> Vec<(Object<'d>, Rejection<'d>)> {
+    let Some(alternative) = demand.alternatives.first() else { return Vec::new() };
+    let mut reasons: Vec<(Object<'d>, Rejection<'d>)> = Vec::new();
+    // The NodePools that the pod selects come first, because the author most likely means them.
     let candidates = pools.candidates(alternative, NAMED);
-    for classes in [candidates, pools.classes().iter().take(NAMED).collect()] {
-        for class in classes.into_iter().take(NAMED) {
-            let called = class.called(alternative.get(labels::NODEPOOL));
-            let Some(pool) = called.or_else(|| class.pools.first().copied()) else {
+    for groups in [candidates, pools.groups().iter().take(NAMED).collect()] {
+        for group in groups.into_iter().take(NAMED) {
+            let named = group.named(alternative.get(labels::NODEPOOL));
+            let Some(pool) = named.or_else(|| group.pools.first().copied()) else {
                 continue;
             };
-            let reason = match compatible(class, alternative) {
-                Err(Mismatch::Undefined(key)) => Reason::Undefined(key),
-                Err(Mismatch::Apart(key)) => Reason::Apart(key),
-                Ok(()) => match asked.untolerated(class) {
-                    Some((taint, node)) => Reason::Taint(taint, node),
+            let reason = match compatible(group, alternative) {
+                Err(Mismatch::Undefined(key)) => Rejection::Undefined(key),
+                Err(Mismatch::Conflict(key)) => Rejection::Conflict(key),
+                Ok(()) => match demand.untolerated(group) {
+                    Some((taint, node)) => Rejection::Taint(taint, node),
                     None => continue,
                 },
             };

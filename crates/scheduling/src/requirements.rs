@@ -1,74 +1,75 @@
-//! The algebra of requirements: what nodes a NodePool can make, against what a pod asks of a node.
+//! The algebra of requirements: the labels of the nodes that a NodePool can launch, and the labels that a pod requires.
 //!
 //! Source: pkg/scheduling/requirement.go and requirements.go of kubernetes-sigs/karpenter at v1.14.0. Older releases
-//! differ only in that two bounds with no integer between them (`Gt 5`, `Lt 6`) are not seen to be empty up to 1.8.
+//! differ in one case: until 1.8, two bounds without an integer between them (`Gt 5`, `Lt 6`) do not count as empty.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::labels;
 use karpenter::operator::Operator;
 
-/// The values of one label that will do: some, or all but some, within bounds. The empty set stands for no label.
+/// The accepted values of one label: a set, or all except a set, within bounds. The empty set means that the label must be
+/// absent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement<'t> {
     complement: bool,
     values: BTreeSet<&'t str>,
-    /// Both ends included; where there is one, only whole numbers will do.
+    /// Inclusive bounds. If there is a bound, only whole numbers are accepted.
     lower: Option<i64>,
     upper: Option<i64>,
 }
 
 impl<'t> Requirement<'t> {
-    /// A requirement as it is written; `None` for a bound that is no whole number.
+    /// Converts an operator and values; `None` for a bound that is not a whole number.
     pub fn new(operator: Operator, values: impl IntoIterator<Item = &'t str>) -> Option<Self> {
         let mut values = values.into_iter();
-        let mut made = Self { complement: true, values: BTreeSet::new(), lower: None, upper: None };
+        let mut requirement = Self { complement: true, values: BTreeSet::new(), lower: None, upper: None };
         let mut bound = || values.next().and_then(|value| value.parse::<i64>().ok());
         match operator {
             Operator::Exists => {}
-            Operator::DoesNotExist => made.complement = false,
+            Operator::DoesNotExist => requirement.complement = false,
             Operator::In => {
-                made.complement = false;
-                made.values = values.collect();
+                requirement.complement = false;
+                requirement.values = values.collect();
             }
-            Operator::NotIn => made.values = values.collect(),
+            Operator::NotIn => requirement.values = values.collect(),
             Operator::Gt => match bound()?.checked_add(1) {
-                Some(lower) => made.lower = Some(lower),
-                None => made.complement = false,
+                Some(lower) => requirement.lower = Some(lower),
+                None => requirement.complement = false,
             },
-            Operator::Lt => made.upper = Some(bound()?.saturating_sub(1)),
-            Operator::Gte => made.lower = Some(bound()?),
-            Operator::Lte => made.upper = Some(bound()?),
+            Operator::Lt => requirement.upper = Some(bound()?.saturating_sub(1)),
+            Operator::Gte => requirement.lower = Some(bound()?),
+            Operator::Lte => requirement.upper = Some(bound()?),
         }
-        Some(made)
+        Some(requirement)
     }
 
-    /// One value.
+    /// Requirement that accepts one value.
     pub fn is(value: &'t str) -> Self {
         Self { complement: false, values: BTreeSet::from([value]), lower: None, upper: None }
     }
 
-    /// The single values it names, where it names those that will do.
+    /// The accepted values, if they are a finite set.
     pub(crate) fn listed(&self) -> Option<&BTreeSet<&'t str>> {
         (!self.complement).then_some(&self.values)
     }
 
-    /// Whether a node without the label will do: `NotIn` and `DoesNotExist`, and also what has become empty.
+    /// Whether a node without the label is accepted: `NotIn`, `DoesNotExist`, and an intersection that is empty.
     pub fn is_negative(&self) -> bool {
         self.complement != self.values.is_empty()
     }
 
-    /// Whether a value will do.
+    /// Whether a value is accepted.
     pub fn has(&self, value: &str) -> bool {
         self.takes(value) && within(value, self.lower, self.upper)
     }
 
-    /// As [`Self::has`], whatever the bounds.
+    /// Like [`Self::has`], without the bounds.
     fn takes(&self, value: &str) -> bool {
         self.values.contains(value) != self.complement
     }
 
-    /// What will do for both.
+    /// The requirement that accepts what both accept.
     pub fn intersection(&self, other: &Self) -> Self {
         let complement = self.complement && other.complement;
         let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
@@ -78,8 +79,8 @@ impl<'t> Requirement<'t> {
         let listed = if self.complement { other } else { self };
         let mut values = BTreeSet::new();
         for value in listed.values.iter().chain(self.values.iter().filter(|_| complement)) {
-            let will_do = complement || (self.takes(value) && other.takes(value));
-            if will_do && within(value, lower, upper) {
+            let accepted = complement || (self.takes(value) && other.takes(value));
+            if accepted && within(value, lower, upper) {
                 values.insert(*value);
             }
         }
@@ -87,7 +88,7 @@ impl<'t> Requirement<'t> {
         Self { complement, values, lower, upper }
     }
 
-    /// Whether any value will do for both.
+    /// Whether both accept a common value.
     pub fn intersects(&self, other: &Self) -> bool {
         let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
         if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
@@ -105,7 +106,7 @@ impl<'t> Requirement<'t> {
     }
 }
 
-/// The smaller bound of two, where no bound is the largest.
+/// Returns the smaller of two bounds; no bound is the largest.
 fn least(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -121,17 +122,17 @@ fn within(value: &str, lower: Option<i64>, upper: Option<i64>) -> bool {
     lower.is_none_or(|lower| lower <= value) && upper.is_none_or(|upper| value <= upper)
 }
 
-/// Requirements on several labels; those on the same label are intersected.
+/// Requirements on several labels. Requirements on the same label are intersected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirements<'t>(BTreeMap<&'t str, Requirement<'t>>);
 
-/// Why what is asked cannot be had.
+/// Reason for which a pod's requirements cannot be met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch<'t> {
-    /// Nothing is known of a label of one's own: `label "x" does not have known values`.
+    /// A custom label is not set: `label "x" does not have known values`.
     Undefined(&'t str),
-    /// No value of the label will do for both sides.
-    Apart(&'t str),
+    /// No value of the label is accepted by both sides.
+    Conflict(&'t str),
 }
 
 impl<'t> Requirements<'t> {
@@ -142,7 +143,7 @@ impl<'t> Requirements<'t> {
         self.0.insert(key, both.unwrap_or(requirement));
     }
 
-    /// Adds several, each under its key.
+    /// Adds several requirements, each with its key.
     pub fn extend(&mut self, all: impl IntoIterator<Item = (&'t str, Requirement<'t>)>) {
         for (key, requirement) in all {
             self.add(key, requirement);
@@ -154,17 +155,18 @@ impl<'t> Requirements<'t> {
         self.0.get(key)
     }
 
-    /// The requirements in the order of their keys.
+    /// The requirements, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (&'t str, &Requirement<'t>)> {
         self.0.iter().map(|(key, requirement)| (*key, requirement))
     }
 
-    /// Whether a node made to these requirements can be what is asked: labels of one's own have to be defined here, or
-    /// not be needed; well-known ones may be left open (`Compatible` with `AllowUndefinedWellKnownLabels`).
+    /// Whether a node with these requirements can meet a pod's requirements. A custom label has to be set here, unless the
+    /// pod accepts its absence; a well-known label may be absent (`Compatible` with `AllowUndefinedWellKnownLabels`).
     pub fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
         for (key, asked) in asked.iter() {
-            let open = self.get(key).is_some() || asked.is_negative() || !labels::well_known(key).is_empty();
-            if !open {
+            let accepted =
+                self.get(key).is_some() || asked.is_negative() || !labels::well_known(key).is_empty();
+            if !accepted {
                 return Err(Mismatch::Undefined(key));
             }
         }
@@ -172,7 +174,7 @@ impl<'t> Requirements<'t> {
             let Some(present) = self.get(key) else { continue };
             let excused = present.is_negative() && asked.is_negative();
             if !excused && !present.intersects(asked) {
-                return Err(Mismatch::Apart(key));
+                return Err(Mismatch::Conflict(key));
             }
         }
         Ok(())
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_ones_own_have_to_be_defined_unless_they_may_be_absent() {
+    fn requires_custom_labels_unless_they_may_be_absent() {
         let pool = of("kubernetes.io/arch In amd64; team Exists");
         for fine in [
             "team In blue",
@@ -213,20 +215,20 @@ mod tests {
         }
         assert_eq!(
             pool.compatible(&of("beta.kubernetes.io/arch In arm64")),
-            Err(Mismatch::Apart("kubernetes.io/arch"))
+            Err(Mismatch::Conflict("kubernetes.io/arch"))
         );
-        assert_eq!(pool.compatible(&of("team DoesNotExist")), Err(Mismatch::Apart("team")));
+        assert_eq!(pool.compatible(&of("team DoesNotExist")), Err(Mismatch::Conflict("team")));
     }
 
     #[test]
-    fn what_contradicts_itself_becomes_no_label_and_is_then_let_through() {
+    fn accepts_a_pod_whose_requirements_contradict_each_other() {
         assert!(of("a In 1; a In 2").get("a").unwrap().is_negative());
         assert_eq!(of("").compatible(&of("a In 1; a In 2")), Ok(()));
         assert_eq!(of("a NotIn 1").compatible(&of("a DoesNotExist")), Ok(()));
     }
 
     #[test]
-    fn bounds_take_whole_numbers_only_and_include_their_ends() {
+    fn accepts_only_whole_numbers_within_inclusive_bounds() {
         let cpu = of("cpu Gt 4; cpu Lt 8");
         let cpu = cpu.get("cpu").unwrap();
         assert_eq!(
@@ -259,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_intersection_has_what_both_have(one in any_requirement(), other in any_requirement()) {
+        fn intersection_accepts_what_both_accept(one in any_requirement(), other in any_requirement()) {
             let both = one.intersection(&other);
             for value in VALUES {
                 prop_assert_eq!(both.has(value), one.has(value) && other.has(value), "{}", value);
@@ -269,21 +271,21 @@ mod tests {
         }
 
         #[test]
-        fn requirements_that_share_a_value_intersect(one in any_requirement(), other in any_requirement()) {
+        fn requirements_with_a_common_value_intersect(one in any_requirement(), other in any_requirement()) {
             if VALUES.iter().any(|value| one.has(value) && other.has(value)) {
                 prop_assert!(one.intersects(&other));
             }
             prop_assert_eq!(one.intersects(&other), other.intersects(&one));
             let both = one.intersection(&other);
             prop_assert_eq!(one.intersects(&other), both.complement || !both.values.is_empty());
-            // Without a complement on both sides the values are all there is to share.
+            // Unless both are complements, a common value is in one of the lists.
             if (one.listed().is_some() || other.listed().is_some()) && one.intersects(&other) {
                 prop_assert!(VALUES.iter().any(|value| one.has(value) && other.has(value)));
             }
         }
 
         #[test]
-        fn the_order_of_adding_does_not_matter(one in any_requirement(), other in any_requirement(), third in any_requirement()) {
+        fn adding_is_independent_of_order(one in any_requirement(), other in any_requirement(), third in any_requirement()) {
             let add = |all: [&Requirement<'static>; 3]| {
                 let mut made = Requirements::default();
                 for requirement in all {
@@ -295,7 +297,7 @@ mod tests {
         }
 
         #[test]
-        fn a_pool_can_be_what_it_is_itself(one in any_requirement(), key in prop::sample::select(&["own", "kubernetes.io/arch"][..])) {
+        fn requirements_are_compatible_with_themselves(one in any_requirement(), key in prop::sample::select(&["own", "kubernetes.io/arch"][..])) {
             let mut pool = Requirements::default();
             pool.add(key, one);
             prop_assert_eq!(pool.compatible(&pool), Ok(()));

@@ -1,36 +1,41 @@
-//! Taints and tolerations, compared as the scheduler compares them.
+//! Taints and tolerations, compared like the scheduler does.
 //!
 //! Source: `ToleratesTaint` of k8s.io/api/core/v1, which pkg/scheduling/taints.go of kubernetes-sigs/karpenter calls.
 
 use core::fmt;
 
-/// A taint of a node.
+use objects::pod::TolerationItem;
+use objects::taint::TaintItem;
+
+use crate::scalar::text_or_empty;
+
+/// Taint that a NodePool sets on its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Taint<'t> {
+pub struct PoolTaint<'t> {
     /// The key.
     pub key: &'t str,
-    /// The value; empty where there is none.
+    /// The value; empty if absent.
     pub value: &'t str,
     /// `NoSchedule`, `NoExecute` or `PreferNoSchedule`.
     pub effect: &'t str,
 }
 
-impl Taint<'_> {
-    /// Whether pods that do not tolerate it stay off the node. `PreferNoSchedule` gives way in the end.
+impl PoolTaint<'_> {
+    /// Whether pods without a toleration cannot run on the node. `PreferNoSchedule` is only a preference.
     pub fn is_hard(&self) -> bool {
         matches!(self.effect, "NoSchedule" | "NoExecute")
     }
 }
 
-/// `key=value:Effect`, as `kubectl` writes it.
-impl fmt::Display for Taint<'_> {
+/// `key=value:Effect`, like `kubectl` prints it.
+impl fmt::Display for PoolTaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let equals = if self.value.is_empty() { "" } else { "=" };
         write!(f, "{}{equals}{}:{}", self.key, self.value, self.effect)
     }
 }
 
-/// What a pod puts up with. Absent fields are empty.
+/// Toleration of a pod. Absent fields are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Toleration<'t> {
     /// The key; empty for every key.
@@ -43,9 +48,32 @@ pub struct Toleration<'t> {
     pub effect: &'t str,
 }
 
+impl<'t> PoolTaint<'t> {
+    /// Converts an item of a list of taints.
+    pub fn from_item(item: TaintItem<'t>) -> Self {
+        Self {
+            key: text_or_empty(item.key_node()),
+            value: text_or_empty(item.value_node()),
+            effect: text_or_empty(item.effect_node()),
+        }
+    }
+}
+
+impl<'t> Toleration<'t> {
+    /// Converts an item of a list of tolerations.
+    pub fn from_item(item: TolerationItem<'t>) -> Self {
+        Self {
+            key: text_or_empty(item.key_node()),
+            operator: text_or_empty(item.operator_node()),
+            value: text_or_empty(item.value_node()),
+            effect: text_or_empty(item.effect_node()),
+        }
+    }
+}
+
 impl Toleration<'_> {
-    /// Whether the toleration covers a taint. An operator of a later Kubernetes is given the benefit of the doubt.
-    pub fn tolerates(&self, taint: &Taint<'_>) -> bool {
+    /// Whether the toleration matches a taint. An unknown operator matches every value.
+    pub fn tolerates(&self, taint: &PoolTaint<'_>) -> bool {
         let effect = self.effect.is_empty() || self.effect == taint.effect;
         let key = self.key.is_empty() || self.key == taint.key;
         let value = match self.operator {
@@ -61,8 +89,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_values_and_effects_have_to_agree_where_they_are_given() {
-        let taint = Taint { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+    fn compares_the_fields_of_a_toleration_that_are_set() {
+        let taint = PoolTaint { key: "dedicated", value: "gpu", effect: "NoSchedule" };
         let tolerates =
             |key, operator, value, effect| Toleration { key, operator, value, effect }.tolerates(&taint);
         assert!(tolerates("dedicated", "Equal", "gpu", "NoSchedule"));

@@ -1,11 +1,14 @@
-use super::user_data::{UserData, family};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 use userdata::kind::{Family as Image, Kind as Format};
+
+use super::user_data::{UserData, family};
 
 rule! {
     /// ## What it does
@@ -74,14 +77,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if family(object) != Some(Image::Custom) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    if family(class) != Some(Image::Custom) {
         return;
     }
-    let Some(node) = object.at(&["spec", "amiFamily"]) else { return };
+    let Some(node) = class.ami_family() else { return };
     let help = "write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on";
     let Some(data) = UserData::of(object).filter(|data| Format::of(data.text) != Format::Comments) else {
-        let terms = object.at(&["spec", "amiSelectorTerms"]);
-        let alias = terms.and_then(|terms| terms.items().find_map(|term| term.str_at(&["alias"])));
+        let alias = class.ami_aliases().find_map(Node::as_str);
         let (joins, severity) = match alias {
             Some(alias) => {
                 (format!("the image `{alias}` does not join a cluster by itself"), Severity::Error)
@@ -97,7 +100,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let found = data.registration();
     let runs = data.scripts().iter().any(|shell| !shell.commands.is_empty());
     if found.joins.is_empty() && !found.is_dynamic() && runs && Format::of(data.text) != Format::Unmarked {
-        let message = "nothing in this user data joins a cluster; nodes join only if the image does so by itself";
+        let message =
+            "nothing in this user data joins a cluster; nodes join only if the image does so by itself";
         drafts.push(Draft::new(&RULE, data.whole(), message).help(help).severity(Severity::Info));
     }
 }

@@ -1,12 +1,16 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
-use manifest::tree::items_of;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::pod::Pod;
+use values::placeholder::is_unresolved;
+
+use crate::rules::taint;
 
 rule! {
     /// ## What it does
@@ -72,10 +76,12 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let list = object.at(&["spec", "template", "spec", "startupTaints"]);
-    for taint in items_of(list) {
-        let Some(key) = taint.str_at(&["key"]).filter(|key| !is_unresolved(key)) else { continue };
-        let known = startup_taints::remover(key).is_some() || startup_taints::is_named_not_ready(key) || key.starts_with("karpenter.sh/");
+    let Some(pool) = NodePool::of(object) else { return };
+    for item in pool.taints(TaintField::StartupTaints) {
+        let Some(key) = item.key().filter(|key| !is_unresolved(key)) else { continue };
+        let known = startup_taints::remover(key).is_some()
+            || startup_taints::is_named_not_ready(key)
+            || key.starts_with("karpenter.sh/");
         if known || is_tolerated_by_name(key, context) {
             continue;
         }
@@ -84,7 +90,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
              become initialized, and Karpenter does not consolidate them"
         );
         let help = "run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`";
-        let draft = Draft::new(&RULE, taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent), message).help(help);
+        let draft = Draft::new(&RULE, taint::place(item), message).help(help);
         drafts.push(if startup_taints::sounds_passing(key) { draft.severity(Severity::Info) } else { draft });
     }
 }
@@ -94,9 +100,9 @@ const MAX_WORKLOADS: usize = 2_000;
 
 /// Whether a workload of the same cluster tolerates the taint by its key. A component that removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
-    let pods = context.inventory.objects().iter().filter_map(|object| object.pod());
+    let pods = context.inventory.objects().iter().copied().filter_map(Pod::of);
     for pod in pods.take(MAX_WORKLOADS) {
-        if items_of(pod.at_path(&["spec", "tolerations"])).any(|toleration| toleration.str_at(&["key"]) == Some(key)) {
+        if pod.spec().tolerations().any(|toleration| toleration.key() == Some(key)) {
             return true;
         }
     }

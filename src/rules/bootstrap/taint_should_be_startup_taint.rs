@@ -1,13 +1,18 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use lint::fix::Fix;
-use manifest::edit::Change;
+use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::node_claim::{NodeClaimSpec, TaintField};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::taint::TaintItem;
+
+use crate::rules::taint;
 
 rule! {
     /// ## What it does
@@ -86,19 +91,19 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(spec) = object.at(&["spec", "template", "spec"]) else { return };
-    let Some(list) = spec.get("taints") else { return };
-    let temporary: Vec<Node<'d>> = list.items().filter(|taint| is_temporary(*taint)).collect();
+    let Some(spec) = NodePool::of(object).and_then(NodePool::claim_spec) else { return };
+    let Some(list) = spec.taint_list(TaintField::Taints) else { return };
+    let temporary: Vec<_> = spec.taints(TaintField::Taints).filter(|item| is_temporary(*item)).collect();
     let mut fix = moved(spec, list, &temporary);
-    for taint in temporary {
-        let key = taint.str_at(&["key"]).unwrap_or_default();
+    for item in temporary {
+        let key = item.key().unwrap_or_default();
         let remover = startup_taints::remover(key);
         let reason = remover.map_or_else(
             || "its name suggests that an agent removes it once the node is ready".to_owned(),
             |remover| format!("{remover} removes it once the node is ready"),
         );
         // `PreferNoSchedule` is only a preference, which Karpenter ignores for a pod that would get no node otherwise.
-        let soft = taint.str_at(&["effect"]) == Some("PreferNoSchedule");
+        let soft = item.effect() == Some("PreferNoSchedule");
         let effect = if soft {
             "Karpenter treats it as permanent"
         } else {
@@ -106,13 +111,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         };
         let message = format!("the taint `{key}` is under `taints`, so {effect}; {reason}");
         let severity = if soft || remover.is_none() { Severity::Warning } else { Severity::Error };
-        let draft = Draft::new(
-            &RULE,
-            taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent),
-            message,
-        )
-        .help("move it to `startupTaints`, which pods do not have to tolerate")
-        .severity(severity);
+        let draft = Draft::new(&RULE, taint::place(item), message)
+            .help("move it to `startupTaints`, which pods do not have to tolerate")
+            .severity(severity);
         // The first finding carries the fix for all taints, because separate edits would overlap.
         drafts.push(match fix.take() {
             Some(fix) => draft.fix(fix),
@@ -121,30 +122,29 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn is_temporary(taint: Node<'_>) -> bool {
-    let key = taint.str_at(&["key"]).unwrap_or_default();
+fn is_temporary(item: TaintItem<'_>) -> bool {
+    let key = item.key().unwrap_or_default();
     startup_taints::remover(key).is_some() || startup_taints::is_named_not_ready(key)
 }
 
 /// Fix that moves the taints to `startupTaints`. It only removes a taint that `startupTaints` already contains.
-fn moved<'d>(spec: Node<'d>, list: Node<'d>, temporary: &[Node<'d>]) -> Option<Fix<'d>> {
-    const TO: &str = "startupTaints";
+fn moved<'d>(spec: NodeClaimSpec<'d>, list: Node<'d>, temporary: &[TaintItem<'d>]) -> Option<Fix<'d>> {
+    const TO: TaintField = TaintField::StartupTaints;
     let whole = temporary.len() == list.len();
     let title = "move it to `startupTaints`";
-    let target = spec.get(TO);
+    let target = spec.taint_list(TO);
     if target.is_none() && whole {
-        return Some(Fix::safe_one(title, Change::Rename(list, TO.to_owned())));
+        return Some(Fix::safe_one(title, Change::Rename(list, TO.name().to_owned())));
     }
     if target.is_some_and(|target| !target.is_sequence()) {
         return None;
     }
-    let same = |one: Node<'_>, other: Node<'_>| {
-        ["key", "effect"].iter().all(|field| one.str_at(&[field]) == other.str_at(&[field]))
-    };
-    let mut new: Vec<Node<'d>> = Vec::new();
+    let same =
+        |one: TaintItem<'_>, other: TaintItem<'_>| one.key() == other.key() && one.effect() == other.effect();
+    let mut new: Vec<TaintItem<'d>> = Vec::new();
     for taint in temporary {
         // Without an existing `startupTaints` list, the taints move unchanged, duplicates included.
-        let present = items_of(target).any(|other| same(*taint, other))
+        let present = spec.taints(TO).any(|other| same(*taint, other))
             || (target.is_some() && new.iter().any(|other| same(*taint, *other)));
         if !present {
             new.push(*taint);
@@ -152,13 +152,13 @@ fn moved<'d>(spec: Node<'d>, list: Node<'d>, temporary: &[Node<'d>]) -> Option<F
     }
     let mut changes = Vec::new();
     if !new.is_empty() {
-        changes.push(Change::Append(spec, TO, new));
+        changes.push(Change::Append(spec.node(), TO.name(), new.into_iter().map(TaintItem::node).collect()));
     }
     if whole {
         changes.push(Change::Remove(list));
     } else {
         for taint in temporary.iter().rev() {
-            changes.push(Change::Remove(*taint));
+            changes.push(Change::Remove(taint.node()));
         }
     }
     Some(Fix::safe(title, changes))
@@ -170,7 +170,9 @@ mod tests {
     use crate::rules::testing::{findings, fixed, silent};
 
     fn pool(spec: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
+        )
     }
 
     const CILIUM: &str = "{key: node.cilium.io/agent-not-ready, effect: NoExecute}";
@@ -215,7 +217,9 @@ mod tests {
     fn fix_leaves_permanent_taints_in_place() {
         assert_eq!(
             fixed(&RULE, &pool(&format!("      taints:\n      - {CILIUM}\n      - {WEB}\n      - {EBS}\n"))),
-            pool(&format!("      startupTaints:\n      - {CILIUM}\n      - {EBS}\n      taints:\n      - {WEB}\n"))
+            pool(&format!(
+                "      startupTaints:\n      - {CILIUM}\n      - {EBS}\n      taints:\n      - {WEB}\n"
+            ))
         );
         assert_eq!(
             fixed(&RULE, &pool(&format!("      taints: [{WEB}, {CILIUM}]\n"))),
@@ -226,11 +230,21 @@ mod tests {
     #[test]
     fn fix_does_not_duplicate_existing_startup_taints() {
         assert_eq!(
-            fixed(&RULE, &pool(&format!("      taints:\n      - {WEB}\n      - {CILIUM}\n      startupTaints:\n      - {CILIUM}\n"))),
+            fixed(
+                &RULE,
+                &pool(&format!(
+                    "      taints:\n      - {WEB}\n      - {CILIUM}\n      startupTaints:\n      - {CILIUM}\n"
+                ))
+            ),
             pool(&format!("      taints:\n      - {WEB}\n      startupTaints:\n      - {CILIUM}\n"))
         );
         assert_eq!(
-            fixed(&RULE, &pool(&format!("      startupTaints:\n      - {CILIUM}\n      taints:\n      - {EBS}\n      expireAfter: 1h\n"))),
+            fixed(
+                &RULE,
+                &pool(&format!(
+                    "      startupTaints:\n      - {CILIUM}\n      taints:\n      - {EBS}\n      expireAfter: 1h\n"
+                ))
+            ),
             pool(&format!("      startupTaints:\n      - {CILIUM}\n      - {EBS}\n      expireAfter: 1h\n"))
         );
     }

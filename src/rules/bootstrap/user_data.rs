@@ -1,12 +1,14 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
-use lint::finding::{Draft, Place};
-use manifest::edit::Change;
 use karpenter::release::Releases;
+use lint::finding::{Draft, Place};
+use lint::rule::Rule;
+use manifest::edit::Change;
 use manifest::source::Span as Bytes;
 use manifest::tree::{Node, Style};
+use objects::node_class::Ec2NodeClass;
+use objects::node_config::CloudConfig;
 use objects::object::Object;
-use lint::rule::Rule;
 use userdata::Span;
 use userdata::bootstrap::Bootstrap;
 use userdata::kind::{Family, Kind};
@@ -46,13 +48,13 @@ pub(super) struct UserData<'d> {
 impl<'d> UserData<'d> {
     /// Returns the user data of an EC2NodeClass, unless it is blank or the AMI family is unknown.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
-        let node = object.at(&["spec", "userData"])?;
+        let class = Ec2NodeClass::of(object)?;
+        let node = class.user_data()?;
         let text = node.as_str().filter(|text| !text.trim().is_empty())?;
-        Some(Self { node, text, family: family(object)? })
+        Some(Self { node, text, family: family(class)? })
     }
 
     /// Creates a finding about a part of the user data.
-    #[inline(never)]
     pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
         Draft::new(rule, self.place(span), message)
     }
@@ -149,10 +151,8 @@ impl<'d> UserData<'d> {
         for span in spans {
             let yaml = Yaml::read(span.text(self.text));
             for root in yaml.roots() {
-                for list in [root.get("bootcmd"), root.get("runcmd")].into_iter().flatten() {
-                    for item in list.items() {
-                        commands.extend(self.cloud_command(item, span.start));
-                    }
+                for item in CloudConfig::new(root).commands() {
+                    commands.extend(self.cloud_command(item, span.start));
                 }
             }
         }
@@ -260,12 +260,11 @@ fn holds_bootstrap(script: &Script, name: &str) -> bool {
 
 /// AMI family of an EC2NodeClass: `spec.amiFamily`, or the family of the alias if `amiFamily` is omitted
 /// (aws/karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go `AMIFamily`).
-pub(super) fn family(object: Object<'_>) -> Option<Family> {
-    if let Some(name) = object.str_at(&["spec", "amiFamily"]) {
+pub(super) fn family(class: Ec2NodeClass<'_>) -> Option<Family> {
+    if let Some(name) = class.ami_family().and_then(Node::as_str) {
         return family_by_name(name);
     }
-    let terms = object.at(&["spec", "amiSelectorTerms"])?;
-    let alias = terms.items().find_map(|term| term.str_at(&["alias"]))?;
+    let alias = class.ami_aliases().find_map(Node::as_str)?;
     family_by_name(alias.split('@').next()?).filter(|family| *family != Family::Custom)
 }
 

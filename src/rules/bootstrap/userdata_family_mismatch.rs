@@ -1,11 +1,11 @@
-use super::user_data::UserData;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::fix::Fix;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
+use objects::object::Object;
 use userdata::Span;
 use userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
 use userdata::mime::Archive;
@@ -14,6 +14,8 @@ use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
 use userdata::shell::Command;
 use userdata::toml::TomlDocument;
+
+use super::user_data::UserData;
 
 rule! {
     /// ## What it does
@@ -148,7 +150,11 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         drafts.push(draft(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
-        for part in Archive::read(data.text).parts.iter().filter(|part| part.media_type() == "application/node.eks.aws") {
+        for part in Archive::read(data.text)
+            .parts
+            .iter()
+            .filter(|part| part.media_type() == "application/node.eks.aws")
+        {
             let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
             let message = "no program on an AL2 node reads a NodeConfig";
             let help = "remove the part and write its settings in `spec.kubelet`, or use AL2023";
@@ -176,7 +182,12 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         }
         Format::Toml | Format::Tagged => {
             let message = this_is(format, ", but AL2023 nodes run it as a shell script");
-            drafts.push(draft(data, data.first_line(), message, "write a shell script, a NodeConfig or a MIME archive"));
+            drafts.push(draft(
+                data,
+                data.first_line(),
+                message,
+                "write a shell script, a NodeConfig or a MIME archive",
+            ));
         }
         Format::Unmarked if mapping() => {
             let message = "Karpenter treats this YAML on AL2023 as a NodeConfig that nodeadm cannot read, so the node never joins";
@@ -220,13 +231,19 @@ fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
 fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
     let other = matches!(
         format,
-        Format::Script | Format::Mime | Format::CloudConfig | Format::CloudInit | Format::NodeConfig | Format::Tagged
+        Format::Script
+            | Format::Mime
+            | Format::CloudConfig
+            | Format::CloudInit
+            | Format::NodeConfig
+            | Format::Tagged
     );
     if !other || TomlDocument::parse(data.text).is_ok() {
         return None;
     }
     let message = this_is(format, ", but Bottlerocket accepts only TOML, so Karpenter launches no node");
-    let help = "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
+    let help =
+        "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
     Some(draft(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
 }
 
@@ -242,7 +259,8 @@ fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) 
             });
         }
         // PowerShell reads `#!` and the markers of cloud-init as comments.
-        Format::Script if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
+        Format::Script
+            if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
         Format::Mime | Format::Script | Format::CloudConfig | Format::CloudInit | Format::NodeConfig => {
             let message = this_is(format, ", but Windows nodes run it as PowerShell");
             drafts.push(draft(data, line, message, "write PowerShell without tags"));
@@ -279,9 +297,10 @@ fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
 
 /// AMI family that every selector term names in its alias, name or SSM parameter.
 fn image(object: Object<'_>) -> Option<Image> {
-    let terms = object.at(&["spec", "amiSelectorTerms"])?;
-    let of = |term: manifest::tree::Node<'_>| {
-        let text = ["alias", "name", "ssmParameter"].iter().find_map(|key| term.str_at(&[key]))?;
+    let terms = Ec2NodeClass::of(object)?.terms(SelectorField::Amis);
+    let of = |term: SelectorTerm<'_>| {
+        let fields = [TermField::Alias, TermField::Name, TermField::SsmParameter];
+        let text = fields.into_iter().find_map(|field| term.text(field))?;
         if text.contains("al2023") || text.contains("amazon-linux-2023") {
             Some(Image::Al2023)
         } else if text.starts_with("al2@") || text.contains("/amazon-linux-2/") {
@@ -381,7 +400,8 @@ mod tests {
         "#);
         silent(&super::RULE, &fixed(&super::RULE, &text));
         assert!(fixed(&super::RULE, &text).contains("  userData: |\n    Write-Host x\n"));
-        let persistent = class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n<persist>true</persist>\n");
+        let persistent =
+            class("Windows2022", "<powershell>\nWrite-Host x\n</powershell>\n<persist>true</persist>\n");
         assert_eq!(fixed(&super::RULE, &persistent), persistent);
     }
 
@@ -420,10 +440,13 @@ mod tests {
 
     #[test]
     fn checks_custom_only_against_the_selected_image() {
-        let al2023 = |text: &str| format!("{}  amiSelectorTerms: [{{name: 'hardened-al2023-*'}}]\n", custom(text));
+        let al2023 =
+            |text: &str| format!("{}  amiSelectorTerms: [{{name: 'hardened-al2023-*'}}]\n", custom(text));
         assert_eq!(severities(&al2023(CALL)), ["warning"]);
         silent(&super::RULE, &al2023("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"));
-        for text in [CALL, "#cloud-config\nx: y\n", "<powershell>\nx\n</powershell>\n", "[settings]\n", "foo: bar\n"] {
+        for text in
+            [CALL, "#cloud-config\nx: y\n", "<powershell>\nx\n</powershell>\n", "[settings]\n", "foo: bar\n"]
+        {
             silent(&super::RULE, &custom(text));
         }
     }

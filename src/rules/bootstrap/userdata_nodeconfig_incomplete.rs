@@ -1,14 +1,16 @@
-use super::user_data::UserData;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_config::{ClusterField, NodeConfig};
+use objects::object::Object;
 use userdata::Span;
 use userdata::kind::{Family as Image, Kind as Format};
 use userdata::node_config::{API_VERSION, Yaml};
+
+use super::user_data::UserData;
 
 rule! {
     /// ## What it does
@@ -89,7 +91,7 @@ rule! {
 }
 
 /// Fields of `spec.cluster` that nodeadm requires (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
-const CLUSTER: [&str; 4] = ["name", "apiServerEndpoint", "certificateAuthority", "cidr"];
+const CLUSTER: [ClusterField; 4] = ClusterField::ALL;
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(data) = UserData::of(object) else { return };
@@ -128,8 +130,10 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
         return;
     }
     for root in yaml.roots() {
-        for (field, right) in [("apiVersion", API_VERSION), ("kind", "NodeConfig")] {
-            let node = root.get(field);
+        let config = NodeConfig::new(root);
+        let fields =
+            [("apiVersion", config.api_version(), API_VERSION), ("kind", config.kind(), "NodeConfig")];
+        for (field, node, right) in fields {
             let written = node.and_then(Node::as_str);
             if written == Some(right) || written.is_some_and(|written| written.contains('$')) {
                 continue;
@@ -141,7 +145,9 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
                 ),
                 None => format!("the NodeConfig has no `{field}`, so nodeadm stops and the node never joins"),
             };
-            drafts.push(data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")));
+            drafts.push(
+                data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")),
+            );
         }
     }
 }
@@ -154,15 +160,17 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
     for (body, yaml) in bodies {
         for root in yaml.roots() {
             // `spec: $SPEC` may contain every field.
-            if root.str_at(&["spec"]).is_some() || root.str_at(&["spec", "cluster"]).is_some() {
+            let config = NodeConfig::new(root);
+            let is_text = |node: Option<Node<'_>>| node.and_then(Node::as_str).is_some();
+            if is_text(config.spec()) || is_text(config.cluster()) {
                 return None;
             }
             missing.retain(|field| {
-                let given = root.at_path(&["spec", "cluster", *field]);
+                let given = config.cluster_field(*field);
                 given.is_none_or(|node| node.is_null() || node.as_str() == Some(""))
             });
-            first = first.or(Some((body, yaml, root.get("spec").unwrap_or(root))));
-            block = block.or_else(|| Some((body, yaml, root.at_path(&["spec", "cluster"])?)));
+            first = first.or(Some((body, yaml, config.spec().unwrap_or(root))));
+            block = block.or_else(|| Some((body, yaml, config.cluster()?)));
         }
     }
     let (body, yaml, node) = block.or(first)?;
@@ -170,8 +178,9 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
         return None;
     }
     // If no field is set, a file on the image or a script may set all of them.
-    let partly = missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
-    let listed = missing.join("`, `");
+    let partly =
+        missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
+    let listed = missing.iter().map(|field| field.name()).collect::<Vec<_>>().join("`, `");
     let message = format!(
         "`spec.cluster` lacks `{listed}`, which nodeadm requires to start; Karpenter adds nothing for `Custom`"
     );
@@ -190,8 +199,7 @@ mod tests {
     use lint::settings::Settings;
 
     const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
-    const WHOLE: &str =
-        "spec:\n  cluster: {name: demo, apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";
+    const WHOLE: &str = "spec:\n  cluster: {name: demo, apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;
@@ -208,7 +216,9 @@ mod tests {
 
     #[test]
     fn reports_incomplete_cluster() {
-        let text = custom(&format!("{HEAD}spec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://E\n    certificateAuthority: Q0E=\n"));
+        let text = custom(&format!(
+            "{HEAD}spec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://E\n    certificateAuthority: Q0E=\n"
+        ));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
             |       ^^^^^^^
@@ -251,14 +261,30 @@ mod tests {
     fn accepts_valid_node_configs() {
         silent(&super::RULE, &custom(&format!("{HEAD}{WHOLE}")));
         silent(&super::RULE, &class("AL2023", &format!("{HEAD}spec: {{kubelet: {{}}}}\n")));
-        silent(&super::RULE, &class("AL2023", "{\"apiVersion\": \"node.eks.aws/v1alpha1\", \"kind\": \"NodeConfig\"}\n"));
+        silent(
+            &super::RULE,
+            &class("AL2023", "{\"apiVersion\": \"node.eks.aws/v1alpha1\", \"kind\": \"NodeConfig\"}\n"),
+        );
         // nodeadm merges every NodeConfig.
         let split = archive(&[
-            ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{name: demo, cidr: 10.100.0.0/16}}}}")),
-            ("application/node.eks.aws", &format!("{HEAD}spec: {{cluster: {{apiServerEndpoint: https://E, certificateAuthority: Q0E=}}}}")),
+            (
+                "application/node.eks.aws",
+                &format!("{HEAD}spec: {{cluster: {{name: demo, cidr: 10.100.0.0/16}}}}"),
+            ),
+            (
+                "application/node.eks.aws",
+                &format!(
+                    "{HEAD}spec: {{cluster: {{apiServerEndpoint: https://E, certificateAuthority: Q0E=}}}}"
+                ),
+            ),
         ]);
         silent(&super::RULE, &custom(&split));
-        silent(&super::RULE, &custom("#!/bin/bash\ncat > /etc/n.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: $NAME}}\nEOF\n"));
+        silent(
+            &super::RULE,
+            &custom(
+                "#!/bin/bash\ncat > /etc/n.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: $NAME}}\nEOF\n",
+            ),
+        );
         silent(&super::RULE, &class("Bottlerocket", HEAD));
     }
 }

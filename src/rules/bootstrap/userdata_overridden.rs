@@ -1,16 +1,18 @@
-use super::user_data::{TAINT_KEY, UserData};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
-use values::spelling::did_you_mean;
+use manifest::tree::Node;
+use objects::node_config::NodeConfig;
+use objects::object::Object;
 use userdata::Span;
 use userdata::kind::Family as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
+use values::spelling::did_you_mean;
+
+use super::user_data::{TAINT_KEY, UserData};
 
 rule! {
     /// ## What it does
@@ -199,7 +201,8 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
             }
             None => {
                 let near = did_you_mean(key, KNOWN.iter().map(|(known, _)| *known));
-                let message = format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
+                let message =
+                    format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
                 drafts.push(draft(entry, message).help("remove it, or write a key that Karpenter knows"));
             }
         }
@@ -215,29 +218,28 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
         );
         drafts.push(Draft::new(&RULE, place(yaml.key(node)), message).help(help).severity(severity));
     };
-    for root in yaml.roots().filter(|root| Yaml::is_node_config(*root)) {
-        if let Some(cluster) = root.at_path(&["spec", "cluster"]).filter(|node| !node.is_empty()) {
+    for config in yaml.roots().filter(|root| Yaml::is_node_config(*root)).map(NodeConfig::new) {
+        if let Some(cluster) = config.cluster().filter(|node| !node.is_empty()) {
             let help = "remove it; Karpenter knows the cluster it runs in";
             add(cluster, "the cluster", help, Severity::Info);
         }
-        let config = |key| root.at_path(&["spec", "kubelet", "config", key]).filter(|node| !node.is_null());
-        if let Some(node) = config("registerWithTaints").filter(|node| !node.is_empty()) {
+        if let Some(node) = config.register_with_taints().filter(|node| !node.is_empty()) {
             let help = "write the taints in `spec.template.spec.taints` of the NodePool";
             add(node, "the taints", help, Severity::Warning);
         }
-        if let Some(node) = config("maxPods") {
+        if let Some(node) = config.max_pods() {
             let help = "set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too";
             add(node, "`maxPods`", help, Severity::Warning);
         }
-        if let Some(node) = config("clusterDNS") {
+        if let Some(node) = config.cluster_dns() {
             let help = "set `clusterDNS` in `spec.kubelet` of the EC2NodeClass";
             add(node, "`clusterDNS`", help, Severity::Warning);
         }
     }
-    for root in yaml.roots() {
-        let flags = root.at_path(&["spec", "kubelet", "flags"]);
-        let taints = |node: &Node<'_>| node.as_str().is_some_and(|flag| flag.starts_with("--register-with-taints"));
-        if let Some(flag) = flags.and_then(|flags| flags.items().find(taints)) {
+    for config in yaml.roots().map(NodeConfig::new) {
+        let taints =
+            |node: &Node<'_>| node.as_str().is_some_and(|flag| flag.starts_with("--register-with-taints"));
+        if let Some(flag) = config.kubelet_flags().find(taints) {
             let right = flag.as_str().is_some_and(|flag| flag.contains(TAINT_KEY));
             let effect = if right {
                 "the NodePool's taints do not reach the node"
@@ -259,7 +261,8 @@ mod tests {
 
     #[test]
     fn reports_bottlerocket_node_taints() {
-        let text = class("Bottlerocket", "[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]\n");
+        let text =
+            class("Bottlerocket", "[settings.kubernetes.node-taints]\n\"team/x\" = [\"y:NoSchedule\"]\n");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     [settings.kubernetes.node-taints]
             |                          ^^^^^^^^^^^
@@ -271,7 +274,10 @@ mod tests {
 
     #[test]
     fn reports_cluster_name_unknown_key_and_unknown_table() {
-        let text = class("Bottlerocket", "[settings.kubernetes]\ncluster-name = \"other\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n");
+        let text = class(
+            "Bottlerocket",
+            "[settings.kubernetes]\ncluster-name = \"other\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     cluster-name = "other"
             |     ^^^^^^^^^^^^

@@ -1,12 +1,13 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::ami_family;
 use lint::rule::{Fixes, On};
+use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
+use objects::object::Object;
 use userdata::kind::Family as AmiFamily;
+
+use crate::rules::ami_family;
 
 rule! {
     /// ## What it does
@@ -85,18 +86,13 @@ enum Field {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(list) = object.at(&["spec", "blockDeviceMappings"]) else { return };
-    let mut mappings = Vec::new();
-    for item in list.items() {
-        if item.is_mapping() {
-            mappings.push(item);
-        }
-    }
-    let family = ami_family::of(object);
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    let mappings: Vec<_> = class.block_device_mappings().collect();
+    let family = ami_family::of(class);
     let panic = family.and_then(|family| storage_panic(&mappings, family));
     for mapping in mappings {
         let panics_early = |field| panic == Some((mapping, field));
-        if field(mapping, "ebs").is_none() {
+        if mapping.ebs().is_none() {
             let message = if panics_early(Field::Ebs) {
                 "this mapping has no `ebs`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches \
                  no nodes from it"
@@ -105,14 +101,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                  the EC2NodeClass"
             };
             let help = "add `ebs` with a `volumeSize`; instance store disks need no mapping";
-            drafts.push(Draft::new(&RULE, Place::missing(mapping, "ebs"), message).help(help));
+            drafts.push(Draft::new(&RULE, Place::missing(mapping.node(), "ebs"), message).help(help));
         }
         if panics_early(Field::DeviceName) {
             let message = "this mapping has no `deviceName`; Karpenter panics when it lists instance types for the \
                            EC2NodeClass, and launches no nodes from it";
             let device = family.and_then(ephemeral_device).unwrap_or("/dev/xvda");
             let help = format!("add `deviceName`; on this AMI family pods write to `{device}`");
-            drafts.push(Draft::new(&RULE, Place::missing(mapping, "deviceName"), message).help(help));
+            drafts.push(Draft::new(&RULE, Place::missing(mapping.node(), "deviceName"), message).help(help));
         }
     }
 }
@@ -128,19 +124,18 @@ const fn ephemeral_device(family: AmiFamily) -> Option<&'static str> {
     }
 }
 
-/// Returns the value of a field unless it is missing or null.
-fn field<'d>(mapping: Node<'d>, name: &str) -> Option<Node<'d>> {
-    mapping.get(name).filter(|value| !value.is_null())
-}
-
 /// Returns the mapping and its missing field that make `ephemeralStorage` panic, if any.
-fn storage_panic<'d>(mappings: &[Node<'d>], family: AmiFamily) -> Option<(Node<'d>, Field)> {
-    let missing_ebs = |mapping: Node<'d>| field(mapping, "ebs").is_none().then_some((mapping, Field::Ebs));
-    let root = mappings.iter().find(|mapping| mapping.get("rootVolume").and_then(Node::as_bool) == Some(true));
+fn storage_panic<'d>(
+    mappings: &[BlockDeviceMapping<'d>],
+    family: AmiFamily,
+) -> Option<(BlockDeviceMapping<'d>, Field)> {
+    let missing_ebs =
+        |mapping: BlockDeviceMapping<'d>| mapping.ebs().is_none().then_some((mapping, Field::Ebs));
+    let root = mappings.iter().find(|mapping| mapping.is_root_volume());
     if let Some(root) = root {
-        match field(*root, "ebs") {
+        match root.ebs() {
             None => return Some((*root, Field::Ebs)),
-            Some(ebs) if field(ebs, "volumeSize").is_some() => return None,
+            Some(ebs) if ebs.volume_size().is_some() => return None,
             Some(_) => {}
         }
     }
@@ -148,7 +143,7 @@ fn storage_panic<'d>(mappings: &[Node<'d>], family: AmiFamily) -> Option<(Node<'
         return mappings.last().and_then(|last| missing_ebs(*last));
     };
     for mapping in mappings {
-        match field(*mapping, "deviceName") {
+        match mapping.device_name() {
             None => return Some((*mapping, Field::DeviceName)),
             Some(name) if name.as_str() == Some(device) => return missing_ebs(*mapping),
             Some(_) => {}
@@ -175,7 +170,12 @@ mod tests {
 
     #[test]
     fn reports_early_panic_for_storage_mapping_and_late_panic_for_others() {
-        let text = class(AL2023, &format!("  - {{deviceName: /dev/xvdb}}\n  - {{deviceName: /dev/xvda}}\n  - {{deviceName: /dev/xvdc, {EBS}}}\n"));
+        let text = class(
+            AL2023,
+            &format!(
+                "  - {{deviceName: /dev/xvdb}}\n  - {{deviceName: /dev/xvda}}\n  - {{deviceName: /dev/xvdc, {EBS}}}\n"
+            ),
+        );
         insta::assert_snapshot!(findings(&RULE, &text), @"
           7 |   - {deviceName: /dev/xvdb}
             |      ^^^^^^^^^^

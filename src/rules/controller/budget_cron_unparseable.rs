@@ -1,15 +1,16 @@
+use karpenter::api::pattern::SCHEDULE;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
-use karpenter::api::pattern::SCHEDULE;
-use values::cron::Schedule;
-use karpenter::release::Releases;
-use manifest::source::Span;
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::source::Span;
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use values::cron::Schedule;
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -84,9 +85,9 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let budgets = object.at(&["spec", "disruption", "budgets"]);
-    for budget in items_of(budgets) {
-        let Some(node) = budget.get("schedule") else { continue };
+    let Some(pool) = NodePool::of(object) else { return };
+    for budget in pool.budgets() {
+        let Some(node) = budget.schedule() else { continue };
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
             drafts.extend(unparseable(node, text));
         }

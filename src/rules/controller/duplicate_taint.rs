@@ -1,12 +1,17 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
-use karpenter::release::Releases;
-use manifest::tree::{Node, items_of};
 use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::taint::TaintItem;
+use values::placeholder::is_unresolved;
+
+use crate::rules::taint;
 
 rule! {
     /// ## What it does
@@ -73,8 +78,8 @@ rule! {
 
 #[derive(Clone, Copy)]
 struct Taint<'d> {
-    node: Node<'d>,
-    list: &'static str,
+    item: TaintItem<'d>,
+    list: TaintField,
     key: &'d str,
     effect: &'d str,
     value: &'d str,
@@ -82,9 +87,9 @@ struct Taint<'d> {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let mut seen: Vec<Taint<'d>> = Vec::new();
-    for list in ["taints", "startupTaints"] {
-        let items = object.at(&["spec", "template", "spec", list]);
-        for taint in items_of(items).filter_map(|node| read(node, list)) {
+    let Some(pool) = NodePool::of(object) else { return };
+    for list in TaintField::ALL {
+        for taint in pool.taints(list).filter_map(|item| parse(item, list)) {
             let same = |other: &&Taint<'_>| other.key == taint.key && other.effect == taint.effect;
             match seen.iter().find(same) {
                 Some(first) => drafts.push(duplicate(*first, taint)),
@@ -94,15 +99,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn read<'d>(node: Node<'d>, list: &'static str) -> Option<Taint<'d>> {
-    let text = |key: &str| node.get(key).map_or(Some(""), Node::as_str);
-    let taint = Taint { node, list, key: node.str_at(&["key"])?, effect: text("effect")?, value: text("value")? };
+fn parse<'d>(item: TaintItem<'d>, list: TaintField) -> Option<Taint<'d>> {
+    let text = |node: Option<Node<'d>>| node.map_or(Some(""), Node::as_str);
+    let (effect, value) = (text(item.effect_node())?, text(item.value_node())?);
+    let taint = Taint { item, list, key: item.key()?, effect, value };
     (!is_unresolved(taint.key) && !is_unresolved(taint.effect)).then_some(taint)
-}
-
-/// Position of a taint: its key.
-fn place(taint: Node<'_>) -> Place<'_> {
-    taint.get("key").map_or_else(|| Place::value(taint), Place::value_under_parent)
 }
 
 fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
@@ -111,8 +112,8 @@ fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
         "the taint `{key}:{effect}` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no \
          nodes from it"
     );
-    let draft = Draft::new(&RULE, place(again.node), message)
-        .related(place(first.node), format!("first listed here, under `{}`", first.list));
+    let draft = Draft::new(&RULE, taint::place(again.item), message)
+        .related(taint::place(first.item), format!("first listed here, under `{}`", first.list.name()));
     if first.list != again.list {
         return draft.help(
             "keep it under `startupTaints` if a component removes it once the node is ready, otherwise under `taints`",
@@ -123,7 +124,7 @@ fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
                     key for the second value";
         return draft.help(help);
     }
-    draft.help("remove one of the two").mend("remove the second taint", Change::Remove(again.node))
+    draft.help("remove one of the two").mend("remove the second taint", Change::Remove(again.item.node()))
 }
 
 #[cfg(test)]
@@ -174,7 +175,9 @@ mod tests {
         );
         assert_eq!(
             fixed(&RULE, &text),
-            pool("      taints:\n      - {key: a, effect: NoSchedule}\n      - {key: b, effect: NoSchedule}\n")
+            pool(
+                "      taints:\n      - {key: a, effect: NoSchedule}\n      - {key: b, effect: NoSchedule}\n"
+            )
         );
     }
 

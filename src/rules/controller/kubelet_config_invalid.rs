@@ -1,17 +1,19 @@
+use karpenter::api::pattern::{EVICTION, QUANTITY};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::fix::Fix;
-use manifest::edit::Change;
-use karpenter::api::pattern::{EVICTION, QUANTITY};
-use values::quantity::{Quantity, QuantityError};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::ami_family;
-use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::{Members, Node};
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 use userdata::kind::Family as AmiFamily;
+use values::placeholder::is_unresolved;
+use values::quantity::{Quantity, QuantityError};
+
+use crate::rules::ami_family;
 
 rule! {
     /// ## What it does
@@ -88,27 +90,31 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(kubelet) = object.at(&["spec", "kubelet"]) else { return };
-    for map in ["systemReserved", "kubeReserved"] {
-        for (node, text) in resolved_values(kubelet, map) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    let Some(kubelet) = class.kubelet() else { return };
+    for map in [kubelet.system_reserved(), kubelet.kube_reserved()] {
+        for (node, text) in resolved_values(map) {
             drafts.extend(reserved(node, text));
         }
     }
-    let family = ami_family::of(object);
+    let family = ami_family::of(class);
     for (map, releases) in [
-        ("evictionHard", Releases::ALL),
-        ("evictionSoft", if family == Some(AmiFamily::Bottlerocket) { Releases::NONE } else { Releases::until(8) }),
+        (kubelet.eviction_hard(), Releases::ALL),
+        (
+            kubelet.eviction_soft(),
+            if family == Some(AmiFamily::Bottlerocket) { Releases::NONE } else { Releases::until(8) },
+        ),
     ] {
-        for (node, text) in resolved_values(kubelet, map) {
+        for (node, text) in resolved_values(map) {
             drafts.extend(threshold(node, text, releases, family));
         }
     }
 }
 
 /// Returns the values of a map that are strings without placeholders.
-fn resolved_values<'d>(kubelet: Node<'d>, map: &str) -> Vec<(Node<'d>, &'d str)> {
+fn resolved_values(map: Members<'_>) -> Vec<(Node<'_>, &str)> {
     let mut values = Vec::new();
-    for (_, node) in kubelet.members_at(&[map]) {
+    for (_, node) in map {
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
             values.push((node, text));
         }

@@ -1,10 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
+use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::placeholder::is_unresolved;
-use lint::rule::{Fixes, On};
 use values::spelling;
 
 rule! {
@@ -99,10 +100,15 @@ const ALIASES: [(&str, &str); 12] = [
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(limits) = object.at(&["spec", "limits"]) else { return };
+    let Some(limits) = NodePool::of(object).and_then(NodePool::limits) else { return };
     for (key, node) in limits.members() {
         // The API server refuses collections and empty keys.
-        if COUNTED.contains(&key) || key.is_empty() || is_unresolved(key) || node.is_mapping() || node.is_sequence() {
+        if COUNTED.contains(&key)
+            || key.is_empty()
+            || is_unresolved(key)
+            || node.is_mapping()
+            || node.is_sequence()
+        {
             continue;
         }
         let lower = key.to_ascii_lowercase();
@@ -110,7 +116,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let meant = alias.or_else(|| spelling::nearest(key, COUNTED));
         // A name with a domain may be the extended resource of a device plugin; the kubelet itself reports the two
         // prefixes.
-        let may_exist = key.contains('/') || key.starts_with("hugepages-") || key.starts_with("attachable-volumes-");
+        let may_exist =
+            key.contains('/') || key.starts_with("hugepages-") || key.starts_with("attachable-volumes-");
         if may_exist && meant.is_none() {
             continue;
         }
@@ -129,7 +136,9 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn pool(limits: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {limits}\n")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {limits}\n"
+        )
     }
 
     #[test]

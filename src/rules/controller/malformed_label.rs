@@ -1,12 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::naming::{self, NamingProblem};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
-use crate::rules::requirements;
 use lint::rule::{Fixes, On};
+use objects::object::Object;
+use objects::requirement_holder::RequirementHolder;
+use values::naming::{self, NamingProblem};
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -73,24 +73,25 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(holder) = RequirementHolder::of(object) else { return };
     let effect = if object.is(Kind::NODE_POOL) {
         "the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it"
     } else {
         "the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
     };
-    if object.is(Kind::NODE_POOL) {
-        for (key, node) in requirements::template_labels(object).filter(|(key, _)| !is_unresolved(key)) {
+    if let RequirementHolder::Pool(pool) = holder {
+        for (key, node) in pool.node_labels().filter(|(key, _)| !is_unresolved(key)) {
             if let Some(problem) = naming::qualified_name_problem(key) {
                 let message = format!("`{key}` is not a valid label name: {problem}; {effect}");
                 drafts.push(Draft::new(&RULE, Place::key_of_map(node), message).help(HELP));
             }
         }
     }
-    for requirement in requirements::of(object) {
+    for requirement in holder.requirements().parsed() {
         let too_long = naming::qualified_name_problem(requirement.key)
             .filter(|problem| matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)));
         // The pattern of the CRD refuses every other problem; it allows keys of up to 316 characters.
-        if let (Some(problem), Some(node)) = (too_long, requirement.node.get("key")) {
+        if let (Some(problem), Some(node)) = (too_long, requirement.item.key_node()) {
             let passes = requirement.key.len() <= 316 && !is_unresolved(requirement.key);
             if passes {
                 let message = format_args!("this label name is too long: {problem}; {effect}");
@@ -118,7 +119,9 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn pool(rest: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n{rest}")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n{rest}"
+        )
     }
 
     fn requirement(requirement: &str) -> String {

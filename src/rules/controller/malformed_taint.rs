@@ -1,12 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use values::naming::{self, NamingProblem};
-use karpenter::release::Releases;
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use values::naming::{self, NamingProblem};
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -68,11 +70,11 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for list in ["taints", "startupTaints"] {
-        let items = object.at(&["spec", "template", "spec", list]);
-        for taint in items_of(items) {
-            drafts.extend(taint.get("key").and_then(|node| too_long(node, "key")));
-            if let Some(value) = taint.get("value") {
+    let Some(pool) = NodePool::of(object) else { return };
+    for list in TaintField::ALL {
+        for taint in pool.taints(list) {
+            drafts.extend(taint.key_node().and_then(|node| too_long(node, "key")));
+            if let Some(value) = taint.value_node() {
                 drafts.extend(too_long(value, "value").or_else(|| with_slash(value)));
             }
         }
@@ -132,9 +134,18 @@ mod tests {
     #[test]
     fn reports_keys_and_values_that_are_too_long() {
         let (fits, long) = ("k".repeat(63), "k".repeat(64));
-        silent(&RULE, &pool("taints", &format!("{{key: example.com/{fits}, value: {fits}, effect: NoSchedule}}")));
-        let output = findings(&RULE, &pool("startupTaints", &format!("{{key: {long}, value: {long}, effect: NoSchedule}}")));
-        assert!(output.contains("startupTaints[0].key") && output.contains("startupTaints[0].value"), "{output}");
+        silent(
+            &RULE,
+            &pool("taints", &format!("{{key: example.com/{fits}, value: {fits}, effect: NoSchedule}}")),
+        );
+        let output = findings(
+            &RULE,
+            &pool("startupTaints", &format!("{{key: {long}, value: {long}, effect: NoSchedule}}")),
+        );
+        assert!(
+            output.contains("startupTaints[0].key") && output.contains("startupTaints[0].value"),
+            "{output}"
+        );
         let prefix = "p".repeat(254);
         let output = findings(&RULE, &pool("taints", &format!("{{key: {prefix}/k, effect: NoSchedule}}")));
         assert!(output.contains("its prefix has 254 characters"), "{output}");

@@ -1,14 +1,15 @@
 use std::collections::BTreeSet;
 
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
-use crate::rules::requirements::{self, Requirement};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::requirement::LabelRequirement;
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -85,12 +86,13 @@ const MAX_VALUES: [(&str, usize); 7] = [
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for requirement in requirements::of(object) {
-        let (Some(least), Some(node)) = (requirement.min_values, requirement.node.get("minValues")) else { continue };
+    let Some(pool) = NodePool::of(object) else { return };
+    for requirement in pool.requirements().parsed() {
+        let Some((least, node)) = requirement.min_values() else { continue };
         if least < 1 || is_unresolved(requirement.key) {
             continue;
         }
-        let Some((most, why)) = bound(object, requirement) else { continue };
+        let Some((most, why)) = bound(pool, requirement) else { continue };
         if usize::try_from(least).is_ok_and(|least| least <= most) {
             continue;
         }
@@ -108,7 +110,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Returns the highest number of distinct values that can occur, and the reason for the limit.
-fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize, String)> {
+fn bound<'d>(pool: NodePool<'d>, requirement: LabelRequirement<'d>) -> Option<(usize, String)> {
     let label = requirement.label();
     let of_instance_types = !labels::well_known(label).is_empty() && label != labels::NODEPOOL;
     // An unknown label of this domain may exist in a later release.
@@ -122,24 +124,26 @@ fn bound<'d>(object: Object<'d>, requirement: Requirement<'d>) -> Option<(usize,
         return Some((0, format!("this requirement allows only instance types without `{label}`")));
     }
     let existing = MAX_VALUES.iter().find(|(name, _)| *name == label).map(|(_, most)| *most);
-    match (allowed(object, label), existing) {
+    match (allowed(pool, label), existing) {
         (Some(count), most) if most.is_none_or(|most| count <= most) => {
-            let why = format!("the requirements of this NodePool allow only {count} of the values of `{label}`");
+            let why =
+                format!("the requirements of this NodePool allow only {count} of the values of `{label}`");
             Some((count, why))
         }
-        (_, Some(most)) => {
-            Some((most, format!("the instances of one EC2NodeClass have at most {most} of the values of `{label}`")))
-        }
+        (_, Some(most)) => Some((
+            most,
+            format!("the instances of one EC2NodeClass have at most {most} of the values of `{label}`"),
+        )),
         (_, None) => None,
     }
 }
 
 /// Returns the number of distinct values that all requirements on a label allow together. `None` if no requirement
 /// lists values, or if the number is uncertain.
-fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
+fn allowed(pool: NodePool<'_>, label: &str) -> Option<usize> {
     let mut allowed: Option<BTreeSet<&'_ str>> = None;
     let mut excluded = BTreeSet::new();
-    for requirement in requirements::of(object) {
+    for requirement in pool.requirements().parsed() {
         if requirement.label() != label {
             continue;
         }
@@ -150,7 +154,7 @@ fn allowed(object: Object<'_>, label: &str) -> Option<usize> {
         match requirement.operator {
             "In" => {
                 // The API server refuses a list that is shorter than its own `minValues`.
-                let least = requirement.min_values.and_then(|least| usize::try_from(least).ok());
+                let least = requirement.min_values().and_then(|(least, _)| usize::try_from(least).ok());
                 if least.is_some_and(|least| values.len() < least) {
                     return None;
                 }

@@ -1,11 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use values::naming::NAME_MAX;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
+use objects::object::Object;
+use values::naming::NAME_MAX;
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -64,8 +64,10 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(node) = object.at(&["metadata", "name"]) else { return };
-    let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !is_unresolved(name)) else { return };
+    let Some(node) = object.metadata().name() else { return };
+    let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !is_unresolved(name)) else {
+        return;
+    };
     let (label, releases) = if object.is(Kind::NODE_POOL) {
         ("karpenter.sh/nodepool", Releases::ALL)
     } else {
@@ -104,7 +106,8 @@ mod tests {
     #[test]
     fn checks_node_class_names_since_1_1() {
         let name = "n".repeat(64);
-        let text = format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
+        let text =
+            format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
         assert!(findings(&RULE, &text).contains("metadata.name [1.1-1.14]"));
     }
 

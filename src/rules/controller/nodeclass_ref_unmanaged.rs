@@ -1,10 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
+use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use values::placeholder::is_unresolved;
-use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -75,13 +76,17 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(reference) = object.at(&["spec", "template", "spec", "nodeClassRef"]) else { return };
-    let (Some(group), Some(kind)) = (reference.get("group"), reference.get("kind")) else { return };
+    let Some(reference) = NodePool::of(object).and_then(NodePool::node_class_ref) else { return };
+    let (Some(group), Some(kind)) = (reference.group(), reference.kind()) else { return };
     let (Some(written_group), Some(written_kind)) = (group.as_str(), kind.as_str()) else { return };
     let is_group = written_group == Kind::NODE_CLASS.group;
     let is_kind = written_kind == Kind::NODE_CLASS.name;
     // The API server refuses empty values and a group with a version.
-    if is_group == is_kind || written_group.contains('/') || written_group.is_empty() || written_kind.is_empty() {
+    if is_group == is_kind
+        || written_group.contains('/')
+        || written_group.is_empty()
+        || written_kind.is_empty()
+    {
         return;
     }
     let (node, right) = if is_kind { (group, Kind::NODE_CLASS.group) } else { (kind, Kind::NODE_CLASS.name) };

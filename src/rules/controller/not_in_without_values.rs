@@ -1,11 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::requirements;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -63,18 +63,21 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for requirement in requirements::of(object).filter(|requirement| requirement.operator == "NotIn") {
-        let values = requirement.node.get("values");
+    let Some(pool) = NodePool::of(object) else { return };
+    for requirement in pool.requirements().parsed().filter(|requirement| requirement.operator == "NotIn") {
+        let values = requirement.item.value_list();
         let nothing = |values: Node<'_>| values.is_null() || (values.is_sequence() && values.is_empty());
         if !values.is_none_or(nothing) {
             continue;
         }
-        let place = values.map_or_else(|| Place::missing(requirement.node, "values"), Place::value);
+        let place = values.map_or_else(|| Place::missing(requirement.item.node(), "values"), Place::value);
         let message = format!(
             "this requirement excludes nothing: `NotIn` without values only requires that the label `{}` exists",
             requirement.key
         );
-        drafts.push(Draft::new(&RULE, place, message).help("list the values to exclude, or remove the requirement"));
+        drafts.push(
+            Draft::new(&RULE, place, message).help("list the values to exclude, or remove the requirement"),
+        );
     }
 }
 

@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
-use crate::rules::requirements::{self, Requirement};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_overlay::NodeOverlay;
+use objects::object::Object;
+use objects::requirement::LabelRequirement;
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -91,42 +92,46 @@ rule! {
 const MAX_COMPARED: usize = 256;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(mine) = Overlay::read(object) else { return };
+    let Some(mine) = NodeOverlay::of(object).and_then(Overlay::parse) else { return };
     // Karpenter goes through the names from z to a, so a greater name comes first.
-    let others = context.inventory.of(Kind::NODE_OVERLAY).take(MAX_COMPARED).filter(|other| other.name() > object.name());
-    for other in others.filter_map(Overlay::read) {
+    let others = context
+        .inventory
+        .of(Kind::NODE_OVERLAY)
+        .take(MAX_COMPARED)
+        .filter(|other| other.name() > object.name());
+    for other in others.filter_map(NodeOverlay::of).filter_map(Overlay::parse) {
         let overlap = mine.weight == other.weight && (mine.implies(&other) || other.implies(&mine));
         let Some((node, what)) = mine.shared(&other).filter(|_| overlap) else { continue };
-        let name = other.object.name();
+        let theirs = other.view.object();
+        let name = theirs.name();
         let message = format!(
             "the NodeOverlay `{name}` sets {what} for the same instances with the same weight ({}); this NodeOverlay comes \
              second by name, so it fails Karpenter's validation and Karpenter ignores it",
             mine.weight
         );
         let help = "give one of the two a greater `weight`, or requirements that do not overlap";
-        let theirs = other.object.at(&["metadata", "name"]).unwrap_or_else(|| other.object.root());
         drafts.push(
             Draft::new(&RULE, Place::key(node), message)
                 .help(help)
-                .related(Place::value(theirs), "the NodeOverlay that Karpenter applies"),
+                .related(Place::value(theirs.name_node()), "the NodeOverlay that Karpenter applies"),
         );
         return;
     }
 }
 
 struct Overlay<'d> {
-    object: Object<'d>,
+    view: NodeOverlay<'d>,
     weight: i64,
-    requirements: BTreeMap<&'d str, Requirement<'d>>,
+    requirements: BTreeMap<&'d str, LabelRequirement<'d>>,
 }
 
 impl<'d> Overlay<'d> {
     /// Returns `None` if it is uncertain which instances the overlay matches.
-    fn read(object: Object<'d>) -> Option<Self> {
-        let weight = object.at(&["spec", "weight"]).map_or(Some(0), Node::as_int)?;
-        let list = object.at(&["spec", "requirements"]).filter(|list| list.is_sequence())?;
+    fn parse(view: NodeOverlay<'d>) -> Option<Self> {
+        let weight = view.weight().map_or(Some(0), Node::as_int)?;
+        let list = view.requirements().node().filter(|list| list.is_sequence())?;
         let mut requirements = BTreeMap::new();
-        for requirement in requirements::of(object) {
+        for requirement in view.requirements().parsed() {
             let unresolved = requirement.values().iter().any(|(value, _)| is_unresolved(value));
             let twice = requirements.contains_key(requirement.label());
             requirements.insert(requirement.label(), requirement);
@@ -134,43 +139,42 @@ impl<'d> Overlay<'d> {
                 return None;
             }
         }
-        (requirements.len() == list.len()).then_some(Self { object, weight, requirements })
+        (requirements.len() == list.len()).then_some(Self { view, weight, requirements })
     }
 
     /// Whether the other overlay matches every instance that this overlay matches.
     fn implies(&self, other: &Self) -> bool {
-        other.requirements.iter().all(|(label, wide)| {
-            self.requirements.get(label).is_some_and(|narrow| within(*narrow, *wide))
-        })
+        other
+            .requirements
+            .iter()
+            .all(|(label, wide)| self.requirements.get(label).is_some_and(|narrow| within(*narrow, *wide)))
     }
 
     /// Returns a setting that both overlays have: its node in this overlay, and its name for the message.
     fn shared(&self, other: &Self) -> Option<(Node<'d>, String)> {
-        let price = |overlay: &Self| {
-            ["price", "priceAdjustment"].iter().find_map(|field| overlay.object.at(&["spec", field]))
-        };
-        if let (Some(mine), Some(_)) = (price(self), price(other)) {
+        if let (Some(mine), Some(_)) = (self.view.price(), other.view.price()) {
             return Some((mine, "a price".to_owned()));
         }
-        let theirs = other.object.at(&["spec", "capacity"])?;
-        let mut mine = self.object.at(&["spec", "capacity"])?.members();
+        let theirs = other.view.capacity()?;
+        let mut mine = self.view.capacity()?.members();
         mine.find(|(key, _)| theirs.get(key).is_some()).map(|(key, node)| (node, format!("`{key}`")))
     }
 }
 
 /// Whether `wide` allows every value that `narrow` allows.
-fn within(narrow: Requirement<'_>, wide: Requirement<'_>) -> bool {
+fn within(narrow: LabelRequirement<'_>, wide: LabelRequirement<'_>) -> bool {
     let (ours, theirs) = (narrow.values(), wide.values());
     match (narrow.operator, wide.operator) {
         ("In", "In") => ours.iter().all(|(value, _)| has(&theirs, value)),
         ("In", "NotIn") => !ours.iter().any(|(value, _)| has(&theirs, value)),
         ("NotIn", "NotIn") => theirs.iter().all(|(value, _)| has(&ours, value)),
         ("In" | "Exists", "Exists") | ("DoesNotExist", "DoesNotExist") => true,
-        (one, other) => one == other && ours.iter().map(|(value, _)| value).eq(theirs.iter().map(|(value, _)| value)),
+        (one, other) => {
+            one == other && ours.iter().map(|(value, _)| value).eq(theirs.iter().map(|(value, _)| value))
+        }
     }
 }
 
-#[inline(never)]
 fn has(values: &[(&str, Node<'_>)], value: &str) -> bool {
     values.iter().any(|(other, _)| *other == value)
 }
@@ -181,15 +185,19 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn overlay(name: &str, spec: &str) -> String {
-        format!("---\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n")
+        format!(
+            "---\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
+        )
     }
 
     const M5: &str = "requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5]}]";
-    const M: &str = "requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}]";
+    const M: &str =
+        "requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}]";
 
     #[test]
     fn reports_the_overlay_that_comes_second_by_name() {
-        let text = overlay("a", &format!("{M}, price: '1'")) + &overlay("b", &format!("{M5}, priceAdjustment: -5%"));
+        let text =
+            overlay("a", &format!("{M}, price: '1'")) + &overlay("b", &format!("{M5}, priceAdjustment: -5%"));
         insta::assert_snapshot!(findings(&RULE, &text), @"
           5 | spec: {requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}], price: '1'}
             |                                                                                                   ^^^^^

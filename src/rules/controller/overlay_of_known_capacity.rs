@@ -1,10 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::members_of;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::members_of;
+use objects::node_overlay::NodeOverlay;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -73,7 +74,7 @@ const KNOWN: [&str; 5] = [
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let capacity = object.at(&["spec", "capacity"]);
+    let capacity = NodeOverlay::of(object).and_then(NodeOverlay::capacity);
     for (key, node) in members_of(capacity).filter(|(key, _)| KNOWN.contains(key)) {
         let message = format!(
             "Karpenter takes `{key}` only from the instance type; the NodeOverlay fails Karpenter's validation, and Karpenter \
@@ -107,7 +108,12 @@ mod tests {
 
     #[test]
     fn ignores_other_resources_and_what_the_api_server_refuses() {
-        silent(&RULE, &overlay("{nvidia.com/gpu: 4, amd.com/gpu: 1, smarter-devices/fuse: 20, vpc.amazonaws.com/PrivateIPv4Address: 3}"));
+        silent(
+            &RULE,
+            &overlay(
+                "{nvidia.com/gpu: 4, amd.com/gpu: 1, smarter-devices/fuse: 20, vpc.amazonaws.com/PrivateIPv4Address: 3}",
+            ),
+        );
         silent(&RULE, &overlay("{cpu: 4}"));
     }
 }

@@ -1,16 +1,17 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::kind::Kind;
 use karpenter::known_values::{self, Known, NoZone};
 use karpenter::labels;
-use karpenter::release::Releases;
-use manifest::tree::Node;
 use karpenter::operator::Operator;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
-use scheduling::pod::{Expression, Origin, Pod};
-use values::placeholder::is_unresolved;
-use crate::rules::requirements::{self, Requirement};
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::object::{Object, Operation};
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use objects::requirement::LabelRequirement;
+use objects::requirement_holder::RequirementHolder;
+use values::placeholder::is_unresolved;
 
 rule! {
     /// ## What it does
@@ -99,12 +100,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         }
         return;
     }
+    let Some(holder) = RequirementHolder::of(object) else { return };
     // Other clouds have other zones and architectures.
-    let group = object.str_at(&["spec", "template", "spec", "nodeClassRef", "group"]).unwrap_or_default();
+    let group = holder.node_class_group();
     if !OF_AWS.contains(&group) && !is_unresolved(group) {
         return;
     }
-    for requirement in requirements::of(object) {
+    for requirement in holder.requirements().parsed() {
         let label = requirement.label();
         if let Some(known) = known_values::of(label) {
             check_known_values(object, requirement, known, drafts);
@@ -115,7 +117,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
-fn check_pod_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_pod_expression<'d>(
+    object: Object<'d>,
+    expression: LabelExpression<'d>,
+    drafts: &mut Vec<Draft<'d>>,
+) {
     let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
     let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
     let mut values = Vec::new();
@@ -126,12 +132,13 @@ fn check_pod_expression<'d>(object: Object<'d>, expression: Expression<'d>, draf
         }
         values.push((value, node));
     }
-    let selector = expression.origin == Origin::NodeSelector;
+    let selector = expression.origin == ExpressionOrigin::NodeSelector;
     let severity = if selector { Severity::Error } else { Severity::Warning };
     let others = if values.len() > 1 { " or another value listed here" } else { "" };
     let fixable = values.len() == 1 && object.operation() != Operation::Update;
     for (value, node) in values {
-        let message = format_args!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
+        let message =
+            format_args!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
         let draft = Draft::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
         drafts.push(match known.meant(value) {
             Some(meant) => suggest(draft, node, meant, fixable),
@@ -145,7 +152,6 @@ fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> 
     if fixable { draft.set(node, meant) } else { draft.write(meant) }
 }
 
-#[inline(never)]
 fn all_values(key: &str, known: &Known) -> String {
     format!("the values of `{key}` are {}", known.listed())
 }
@@ -166,7 +172,7 @@ fn effect(object: Object<'_>, validated_in: Releases) -> &'static str {
 
 fn check_known_values<'d>(
     object: Object<'d>,
-    requirement: Requirement<'d>,
+    requirement: LabelRequirement<'d>,
     known: &'static Known,
     drafts: &mut Vec<Draft<'d>>,
 ) {
@@ -194,10 +200,14 @@ fn check_known_values<'d>(
             _ => "Karpenter ignores it",
         };
         let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
-        let draft = Draft::at(&RULE, *node, format_args!("`{value}` is not {article} {what} of EC2 instances; {effect}"))
-            .severity(if none_left { Severity::Error } else { Severity::Warning })
-            .caught_by(if validated_in.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
-            .releases(releases);
+        let draft = Draft::at(
+            &RULE,
+            *node,
+            format_args!("`{value}` is not {article} {what} of EC2 instances; {effect}"),
+        )
+        .severity(if none_left { Severity::Error } else { Severity::Warning })
+        .caught_by(if validated_in.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
+        .releases(releases);
         drafts.push(match known.meant(value) {
             Some(meant) => {
                 // Karpenter accepts a repeated value, but a fix must not introduce one.
@@ -215,13 +225,13 @@ fn check_known_values<'d>(
 
 /// Reports a list with fewer known values than `minValues`. The API server refuses a list that is shorter in total.
 fn too_few<'d>(
-    requirement: Requirement<'d>,
+    requirement: LabelRequirement<'d>,
     known: &Known,
     good: usize,
     validated_in: Releases,
     drafts: &mut Vec<Draft<'d>>,
 ) {
-    let Some((least, node)) = requirement.min_values.zip(requirement.node.get("minValues")) else { return };
+    let Some((least, node)) = requirement.min_values() else { return };
     let least = usize::try_from(least).unwrap_or_default();
     if validated_in.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
@@ -239,7 +249,9 @@ fn too_few<'d>(
 /// Reports a list with only `reserved`, in releases that do not know the value or that require a feature gate for it.
 fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Draft<'d>>) {
     let only = values.iter().all(|(value, _)| *value == "reserved");
-    let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else { return };
+    let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else {
+        return;
+    };
     drafts.push(
         Draft::new(
             &RULE,
@@ -261,7 +273,7 @@ fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Dra
     );
 }
 
-fn zones<'d>(requirement: Requirement<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn zones<'d>(requirement: LabelRequirement<'d>, drafts: &mut Vec<Draft<'d>>) {
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
     }
@@ -299,7 +311,11 @@ mod tests {
 
     #[test]
     fn reports_wrong_case_in_a_pod() {
-        let pod = |selection: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {selection}\n");
+        let pod = |selection: &str| {
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {selection}\n"
+            )
+        };
         let text = pod("nodeSelector: {karpenter.sh/capacity-type: SPOT}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           6 |   nodeSelector: {karpenter.sh/capacity-type: SPOT}
@@ -310,9 +326,18 @@ mod tests {
           fix: write `spot`: "spot"
         "#);
         assert_eq!(fixed(&super::RULE, &text), text.replace("SPOT", "spot"));
-        let affinity = |values: &str| pod(&format!("affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"));
+        let affinity = |values: &str| {
+            pod(&format!(
+                "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"
+            ))
+        };
         assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("warning Pod/a"));
-        for accepted in [affinity("spot, SPOT"), affinity("'${TYPE}'"), pod("nodeSelector: {kubernetes.io/arch: s390x}"), pod("nodeSelector: {karpenter.sh/capacity-type: spot}")] {
+        for accepted in [
+            affinity("spot, SPOT"),
+            affinity("'${TYPE}'"),
+            pod("nodeSelector: {kubernetes.io/arch: s390x}"),
+            pod("nodeSelector: {karpenter.sh/capacity-type: spot}"),
+        ] {
             silent(&super::RULE, &accepted);
         }
     }
@@ -324,7 +349,11 @@ mod tests {
     }
 
     fn at(release: &str, text: &str) -> String {
-        findings_with(&RULE, text, &Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() })
+        findings_with(
+            &RULE,
+            text,
+            &Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() },
+        )
     }
 
     #[test]
@@ -382,8 +411,14 @@ mod tests {
           `us-east-1` is a region, not a zone; no instance matches this requirement
           help: write zones such as `us-east-1a`, or use the key `topology.kubernetes.io/region`
         ");
-        let output = findings(&RULE, &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, use1-az2]"));
-        assert!(output.starts_with("  8") && output.contains("warning") && output.contains("zone-id"), "{output}");
+        let output = findings(
+            &RULE,
+            &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, use1-az2]"),
+        );
+        assert!(
+            output.starts_with("  8") && output.contains("warning") && output.contains("zone-id"),
+            "{output}"
+        );
     }
 
     #[test]
@@ -391,12 +426,16 @@ mod tests {
         let only = pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved]");
         assert!(at("1.2", &only).contains("error") && at("1.5", &only).contains("warning"));
         assert_eq!(at("1.6", &only), "");
-        assert_eq!(at("1.2", &pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved, spot]")), "");
+        assert_eq!(
+            at("1.2", &pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved, spot]")),
+            ""
+        );
     }
 
     #[test]
     fn warns_about_an_exclusion_without_effect() {
-        let output = findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
+        let output =
+            findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
         assert!(output.contains("warning") && output.contains("it excludes nothing"), "{output}");
     }
 

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::requirements;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -92,17 +92,18 @@ const MAX_REQUIREMENTS: usize = 100;
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(template) = object.at(&["spec", "template"]) else { return };
+    let Some(pool) = NodePool::of(object) else { return };
+    let Some(template) = pool.template() else { return };
     let mut keys = BTreeSet::new();
-    for requirement in requirements::of(object) {
+    for requirement in pool.requirements().parsed() {
         keys.insert(requirement.label());
     }
-    for (key, _) in requirements::template_labels(object) {
+    for (key, _) in pool.node_labels() {
         keys.insert(labels::normalised(key));
     }
     keys.insert(labels::NODEPOOL);
     // NodeClaims of a static NodePool carry no instance types; the launch chooses one.
-    if object.at(&["spec", "replicas"]).is_none() {
+    if pool.replicas().is_none() {
         keys.insert(INSTANCE_TYPE);
     }
     let before_1_1 = keys.len();
@@ -116,7 +117,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
          only {MAX_REQUIREMENTS}; the API server refuses every NodeClaim and nothing is launched",
         keys.len()
     );
-    let node = template.at_path(&["spec", "requirements"]).unwrap_or(template);
+    let node = pool.requirements().node().unwrap_or(template.node());
     let help = "remove labels that nothing selects by, or write them as annotations";
     drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
 }

@@ -1,14 +1,17 @@
+use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
-use values::duration::{Duration, DurationError, NillableDuration};
-use values::quantity::Quantity;
-use karpenter::release::Releases;
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
-use objects::object::Object;
-use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
+use manifest::tree::{Node, members_of};
+use objects::node_claim::{NodeClaim, NodeClaimSpec};
+use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
+use objects::node_pool::{Disruption, DisruptionBudget, NodePool};
+use objects::object::Object;
+use values::duration::{Duration, DurationError, NillableDuration};
+use values::placeholder::is_unresolved;
+use values::quantity::Quantity;
 
 rule! {
     /// ## What it does
@@ -81,29 +84,31 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(Kind::NODE_CLASS) {
-        for (_, node) in object.members_at(&["spec", "kubelet", "evictionSoftGracePeriod"]) {
+    if let Some(class) = Ec2NodeClass::of(object) {
+        for (_, node) in
+            class.kubelet().into_iter().flat_map(KubeletConfiguration::eviction_soft_grace_period)
+        {
             drafts.extend(duration(node, object, false, |_| Releases::ALL));
         }
         return;
     }
-    let spec: &[&str] = if object.is(Kind::NODE_POOL) { &["spec", "template", "spec"] } else { &["spec"] };
-    let field = |name: &str| object.at(spec).and_then(|spec| spec.get(name));
-    if let Some(node) = field("expireAfter") {
+    let pool = NodePool::of(object);
+    let claim = NodeClaim::of(object).and_then(NodeClaim::spec);
+    let spec = pool.and_then(NodePool::claim_spec).or(claim);
+    if let Some(node) = spec.and_then(NodeClaimSpec::expire_after) {
         drafts.extend(duration(node, object, true, nillable));
     }
-    if let Some(node) = field("terminationGracePeriod") {
+    if let Some(node) = spec.and_then(NodeClaimSpec::termination_grace_period) {
         drafts.extend(duration(node, object, false, plain));
     }
-    let disruption = object.at(&["spec", "disruption"]);
-    if let Some(node) = disruption.and_then(|disruption| disruption.get("consolidateAfter")) {
+    let Some(pool) = pool else { return };
+    if let Some(node) = pool.disruption().and_then(Disruption::consolidate_after) {
         drafts.extend(duration(node, object, true, nillable));
     }
-    let budgets = disruption.and_then(|disruption| disruption.get("budgets"));
-    for node in items_of(budgets).filter_map(|budget| budget.get("duration")) {
+    for node in pool.budgets().filter_map(DisruptionBudget::duration) {
         drafts.extend(duration(node, object, false, of_budget));
     }
-    for (_, node) in object.members_at(&["spec", "limits"]) {
+    for (_, node) in members_of(pool.limits()) {
         drafts.extend(quantity(node, object));
     }
 }
@@ -135,11 +140,8 @@ fn duration<'d>(
     accepted_in: fn(&str) -> Releases,
 ) -> Option<Draft<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
-    let error: DurationError = if may_be_never {
-        NillableDuration::parse(text).err()?
-    } else {
-        Duration::parse(text).err()?
-    };
+    let error: DurationError =
+        if may_be_never { NillableDuration::parse(text).err()? } else { Duration::parse(text).err()? };
     let releases = accepted_in(text);
     if releases.is_empty() {
         return None;
@@ -222,6 +224,9 @@ mod tests {
 
     #[test]
     fn accepts_never_where_it_is_allowed() {
-        silent(&RULE, &pool("{template: {spec: {expireAfter: Never}}, disruption: {consolidateAfter: Never}}"));
+        silent(
+            &RULE,
+            &pool("{template: {spec: {expireAfter: Never}}, disruption: {consolidateAfter: Never}}"),
+        );
     }
 }

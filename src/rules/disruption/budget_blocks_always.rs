@@ -1,12 +1,14 @@
 use disruption::budget::{self as budgets, Budget};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use values::cron::Windows;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use values::cron::Windows;
 use values::spelling::add_quoted;
+
 
 rule! {
     /// ## What it does
@@ -75,7 +77,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(all) = budgets::of(object) else { return };
+    let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
     let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
         let blocking = blocking(&all, reason);

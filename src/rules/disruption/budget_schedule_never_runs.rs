@@ -1,10 +1,12 @@
 use disruption::budget as budgets;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+
 
 rule! {
     /// ## What it does
@@ -68,9 +70,9 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for budget in budgets::of(object).unwrap_or_default() {
+    for budget in NodePool::of(object).and_then(budgets::of).unwrap_or_default() {
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
-        if let Some(node) = budget.node.get("schedule").filter(|_| never) {
+        if let Some(node) = budget.item.schedule().filter(|_| never) {
             let message = format_args!(
                 "`{}` matches no day of any year, and Karpenter treats a budget whose schedule never runs as always active",
                 node.as_str().unwrap_or_default()

@@ -1,13 +1,15 @@
 use disruption::budget::{self as budgets, Budget};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
 use values::cron::{Schedule, Windows};
 use values::duration::Duration;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use lint::rule::{Fixes, On};
 use values::spelling::add_quoted;
+
 
 rule! {
     /// ## What it does
@@ -80,7 +82,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(all) = budgets::of(object) else { return };
+    let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
     let mut inverted: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
     for reason in budgets::REASONS {
         let Some((first, windows)) = limiting(&all, reason) else { continue };
@@ -88,7 +90,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if covered.always.is_full() {
             continue;
         }
-        match inverted.iter_mut().find(|(budget, _, _)| budget.node == first.node) {
+        match inverted.iter_mut().find(|(budget, _, _)| budget.item == first.item) {
             Some((_, reasons, _)) => add_quoted(reasons, reason),
             None => inverted.push((first, format!("`{reason}`"), covered)),
         }
@@ -105,7 +107,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 /// Returns the first budget for a reason, and the windows of all budgets for it. `None` if one of them is always active
 /// (there are no gaps), or forbids disruption (the gaps are intended).
-fn limiting<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Option<(&'b Budget<'d>, Vec<(Schedule, Duration)>)> {
+fn limiting<'b, 'd>(
+    all: &'b [Budget<'d>],
+    reason: &str,
+) -> Option<(&'b Budget<'d>, Vec<(Schedule, Duration)>)> {
     let (mut first, mut windows) = (None, Vec::new());
     for budget in all {
         if !budget.covers(reason) {
@@ -128,9 +133,14 @@ fn help(covered: &Windows) -> String {
         let mut budgets = String::new();
         for (schedule, duration) in rest {
             let duration = duration.concise();
-            add_quoted(&mut budgets, &format!("{{nodes: \"0\", schedule: \"{schedule}\", duration: {duration}}}"));
+            add_quoted(
+                &mut budgets,
+                &format!("{{nodes: \"0\", schedule: \"{schedule}\", duration: {duration}}}"),
+            );
         }
-        format!("to allow disruption only in the window, remove the schedule and duration here and add {budgets}")
+        format!(
+            "to allow disruption only in the window, remove the schedule and duration here and add {budgets}"
+        )
     } else {
         "to allow disruption only in the window, remove the schedule and duration here and add budgets of `\"0\"` for the other times".to_owned()
     }
@@ -175,8 +185,14 @@ mod tests {
             &["nodes: 10%"][..],
             &["nodes: 10%", "nodes: '5', schedule: '@daily', duration: 8h"],
             &["nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h"],
-            &["nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h", "nodes: 50%, schedule: '0 22 * * *', duration: 4h"],
-            &["nodes: 20%, schedule: '@daily', duration: 12h", "nodes: 50%, schedule: '0 12 * * *', duration: 12h"],
+            &[
+                "nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h",
+                "nodes: 50%, schedule: '0 22 * * *', duration: 4h",
+            ],
+            &[
+                "nodes: 20%, schedule: '@daily', duration: 12h",
+                "nodes: 50%, schedule: '0 12 * * *', duration: 12h",
+            ],
             &["nodes: 20%, schedule: '0 0 30 2 *', duration: 1h"],
             &["nodes: 20%, schedule: 'not one', duration: 1h"],
             &["nodes: '${N}', schedule: '@daily', duration: 1h"],

@@ -1,9 +1,10 @@
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::duration::Duration;
-use karpenter::release::Releases;
-use objects::object::Object;
 use lint::rule::On;
+use objects::object::Object;
+use objects::pod::Pod;
+use values::duration::Duration;
 
 rule! {
     /// ## What it does
@@ -59,18 +60,21 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let annotation =
-        object.pod().and_then(|pod| pod.at_path(&["metadata", "annotations", "karpenter.sh/do-not-disrupt"]));
+    let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation("karpenter.sh/do-not-disrupt"));
     let Some((annotation, value)) = annotation.and_then(|node| Some((node, node.as_str()?))) else { return };
     if !Duration::parse(value).is_ok_and(|duration| duration.nanoseconds() > 0) {
         return;
     }
-    let up = format!("`{value}` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long");
+    let up = format!(
+        "`{value}` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long"
+    );
     drafts.push(
         Draft::new(&RULE, Place::value(annotation), up)
             .help("remove the annotation if you do not want this; write `\"true\"` to protect the pod for as long as it runs"),
     );
-    let down = format!("`{value}` has no effect: this release accepts only `\"true\"`, and Karpenter may disrupt the pod's node at any time");
+    let down = format!(
+        "`{value}` has no effect: this release accepts only `\"true\"`, and Karpenter may disrupt the pod's node at any time"
+    );
     drafts.push(
         Draft::new(&RULE, Place::value(annotation), down)
             .releases(Releases::until(11))

@@ -1,11 +1,14 @@
-use disruption::budget as budgets;
+use disruption::budget::{self as budgets};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use values::duration::NillableDuration;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_claim::NodeClaimSpec;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use values::duration::NillableDuration;
+
 
 rule! {
     /// ## What it does
@@ -79,10 +82,11 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(pool) = NodePool::of(object) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
-    let Some(freeze) = budgets::of(object).and_then(|all| all.into_iter().find(freezes)) else { return };
-    let written = object.at(&["spec", "template", "spec", "expireAfter"]).filter(|expiry| !expiry.is_null());
+    let Some(freeze) = budgets::of(pool).and_then(|all| all.into_iter().find(freezes)) else { return };
+    let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
     let help = "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool";
     let Some(node) = written else {
         let message = "`expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids \

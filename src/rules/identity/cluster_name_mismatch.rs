@@ -1,15 +1,16 @@
+use karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use objects::chart_values::{self, Values};
-use karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
-use objects::controller::{CLUSTER_NAME, Controller};
-use objects::identity::{is_service_account, region_of_endpoint};
-use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::chart_values::{self, ChartValues};
+use objects::controller::{CLUSTER_NAME, Controller, INTERRUPTION_QUEUE};
+use objects::identity::{ROLE_ARN, is_service_account, region_of_endpoint};
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
+use values::placeholder::is_in_name;
 
 rule! {
     /// ## What it does
@@ -83,7 +84,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let controller = Controller::of(object);
     let values = chart_values::of_this_cluster(object);
-    let in_values = values.and_then(|values| values.at(&["settings", "clusterName"]));
+    let in_values = values.and_then(ChartValues::cluster_name);
     let own = controller
         .and_then(|controller| controller.setting(CLUSTER_NAME).text())
         .or_else(|| in_values.and_then(|node| Some((node.as_str().filter(|text| !text.is_empty())?, node))));
@@ -122,7 +123,12 @@ fn check_name<'d>(
         let draft = Draft::at(&RULE, node, message);
         return Some(draft.write(known));
     }
-    let other = context.inventory.identity().name.as_ref().filter(|mark| mark.text != name && mark.object != object)?;
+    let other = context
+        .inventory
+        .identity()
+        .name
+        .as_ref()
+        .filter(|mark| mark.text != name && mark.object != object)?;
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {
         return None;
     }
@@ -139,17 +145,16 @@ fn check_name<'d>(
 /// Checks the names that follow the naming schemes of Karpenter's guides.
 fn check_derived_names<'d>(
     object: Object<'d>,
-    values: Option<Values<'d>>,
+    values: Option<ChartValues<'d>>,
     known: &str,
     drafts: &mut Vec<Draft<'d>>,
 ) {
-    const ROLE: &str = "eks.amazonaws.com/role-arn";
-    let profile = object.at(&["spec", "instanceProfile"]).filter(|_| object.is(Kind::NODE_CLASS));
-    let account = if is_service_account(object) { object.annotation(ROLE) } else { None };
-    let account = account.or_else(|| values?.at(&["serviceAccount", "annotations", ROLE]));
-    let controller = Controller::of(object).and_then(|one| one.setting(objects::controller::INTERRUPTION_QUEUE).text());
+    let profile = Ec2NodeClass::of(object).and_then(Ec2NodeClass::instance_profile);
+    let account = if is_service_account(object) { object.annotation(ROLE_ARN) } else { None };
+    let account = account.or_else(|| values?.service_account_annotation(ROLE_ARN));
+    let controller = Controller::of(object).and_then(|one| one.setting(INTERRUPTION_QUEUE).text());
     let queue = controller.or_else(|| {
-        let node = values?.at(&["settings", "interruptionQueue"])?;
+        let node = values?.interruption_queue()?;
         Some((node.as_str()?, node))
     });
     let mut compare = |what: &str, found: Option<(&'d str, Node<'d>)>| {
@@ -298,11 +303,15 @@ mod tests {
 
     #[test]
     fn ignores_other_naming_schemes_and_placeholders() {
-        let queue = |name: &str| controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: '{name}'}}"));
+        let queue =
+            |name: &str| controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: '{name}'}}"));
         for name in ["staging", "Karpenter-prod-eu-1", "events", "Karpenter-${NAME}", ""] {
             silent(&super::RULE, &queue(name));
         }
-        assert_eq!(findings_with(&super::RULE, &controller("{name: CLUSTER_NAME, value: '${NAME}'}"), &known("a")), "");
+        assert_eq!(
+            findings_with(&super::RULE, &controller("{name: CLUSTER_NAME, value: '${NAME}'}"), &known("a")),
+            ""
+        );
         // Helm values of several clusters in one folder, without a controller to compare them with.
         silent(&super::RULE, "settings: {clusterName: a}\n---\nsettings: {clusterName: b}\n");
     }

@@ -1,12 +1,12 @@
+use karpenter::cluster_name::placeholder;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::inventory::Inventory;
-use karpenter::cluster_name::placeholder;
-use objects::identity::{Identity, Mark};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::identity::{Identity, IdentityText};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -143,21 +143,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// The mark, if it is in this object and is not a placeholder.
-#[inline(never)]
-fn in_object<'m, 'd>(mark: Option<&'m Mark<'d>>, object: Object<'d>) -> Option<&'m Mark<'d>> {
+fn in_object<'m, 'd>(mark: Option<&'m IdentityText<'d>>, object: Object<'d>) -> Option<&'m IdentityText<'d>> {
     mark.filter(|mark| mark.object == object && placeholder(mark.text).is_none())
 }
 
 fn same_text<'m, 'd>(
-    mark: Option<&'m Mark<'d>>,
-    other: Option<&'m Mark<'d>>,
-) -> Option<(&'m Mark<'d>, &'m Mark<'d>)> {
+    mark: Option<&'m IdentityText<'d>>,
+    other: Option<&'m IdentityText<'d>>,
+) -> Option<(&'m IdentityText<'d>, &'m IdentityText<'d>)> {
     mark.zip(other).filter(|(mark, other)| mark.text == other.text)
 }
 
 fn shared_name<'d>(
-    mark: &Mark<'d>,
-    same: &Mark<'d>,
+    mark: &IdentityText<'d>,
+    same: &IdentityText<'d>,
     own: &Identity<'d>,
     that: &Identity<'d>,
     other: &Inventory<'d>,
@@ -178,7 +177,11 @@ fn shared_name<'d>(
         mark.text
     );
     let draft = Draft::at(&RULE, mark.node, message).severity(severity);
-    Some(draft.help("give each controller the name of its own EKS cluster").related(Place::value(same.node), "the same name"))
+    Some(
+        draft
+            .help("give each controller the name of its own EKS cluster")
+            .related(Place::value(same.node), "the same name"),
+    )
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
+use karpenter::cluster_name::{Placeholder, placeholder};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use objects::chart_values;
-use karpenter::cluster_name::{Placeholder, placeholder};
-use objects::controller::{CLUSTER_NAME, Controller, Setting};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::identity::gravity;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::chart_values;
+use objects::controller::{CLUSTER_NAME, Controller, OptionValue};
+use objects::object::Object;
+use objects::pod::EnvVar;
+use objects::workload::Workload;
+
+use crate::rules::identity::gravity;
 
 rule! {
     /// ## What it does
@@ -94,18 +97,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let Some(controller) = Controller::of(object) else { return };
     match controller.setting(CLUSTER_NAME) {
         // A Deployment without a selector is a patch, and another layer may set what the patch leaves out.
-        Setting::Absent if object.at(&["spec", "selector"]).is_none() => {}
-        Setting::Absent => {
+        OptionValue::Absent if Workload::of(object).selector().is_none() => {}
+        OptionValue::Absent => {
             let message = "the controller has no `CLUSTER_NAME` and exits at start-up with `missing field, cluster-name`";
-            let place = Place::missing(controller.container, "env");
+            let place = Place::missing(controller.container.node(), "env");
             drafts.push(Draft::new(&RULE, place, message).help(HELP));
         }
-        Setting::Text("", node) => {
+        OptionValue::Text("", node) => {
             let message = "`CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`";
             drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
         }
-        Setting::Text(name, node) => drafts.extend(check_placeholder(object, name, node, context)),
-        Setting::Elsewhere => {}
+        OptionValue::Text(name, node) => drafts.extend(check_placeholder(object, name, node, context)),
+        OptionValue::Elsewhere => {}
     }
     drafts.extend(set_twice(&controller));
 }
@@ -113,7 +116,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 /// Checks the Helm value. An empty value is set on the command line or refused by the chart, and the chart renders
 /// templates in the value.
 fn check_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let node = chart_values::of(object)?.at(&["settings", "clusterName"])?;
+    let node = chart_values::of(object)?.cluster_name()?;
     let name = node.as_str().filter(|name| !name.contains("{{"))?;
     check_placeholder(object, name, node, context)
 }
@@ -141,14 +144,14 @@ fn check_placeholder<'d>(
 fn set_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
     let mut items = controller.variables(CLUSTER_NAME.variable);
     let (first, last) = (items.next()?, items.last()?);
-    let value = |item: Node<'d>| item.str_at(&["value"]);
+    let value = |item: EnvVar<'d>| item.value().and_then(Node::as_str);
     if value(first) == value(last) {
         return None;
     }
     let message = "`CLUSTER_NAME` is set twice with different values, and the container gets the last value";
-    let draft = Draft::new(&RULE, Place::value(first), message).severity(Severity::Warning);
+    let draft = Draft::new(&RULE, Place::value(first.node()), message).severity(Severity::Warning);
     let draft = draft.caught_by(CaughtBy::Nobody).help("keep the value that names this cluster");
-    Some(draft.related(Place::value(last), "the container gets this value"))
+    Some(draft.related(Place::value(last.node()), "the container gets this value"))
 }
 
 #[cfg(test)]
@@ -165,7 +168,9 @@ mod tests {
 
     #[test]
     fn reports_empty_name_at_the_variable_or_flag() {
-        let text = controller("env:\n        - {name: AWS_REGION, value: eu-west-1}\n        - {name: CLUSTER_NAME, value: ''}");
+        let text = controller(
+            "env:\n        - {name: AWS_REGION, value: eu-west-1}\n        - {name: CLUSTER_NAME, value: ''}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |         - {name: CLUSTER_NAME, value: ''}
             |                                       ^^
@@ -195,7 +200,8 @@ mod tests {
     fn reports_missing_name_in_complete_deployment_with_controller_image() {
         let patch = controller("env: []");
         silent(&super::RULE, &patch);
-        let whole = patch.replace("spec:\n  template", "spec:\n  selector: {matchLabels: {a: b}}\n  template");
+        let whole =
+            patch.replace("spec:\n  template", "spec:\n  selector: {matchLabels: {a: b}}\n  template");
         insta::assert_snapshot!(findings(&super::RULE, &whole), @"
           9 |       - name: controller
             |         ^^^^
@@ -213,7 +219,10 @@ mod tests {
             let severity = if name.starts_with("${") { "info" } else { "warning" };
             let text = controller(&format!("env: [{{name: CLUSTER_NAME, value: '{name}'}}]"));
             let said = findings(&super::RULE, &text);
-            assert!(said.contains(&format!("{severity} Deployment/karpenter")) && said.contains(name), "{said}");
+            assert!(
+                said.contains(&format!("{severity} Deployment/karpenter")) && said.contains(name),
+                "{said}"
+            );
             let review = format!(
                 "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
                 text.replace('\n', "\n    ").trim_end(),
@@ -233,7 +242,9 @@ mod tests {
 
     #[test]
     fn reports_two_values_of_the_variable() {
-        let text = controller("env:\n        - {name: CLUSTER_NAME, value: a}\n        - {name: CLUSTER_NAME, value: b}");
+        let text = controller(
+            "env:\n        - {name: CLUSTER_NAME, value: a}\n        - {name: CLUSTER_NAME, value: b}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          11 |         - {name: CLUSTER_NAME, value: a}
             |            ^^^^
@@ -269,7 +280,16 @@ mod tests {
     #[test]
     fn ignores_deployments_of_other_software() {
         let text = controller("env: [{name: CLUSTER_NAME, value: ''}]");
-        silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "mcr.microsoft.com/aks/karpenter/controller"));
-        silent(&super::RULE, &text.replace("public.ecr.aws/karpenter/controller", "example.net/shop").replace("name: karpenter", "name: shop"));
+        silent(
+            &super::RULE,
+            &text
+                .replace("public.ecr.aws/karpenter/controller", "mcr.microsoft.com/aks/karpenter/controller"),
+        );
+        silent(
+            &super::RULE,
+            &text
+                .replace("public.ecr.aws/karpenter/controller", "example.net/shop")
+                .replace("name: karpenter", "name: shop"),
+        );
     }
 }

@@ -1,13 +1,13 @@
+use karpenter::chart::{GATES, REMOVED, SETTINGS};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::chart::{GATES, REMOVED, SETTINGS};
-use objects::chart_values::{self, Key, Values};
-use objects::controller::{Controller, FEATURE_GATES, Setting};
-use karpenter::release::Releases;
-use manifest::source::Span;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::source::Span;
+use objects::chart_values::{self, ChartKey, ChartValues};
+use objects::controller::{Controller, FEATURE_GATES, OptionValue};
+use objects::object::Object;
 use values::spelling::nearest;
 
 rule! {
@@ -75,13 +75,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                 let message =
                     format_args!("since 1.0 the controller ignores `{name}` and uses its own IAM role");
                 let help = "give the controller's service account the role it needs";
-                drafts.push(Draft::at(&RULE, item, message).help(help));
+                drafts.push(Draft::at(&RULE, item.node(), message).help(help));
             }
         }
     }
 }
 
-fn check_removed_keys<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_removed_keys<'d>(values: ChartValues<'d>, drafts: &mut Vec<Draft<'d>>) {
     for key in &REMOVED {
         let Some((last, above)) = key.path.split_last() else { continue };
         for (name, at) in values.keys(above) {
@@ -94,24 +94,24 @@ fn check_removed_keys<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn place(at: Key<'_>) -> Place<'_> {
+fn place(at: ChartKey<'_>) -> Place<'_> {
     match at {
-        Key::Member(node) => Place::key(node),
-        Key::Parameter(name) => Place::value(name),
+        ChartKey::Member(node) => Place::key(node),
+        ChartKey::Parameter(name) => Place::value(name),
     }
 }
 
 /// Reports keys of `settings` and `settings.featureGates` that the chart does not have, or does not have yet.
-fn check_unknown_keys<'d>(values: Values<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_unknown_keys<'d>(values: ChartValues<'d>, drafts: &mut Vec<Draft<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
-    for (key, at) in values.keys(&["settings"]) {
+    for (key, at) in values.setting_keys() {
         let known = SETTINGS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
             drafts.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
         }
     }
-    for (key, at) in values.keys(&["settings", "featureGates"]) {
+    for (key, at) in values.feature_gate_keys() {
         let known = GATES.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
         if !is_removed(&["settings", "featureGates", key]) {
             let near = nearest(key, GATES.iter().map(|gate| gate.key));
@@ -125,7 +125,12 @@ fn is_removed(path: &[&str]) -> bool {
 }
 
 /// Reports a key that some releases ignore. `known` holds the releases that read the key.
-fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&str>) -> Option<Draft<'d>> {
+fn ignored<'d>(
+    at: ChartKey<'d>,
+    path: &str,
+    known: Option<Releases>,
+    near: Option<&str>,
+) -> Option<Draft<'d>> {
     let releases = Releases::ALL.without(known.unwrap_or(Releases::NONE));
     if releases.is_empty() {
         return None;
@@ -142,7 +147,7 @@ fn ignored<'d>(at: Key<'d>, path: &str, known: Option<Releases>, near: Option<&s
 
 /// Checks the feature gates of a rendered Deployment.
 fn check_gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Setting::Text(text, node) = controller.setting(FEATURE_GATES) else { return };
+    let OptionValue::Text(text, node) = controller.setting(FEATURE_GATES) else { return };
     let start = node.as_str().map_or(0, |whole| whole.len().saturating_sub(text.len()));
     let mut at = start;
     for part in text.split(',') {
@@ -282,10 +287,17 @@ spec:
     fn reads_values_of_flux_and_argo_cd() {
         let values = "settings: {aws: {clusterName: a}}";
         for text in [
-            format!("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec:\n  chart: {{spec: {{chart: karpenter}}}}\n  values: {{{values}}}\n"),
-            format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  source: {{chart: karpenter, helm: {{valuesObject: {{{values}}}}}}}\n"),
+            format!(
+                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec:\n  chart: {{spec: {{chart: karpenter}}}}\n  values: {{{values}}}\n"
+            ),
+            format!(
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  source: {{chart: karpenter, helm: {{valuesObject: {{{values}}}}}}}\n"
+            ),
         ] {
-            assert!(findings(&super::RULE, &text).contains("`settings.aws` is a key of an older chart"), "{text}");
+            assert!(
+                findings(&super::RULE, &text).contains("`settings.aws` is a key of an older chart"),
+                "{text}"
+            );
             silent(&super::RULE, &text.replace("chart: karpenter", "chart: shop"));
         }
     }
@@ -298,7 +310,9 @@ spec:
 
     #[test]
     fn reads_values_written_as_text_in_an_application() {
-        let text = application("        values: |\n\n          # the cluster\n          settings:\n            clusterName: prod\n            isolatedVpc: true # é\n          webhook:\n            enabled: true\n        releaseName: a\n");
+        let text = application(
+            "        values: |\n\n          # the cluster\n          settings:\n            clusterName: prod\n            isolatedVpc: true # é\n          webhook:\n            enabled: true\n        releaseName: a\n",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          16 |             isolatedVpc: true # é
             |             ^^^^^^^^^^^
@@ -311,7 +325,8 @@ spec:
           `webhook` is a key of an older chart and is ignored
           help: there is no webhook since 1.1; remove the key
         ");
-        let quoted = application("        values: \"settings:\\n  clusterName: prod\\n  isolatedVpc: true\\n\"\n");
+        let quoted =
+            application("        values: \"settings:\\n  clusterName: prod\\n  isolatedVpc: true\\n\"\n");
         insta::assert_snapshot!(findings(&super::RULE, &quoted), @r#"
          11 |         values: "settings:\n  clusterName: prod\n  isolatedVpc: true\n"
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -319,13 +334,25 @@ spec:
           the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
         "#);
-        silent(&super::RULE, &application("        values: |\n          settings: {clusterName: {{cluster}}}\n          webhook: {}\n"));
-        silent(&super::RULE, &application("        valuesObject: {settings: {clusterName: a}}\n        values: 'webhook: {}'\n"));
+        silent(
+            &super::RULE,
+            &application(
+                "        values: |\n          settings: {clusterName: {{cluster}}}\n          webhook: {}\n",
+            ),
+        );
+        silent(
+            &super::RULE,
+            &application(
+                "        valuesObject: {settings: {clusterName: a}}\n        values: 'webhook: {}'\n",
+            ),
+        );
     }
 
     #[test]
     fn reads_parameters_of_an_application() {
-        let text = application("        parameters:\n          - {name: settings.aws.clusterName, value: prod}\n          - {name: settings.featureGates.drift, value: 'true'}\n          - {name: 'serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn', value: a}\n");
+        let text = application(
+            "        parameters:\n          - {name: settings.aws.clusterName, value: prod}\n          - {name: settings.featureGates.drift, value: 'true'}\n          - {name: 'serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn', value: a}\n",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |           - {name: settings.aws.clusterName, value: prod}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^
@@ -346,7 +373,10 @@ spec:
         silent(&super::RULE, git);
         let own = git.replace("shop: c", "replicas: 1");
         assert!(findings(&super::RULE, &own).contains("does not know `settings.house`"));
-        let around = git.replace("{settings: {clusterName: a, house: b}, shop: c}", "{karpenter: {settings: {clusterName: a, house: b}}}");
+        let around = git.replace(
+            "{settings: {clusterName: a, house: b}, shop: c}",
+            "{karpenter: {settings: {clusterName: a, house: b}}}",
+        );
         assert!(findings(&super::RULE, &around).contains("does not know `settings.house`"));
     }
 

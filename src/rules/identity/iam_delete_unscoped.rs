@@ -1,9 +1,9 @@
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use objects::iam_policy::{Condition, Policy, Statement, policies};
-use karpenter::release::Releases;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::iam_policy::{IamCondition, IamPolicy, IamStatement, policies};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -102,11 +102,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Whether a condition limits a statement to certain resources.
-fn is_scoped(statement: &Statement<'_>) -> bool {
+fn is_scoped(statement: &IamStatement<'_>) -> bool {
     statement.conditions.iter().any(scopes)
 }
 
-fn scopes(condition: &Condition<'_>) -> bool {
+fn scopes(condition: &IamCondition<'_>) -> bool {
     /// Tags that instances of every cluster carry.
     const GENERIC: [&str; 6] = [
         "Name",
@@ -126,14 +126,16 @@ fn scopes(condition: &Condition<'_>) -> bool {
         // A delete request has no request tags, so a statement with this condition never allows it.
         (Some(_), None) => true,
         (_, Some(tag)) if tag.starts_with("kubernetes.io/cluster/") => !tag.ends_with("/*"),
-        (_, Some(tag)) if GENERIC.contains(&tag) => !condition.values.iter().any(|word| word.text.contains('*')),
+        (_, Some(tag)) if GENERIC.contains(&tag) => {
+            !condition.values.iter().any(|word| word.text.contains('*'))
+        }
         (_, Some(_)) => !any,
         (None, None) => LOCATION_KEYS.iter().any(|key| condition.key.text.eq_ignore_ascii_case(key)) && !any,
     }
 }
 
 /// Whether a Deny statement with a condition on a resource tag covers the action.
-fn is_denied(policy: &Policy<'_>, action: &str) -> bool {
+fn is_denied(policy: &IamPolicy<'_>, action: &str) -> bool {
     policy.statements.iter().any(|one| {
         let tagged = one.conditions.iter().any(|condition| condition.resource_tag().is_some());
         !one.allows && tagged && one.action(action).is_some()
@@ -257,7 +259,11 @@ Resources:
             ("apiVersion: iam.aws.upbound.io/v1beta1\nkind: Policy", "forProvider: {policy: X}"),
             ("apiVersion: iam.aws.crossplane.io/v1beta1\nkind: Policy", "forProvider: {document: X}"),
         ] {
-            let value = if path.contains('X') { path.replace('X', &format!("'{statement}'")) } else { format!("{path}'{statement}'") };
+            let value = if path.contains('X') {
+                path.replace('X', &format!("'{statement}'"))
+            } else {
+                format!("{path}'{statement}'")
+            };
             let text = format!("{head}\nmetadata: {{name: karpenter}}\nspec:\n  {value}\n");
             let said = findings(&super::RULE, &text);
             assert!(said.contains("`ec2:TerminateInstances` is allowed"), "{text}{said}");

@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::arn;
-use objects::iam_policy::{PASS_ROLE, policies};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::iam_policy::{IamCondition, PASS_ROLE, policies};
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
+use values::arn;
 
 rule! {
     /// ## What it does
@@ -90,8 +91,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(Kind::NODE_CLASS) {
-        drafts.extend(check_role(object, context));
+    if let Some(class) = Ec2NodeClass::of(object) {
+        drafts.extend(check_role(class, context));
     } else {
         check_service(object, drafts);
     }
@@ -99,8 +100,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// Reports a role that no policy in the input allows to pass. A policy outside the input may allow it, so the severity
 /// is a warning.
-fn check_role<'d>(class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let node = class.at(&["spec", "role"])?;
+fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+    let node = class.role()?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
     let message = format_args!(
@@ -142,7 +143,7 @@ fn check_service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn takes_ec2(condition: &objects::iam_policy::Condition<'_>) -> bool {
+fn takes_ec2(condition: &IamCondition<'_>) -> bool {
     ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"].iter().any(|service| condition.takes(service))
 }
 
@@ -197,7 +198,8 @@ mod tests {
 
     #[test]
     fn ignores_policies_of_other_software() {
-        let text = with("arn:aws:iam::111122223333:role/ci", "prod-node").replace("ec2:CreateFleet, ec2:RunInstances", "s3:GetObject");
+        let text = with("arn:aws:iam::111122223333:role/ci", "prod-node")
+            .replace("ec2:CreateFleet, ec2:RunInstances", "s3:GetObject");
         silent(&super::RULE, &text);
     }
 
@@ -216,7 +218,13 @@ mod tests {
           the policy allows passing roles only to `eks.amazonaws.com`, but Karpenter passes them to EC2
           help: write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`
         ");
-        for service in ["ec2.amazonaws.com", "ec2.amazonaws.com.cn", "[eks.amazonaws.com, ec2.amazonaws.com]", "'ec2.${AWS::URLSuffix}'", "'*'"] {
+        for service in [
+            "ec2.amazonaws.com",
+            "ec2.amazonaws.com.cn",
+            "[eks.amazonaws.com, ec2.amazonaws.com]",
+            "'ec2.${AWS::URLSuffix}'",
+            "'*'",
+        ] {
             silent(&super::RULE, &policy(service));
         }
     }

@@ -1,11 +1,11 @@
+use karpenter::cluster_name::placeholder;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::cluster_name::placeholder;
-use objects::iam_policy::{Condition, Policy, Word, policies};
-use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::iam_policy::{IamCondition, IamPolicy, PolicyText, policies};
+use objects::object::Object;
+use values::placeholder::is_in_name;
 
 rule! {
     /// ## What it does
@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// Compares the clusters in a policy with the known name of this cluster. A policy that also names this cluster may
 /// serve several clusters, so the severity is a warning.
-fn compare_with_cluster<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+fn compare_with_cluster<'d>(policy: &IamPolicy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
     let mut names = Vec::new();
     for condition in conditions(policy) {
         names.append(&mut condition.clusters());
@@ -115,7 +115,7 @@ fn compare_with_cluster<'d>(policy: &Policy<'d>, known: &str, drafts: &mut Vec<D
 }
 
 /// Compares the clusters within each statement. Karpenter sets both tags to the same name.
-fn compare_within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn compare_within_statements<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
     for statement in &policy.statements {
         let mut single = Vec::new();
         for condition in &statement.conditions {
@@ -136,12 +136,13 @@ fn compare_within_statements<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Compares the regions in a policy's conditions. A condition with several regions is skipped.
-fn compare_regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn compare_regions<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
     let mut single = Vec::new();
     for condition in conditions(policy) {
         let asks = condition.key.text.eq_ignore_ascii_case("aws:requestedregion")
             || condition.tag() == Some("topology.kubernetes.io/region");
-        if asks && condition.is_positive()
+        if asks
+            && condition.is_positive()
             && let [one] = condition.values.as_slice()
             && !one.text.contains('*')
             && !is_in_name(&one.text)
@@ -160,18 +161,18 @@ fn compare_regions<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 /// The first word, and the first of the others that differs from it.
-fn first_difference<'w, 'd>(words: &'w [Word<'d>]) -> Option<(&'w Word<'d>, &'w Word<'d>)> {
+fn first_difference<'w, 'd>(words: &'w [PolicyText<'d>]) -> Option<(&'w PolicyText<'d>, &'w PolicyText<'d>)> {
     let (first, others) = words.split_first()?;
     Some((first, others.iter().find(|other| other.text != first.text)?))
 }
 
-fn conflict<'d>(first: &Word<'d>, other: &Word<'d>, message: String) -> Draft<'d> {
+fn conflict<'d>(first: &PolicyText<'d>, other: &PolicyText<'d>, message: String) -> Draft<'d> {
     let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
     draft.related(Place::of_policy(first.at), format!("this requires `{}`", first.text))
 }
 
 /// Reports conditions on tags that Karpenter does not set, with at most one finding for each tag.
-fn check_unset_tags<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_unset_tags<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
     let conditions = conditions(policy);
     for tag in UNSET {
         let mut found: Option<Draft<'d>> = None;
@@ -195,7 +196,7 @@ fn check_unset_tags<'d>(policy: &Policy<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 /// The conditions of the Allow statements.
-fn conditions<'p, 'd>(policy: &'p Policy<'d>) -> Vec<&'p Condition<'d>> {
+fn conditions<'p, 'd>(policy: &'p IamPolicy<'d>) -> Vec<&'p IamCondition<'d>> {
     let mut conditions = Vec::new();
     for statement in &policy.statements {
         if statement.allows {
@@ -259,7 +260,8 @@ mod tests {
 
     #[test]
     fn policy_for_several_clusters_is_only_a_warning() {
-        let text = policy("\"StringEquals\": {\"aws:RequestTag/eks:eks-cluster-name\": [\"prod\", \"staging\"]}");
+        let text =
+            policy("\"StringEquals\": {\"aws:RequestTag/eks:eks-cluster-name\": [\"prod\", \"staging\"]}");
         silent(&super::RULE, &text);
         let said = findings_with(&super::RULE, &text, &known("prod"));
         assert!(said.contains("warning") && !said.contains("error"), "{said}");
@@ -284,7 +286,8 @@ mod tests {
 
     #[test]
     fn reports_tags_that_karpenter_does_not_set() {
-        let text = policy("\"StringEquals\": {\"aws:RequestTag/karpenter.sh/provisioner-name\": \"default\"}");
+        let text =
+            policy("\"StringEquals\": {\"aws:RequestTag/karpenter.sh/provisioner-name\": \"default\"}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           3 |   "StringEquals": {"aws:RequestTag/karpenter.sh/provisioner-name": "default"}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -298,8 +301,11 @@ mod tests {
 
     #[test]
     fn ignores_variables_wildcards_and_example_names() {
-        for name in ["${ClusterName}", "$CLUSTER_NAME", "${aws:PrincipalTag/eks-cluster-name}", "*", "my-cluster"] {
-            let text = policy(&format!("\"StringLike\": {{\"aws:RequestTag/eks:eks-cluster-name\": \"{name}\"}}"));
+        for name in
+            ["${ClusterName}", "$CLUSTER_NAME", "${aws:PrincipalTag/eks-cluster-name}", "*", "my-cluster"]
+        {
+            let text =
+                policy(&format!("\"StringLike\": {{\"aws:RequestTag/eks:eks-cluster-name\": \"{name}\"}}"));
             assert_eq!(findings_with(&super::RULE, &text, &known("prod")), "", "{name}");
         }
         let stack = "\

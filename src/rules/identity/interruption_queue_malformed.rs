@@ -1,16 +1,17 @@
+use karpenter::cluster_name::{Placeholder, placeholder};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
 use manifest::edit::Change;
-use objects::chart_values::{self, Key};
-use karpenter::cluster_name::{Placeholder, placeholder};
-use objects::controller::{Controller, INTERRUPTION_QUEUE, Setting};
-use karpenter::release::Releases;
 use manifest::source::Span;
 use manifest::tree::Node;
-use karpenter::kind::Kind;
+use objects::chart_values::{self, ChartKey, ChartSettings};
+use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::object::Object;
+
 use crate::rules::identity::gravity;
-use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -68,19 +69,19 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     if let Some(controller) = Controller::of(object)
-        && let Setting::Text(text, node) = controller.setting(INTERRUPTION_QUEUE)
+        && let OptionValue::Text(text, node) = controller.setting(INTERRUPTION_QUEUE)
     {
         drafts.extend(check_queue(object, text, node));
     }
     let Some(values) = chart_values::of(object) else { return };
-    if let Some(node) = values.at(&["settings", "interruptionQueue"])
+    if let Some(node) = values.interruption_queue()
         && let Some(text) = node.as_str()
     {
         drafts.extend(check_queue(object, text, node));
     }
-    drafts.extend(values.map().and_then(|values| check_old_key(values.get("settings")?)));
-    for (key, at) in values.keys(&["settings"]) {
-        if let ("interruptionQueueName", Key::Parameter(name)) = (key, at) {
+    drafts.extend(values.settings().and_then(check_old_key));
+    for (key, at) in values.setting_keys() {
+        if let ("interruptionQueueName", ChartKey::Parameter(name)) = (key, at) {
             let draft = Draft::new(&RULE, Place::value(name), OLD_KEY).severity(Severity::Warning);
             drafts.push(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
         }
@@ -102,7 +103,9 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
         "the interruption queue is set to {what}, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions"
     );
     let draft = Draft::new(&RULE, place, message);
-    let Some(name) = name.filter(|name| is_name(name)) else { return Some(draft.help("write the queue's name")) };
+    let Some(name) = name.filter(|name| is_name(name)) else {
+        return Some(draft.help("write the queue's name"));
+    };
     let change = if whole == text {
         Change::Set(node, name.to_owned())
     } else {
@@ -143,17 +146,17 @@ fn is_name(text: &str) -> bool {
 const OLD_KEY: &str =
     "since 0.33 the chart ignores `interruptionQueueName`, and Karpenter handles no interruptions";
 
-fn check_old_key(settings: Node<'_>) -> Option<Draft<'_>> {
-    if let Some(node) = settings.get("interruptionQueueName") {
+fn check_old_key(settings: ChartSettings<'_>) -> Option<Draft<'_>> {
+    if let Some(node) = settings.interruption_queue_name() {
         let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
         let draft = draft.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
-        if settings.get("interruptionQueue").is_some() {
+        if settings.interruption_queue().is_some() {
             return Some(draft.help("remove the key: `interruptionQueue` is set as well"));
         }
         let change = Change::Rename(node, "interruptionQueue".to_owned());
         return Some(draft.mend("write `interruptionQueue`", change));
     }
-    let node = settings.at_path(&["aws", "interruptionQueueName"])?;
+    let node = settings.aws_interruption_queue_name()?;
     let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
     Some(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
 }
@@ -170,7 +173,9 @@ mod tests {
 
     #[test]
     fn replaces_arn_or_url_with_the_name() {
-        let text = controller("env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]");
+        let text = controller(
+            "env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           9 |         env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]
             |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -180,7 +185,9 @@ mod tests {
           fix: write the queue's name: "'basalt'"
         "#);
         assert!(fixed(&super::RULE, &text).contains("value: 'basalt'}"));
-        let text = controller("args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]");
+        let text = controller(
+            "args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           9 |         args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]
             |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -208,7 +215,12 @@ mod tests {
 
     #[test]
     fn reports_placeholders_and_invalid_names() {
-        let said = |value: &str| findings(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
+        let said = |value: &str| {
+            findings(
+                &super::RULE,
+                &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")),
+            )
+        };
         assert!(said("${CLUSTER_NAME}").contains("info Deployment"));
         assert!(said("<queue>").contains("warning Deployment"));
         assert!(said("prod queue").contains("error Deployment"));
@@ -218,7 +230,10 @@ mod tests {
     #[test]
     fn accepts_names_and_a_missing_queue() {
         for value in ["prod", "Karpenter-prod_1", "", "a.fifo"] {
-            silent(&super::RULE, &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")));
+            silent(
+                &super::RULE,
+                &controller(&format!("env: [{{name: INTERRUPTION_QUEUE, value: '{value}'}}]")),
+            );
         }
         silent(&super::RULE, &controller("env: [{name: INTERRUPTION_QUEUE, valueFrom: {}}]"));
         silent(&super::RULE, "settings: {clusterName: a, interruptionQueue: '{{ .Values.global.queue }}'}\n");

@@ -1,12 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
 use objects::object::Object;
-use lint::rule::{Fixes, On};
+use objects::pod::{NodeSelectorTerm, Pod, PodSpec};
+use objects::workload::Workload;
 
 rule! {
     /// ## What it does
@@ -80,52 +82,43 @@ const HELP: &str = "require that `karpenter.sh/nodepool` does not exist, as the 
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let controller = Controller::of(object);
-    let pod = controller.and_then(|_| object.pod()?.get("spec"));
+    let pod = controller.and_then(|_| Some(Pod::of(object)?.spec()));
     // The Helm values have the same fields at the top level.
-    let Some(place) = pod.or_else(|| chart_values::of(object)?.map()) else { return };
-    let wanted = pool_selectors(place);
+    let Some(spec) = pod.or_else(|| chart_values::of(object)?.pod_spec()) else { return };
+    let wanted = pool_selectors(spec);
     for node in &wanted {
         let message = "the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
         drafts.push(Draft::new(&RULE, Place::key(*node), message).help(HELP));
     }
     // A Deployment without a selector is a patch, and Helm values keep the chart's default affinity.
-    let whole = object.at(&["spec", "selector"]).is_some() && controller.is_some_and(|controller| controller.certain);
-    if wanted.is_empty() && whole && !is_bound(place) {
+    let whole =
+        Workload::of(object).selector().is_some() && controller.is_some_and(|controller| controller.certain);
+    if wanted.is_empty() && whole && !is_bound(spec) {
         let message = "nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
-        let draft = Draft::new(&RULE, Place::missing(place, "affinity"), message);
+        let draft = Draft::new(&RULE, Place::missing(spec.node(), "affinity"), message);
         drafts.push(draft.severity(Severity::Warning).help(HELP));
     }
 }
 
 /// Fields that ask for nodes of a NodePool: a node selector, or a required affinity whose terms all do.
-fn pool_selectors(spec: Node<'_>) -> Vec<Node<'_>> {
-    if let Some(node) = spec.at_path(&["nodeSelector", NODE_POOL]) {
+fn pool_selectors(spec: PodSpec<'_>) -> Vec<Node<'_>> {
+    if let Some((_, node)) = spec.node_selector().find(|(key, _)| *key == NODE_POOL) {
         return vec![node];
     }
-    let asks = |term: Node<'_>| {
-        expressions(term).any(|expression| {
-            expression.str_at(&["key"]) == Some(NODE_POOL)
-                && matches!(expression.str_at(&["operator"]), Some("In" | "Exists"))
+    let asks = |term: NodeSelectorTerm<'_>| {
+        term.match_expressions().items().any(|expression| {
+            expression.key() == Some(NODE_POOL) && matches!(expression.operator_text(), Some("In" | "Exists"))
         })
     };
-    let terms = terms(spec);
-    match terms {
-        Some(terms) if !terms.is_empty() && terms.items().all(asks) => vec![terms],
+    match spec.required_term_list() {
+        Some(terms) if !terms.is_empty() && spec.required_terms().all(asks) => vec![terms],
         _ => Vec::new(),
     }
 }
 
-fn terms(spec: Node<'_>) -> Option<Node<'_>> {
-    spec.at_path(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])
-}
-
-fn expressions(term: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    term.items_at(&["matchExpressions"])
-}
-
 /// Whether something binds the pod to particular nodes: a node selector or required affinity on a label that not every
 /// node has, or a toleration for Fargate.
-fn is_bound(spec: Node<'_>) -> bool {
+fn is_bound(spec: PodSpec<'_>) -> bool {
     /// Labels that nodes of Karpenter have as well.
     const COMMON: [&str; 6] = [
         "kubernetes.io/os",
@@ -136,13 +129,12 @@ fn is_bound(spec: Node<'_>) -> bool {
         "topology.kubernetes.io/region",
     ];
     let own = |key: &str| !COMMON.contains(&key);
-    let selected = spec.members_at(&["nodeSelector"]).any(|(key, _)| own(key));
-    let required = terms(spec).is_some_and(|terms| {
-        terms.items().any(|term| expressions(term).any(|expression| expression.str_at(&["key"]).is_some_and(own)))
-    });
-    let mut tolerations = spec.items_at(&["tolerations"]);
-    let fargate = tolerations.any(|one| one.str_at(&["key"]) == Some("eks.amazonaws.com/compute-type"));
-    let named = spec.get("nodeName").is_some() || spec.str_at(&["schedulerName"]) == Some("fargate-scheduler");
+    let selected = spec.node_selector().any(|(key, _)| own(key));
+    let required = spec
+        .required_terms()
+        .any(|term| term.match_expressions().items().any(|expression| expression.key().is_some_and(own)));
+    let fargate = spec.tolerations().any(|one| one.key() == Some("eks.amazonaws.com/compute-type"));
+    let named = spec.node_name().is_some() || spec.scheduler_name() == Some("fargate-scheduler");
     selected || required || fargate || named
 }
 
@@ -172,7 +164,10 @@ mod tests {
           the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes
           help: require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate
         ");
-        assert!(findings(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: In, values: [a]}")).contains("error"));
+        assert!(
+            findings(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: In, values: [a]}"))
+                .contains("error")
+        );
         let values = "settings: {clusterName: a}\nnodeSelector: {karpenter.sh/nodepool: a}\n";
         assert!(findings(&super::RULE, values).contains("error"));
     }
@@ -194,9 +189,15 @@ mod tests {
         silent(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: DoesNotExist}"));
         silent(&super::RULE, &affinity("{key: eks.amazonaws.com/nodegroup, operator: In, values: [system]}"));
         silent(&super::RULE, &controller("nodeSelector: {role: system}"));
-        silent(&super::RULE, &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"));
+        silent(
+            &super::RULE,
+            &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"),
+        );
         silent(&super::RULE, "settings: {clusterName: a}\nnodeSelector: {kubernetes.io/os: linux}\n");
         // Another layer may set what a patch leaves out.
-        silent(&super::RULE, &controller("dnsPolicy: Default").replace("  selector: {matchLabels: {a: b}}\n", ""));
+        silent(
+            &super::RULE,
+            &controller("dnsPolicy: Default").replace("  selector: {matchLabels: {a: b}}\n", ""),
+        );
     }
 }

@@ -1,9 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -70,7 +71,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for (key, node) in object.members_at(&["spec", "tags"]) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    for (key, node) in class.tags() {
         let message = match key {
             "" => "a tag in `spec.tags` has an empty key".to_owned(),
             key if is_restricted(key) => {
@@ -97,7 +99,9 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn class(tags: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  tags: {{{tags}}}\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  tags: {{{tags}}}\n"
+        )
     }
 
     #[test]
@@ -113,13 +117,24 @@ mod tests {
 
     #[test]
     fn reports_every_tag_of_karpenter() {
-        for key in ["eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass", ""] {
+        for key in [
+            "eks:eks-cluster-name",
+            "karpenter.sh/nodepool",
+            "karpenter.sh/nodeclaim",
+            "karpenter.k8s.aws/ec2nodeclass",
+            "",
+        ] {
             assert!(!findings(&super::RULE, &class(&format!("'{key}': a"))).is_empty(), "{key}");
         }
     }
 
     #[test]
     fn ignores_other_tags() {
-        silent(&super::RULE, &class("Name: a, karpenter.sh/discovery: prod, karpenter.sh/capacity-type: spot, kubernetes.io/role/elb: '1'"));
+        silent(
+            &super::RULE,
+            &class(
+                "Name: a, karpenter.sh/discovery: prod, karpenter.sh/capacity-type: spot, kubernetes.io/role/elb: '1'",
+            ),
+        );
     }
 }

@@ -1,14 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, names_network, placeholder, related};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, placeholder, names_network, related};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::identity::gravity;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::object::Object;
+
+use crate::rules::identity::gravity;
 
 rule! {
     /// ## What it does
@@ -94,28 +96,28 @@ struct Mention<'d> {
 const SUBNETS: &str = "subnets";
 const GROUPS: &str = "security groups";
 /// The selector lists, and the resources that they select.
-const LISTS: [(&str, &str); 4] = [
-    ("subnetSelectorTerms", SUBNETS),
-    ("securityGroupSelectorTerms", GROUPS),
-    ("amiSelectorTerms", "images"),
-    ("capacityReservationSelectorTerms", "capacity reservations"),
+const LISTS: [(SelectorField, &str); 4] = [
+    (SelectorField::Subnets, SUBNETS),
+    (SelectorField::SecurityGroups, GROUPS),
+    (SelectorField::Amis, "images"),
+    (SelectorField::CapacityReservations, "capacity reservations"),
 ];
 const ROLE: &str = "role";
 
 impl<'d> Mention<'d> {
     /// All mentions in an EC2NodeClass, in the order of `LISTS`, and then the role.
-    fn all(class: Object<'d>) -> Vec<Self> {
+    fn all(class: Ec2NodeClass<'d>) -> Vec<Self> {
         let mut mentions = Vec::new();
         for (field, list) in LISTS {
-            for term in class.items_at(&["spec", field]) {
-                for (key, node) in term.members_at(&["tags"]) {
+            for term in class.terms(field).items() {
+                for (key, node) in term.tags() {
                     if let Some((scheme, name)) = in_tag(key, node.as_str().unwrap_or_default()) {
                         mentions.push(Self { name, scheme, list, node });
                     }
                 }
             }
         }
-        if let Some(node) = class.at(&["spec", "role"])
+        if let Some(node) = class.role()
             && let Some(name) = node.as_str().and_then(in_role)
         {
             mentions.push(Self { name, scheme: Scheme::NodeRole, list: ROLE, node });
@@ -161,8 +163,9 @@ impl<'d> Mention<'d> {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
     let (mut names, mut placeholders) = (Vec::new(), Vec::new());
-    for mention in Mention::all(object) {
+    for mention in Mention::all(class) {
         if unreplaced(mention.name, context).is_none() {
             names.push(mention);
         } else {
@@ -172,7 +175,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     drafts.extend(check_placeholders(object, &placeholders, context));
     if let Some(known) = context.settings.cluster_name.as_deref() {
         compare_with_cluster(&names, known, "the setting `clusterName`", None, drafts);
-    } else if let Some((known, node)) = context.inventory.cluster_name().filter(|(name, _)| placeholder(name).is_none()) {
+    } else if let Some((known, node)) =
+        context.inventory.cluster_name().filter(|(name, _)| placeholder(name).is_none())
+    {
         compare_with_cluster(&names, known, "the controller's configuration", Some(node), drafts);
     } else {
         compare_with_each_other(&names, drafts);
@@ -377,7 +382,10 @@ mod tests {
 
     #[test]
     fn reports_all_placeholders_in_one_finding() {
-        let text = format!("{}  role: KarpenterNodeRole-${{CLUSTER_NAME}}\n", discovery("${CLUSTER_NAME}", "${CLUSTER_NAME}"));
+        let text = format!(
+            "{}  role: KarpenterNodeRole-${{CLUSTER_NAME}}\n",
+            discovery("${CLUSTER_NAME}", "${CLUSTER_NAME}")
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: '${CLUSTER_NAME}'}}]
             |                                                         ^^^^^^^^^^^^^^^^^
@@ -410,8 +418,12 @@ mod tests {
     #[test]
     fn ignores_custom_naming_schemes() {
         for text in [
-            class("  subnetSelectorTerms: [{tags: {Name: '*prod*'}}]\n  securityGroupSelectorTerms: [{tags: {team: staging}}]"),
-            class("  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]"),
+            class(
+                "  subnetSelectorTerms: [{tags: {Name: '*prod*'}}]\n  securityGroupSelectorTerms: [{tags: {team: staging}}]",
+            ),
+            class(
+                "  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]",
+            ),
             // A tag that marks resources without naming a cluster.
             discovery("true", "prod"),
             // Wildcards may select the resources of several clusters.
@@ -424,7 +436,9 @@ mod tests {
             // A different naming scheme for roles.
             format!("{}  role: eks-staging-karpenter-node\n", discovery("prod", "prod")),
             // Subnets that carry the tags of two clusters.
-            class("  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/prod: shared, kubernetes.io/cluster/staging: shared}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]"),
+            class(
+                "  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/prod: shared, kubernetes.io/cluster/staging: shared}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]",
+            ),
         ] {
             silent(&super::RULE, &text);
         }

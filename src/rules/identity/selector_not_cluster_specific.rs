@@ -1,11 +1,12 @@
+use karpenter::cluster_name::in_tag;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::cluster_name::in_tag;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -83,8 +84,11 @@ const GENERIC: [&str; 12] = [
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for (list, what) in [("subnetSelectorTerms", "subnets"), ("securityGroupSelectorTerms", "security groups")] {
-        for term in object.items_at(&["spec", list]) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    for (list, what) in
+        [(SelectorField::Subnets, "subnets"), (SelectorField::SecurityGroups, "security groups")]
+    {
+        for term in class.terms(list).items() {
             let Some(node) = unspecific(term) else { continue };
             let message = format_args!("this term selects matching {what} of every cluster in the account");
             let help = "add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name";
@@ -94,14 +98,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// The value of a term's first tag, if no tag of the term is specific.
-fn unspecific(term: Node<'_>) -> Option<Node<'_>> {
-    if term.get("id").is_some() {
+fn unspecific(term: SelectorTerm<'_>) -> Option<Node<'_>> {
+    if term.field(TermField::Id).is_some() {
         return None;
     }
-    if let Some(name) = term.get("name") {
+    if let Some(name) = term.field(TermField::Name) {
         return name.as_str().is_some_and(|text| text.starts_with('*')).then_some(name);
     }
-    let tags = term.get("tags")?;
+    let tags = term.field(TermField::Tags)?;
     let specific = |(key, node): (&str, Node<'_>)| is_specific(key, node.as_str().unwrap_or_default());
     if tags.members().any(specific) { None } else { tags.members().next().map(|(_, node)| node) }
 }
@@ -121,7 +125,9 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn class(terms: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  subnetSelectorTerms: [{terms}]\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  subnetSelectorTerms: [{terms}]\n"
+        )
     }
 
     #[test]
@@ -147,7 +153,8 @@ mod tests {
         ] {
             assert!(!findings(&super::RULE, &class(&format!("{{tags: {{{tags}}}}}"))).is_empty(), "{tags}");
         }
-        let groups = class("").replace("subnetSelectorTerms: []", "securityGroupSelectorTerms: [{name: '*node*'}]");
+        let groups =
+            class("").replace("subnetSelectorTerms: []", "securityGroupSelectorTerms: [{name: '*node*'}]");
         assert!(!findings(&super::RULE, &groups).is_empty());
     }
 

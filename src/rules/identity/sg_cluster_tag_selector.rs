@@ -1,9 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -67,10 +69,13 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    for term in object.items_at(&["spec", "securityGroupSelectorTerms"]) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    for term in class.terms(SelectorField::SecurityGroups).items() {
         // Another tag in the term narrows the selection down.
-        let Some(tags) = term.get("tags").filter(|tags| tags.len() == 1 && term.get("id").is_none()) else { continue };
-        let Some((key, node)) = tags.members().find(|(key, _)| key.starts_with("kubernetes.io/cluster/")) else {
+        let single = |tags: &Node<'_>| tags.len() == 1 && term.field(TermField::Id).is_none();
+        let Some(tags) = term.field(TermField::Tags).filter(single) else { continue };
+        let Some((key, node)) = tags.members().find(|(key, _)| key.starts_with("kubernetes.io/cluster/"))
+        else {
             continue;
         };
         let message = format!(
@@ -86,7 +91,9 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn class(terms: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  securityGroupSelectorTerms: [{terms}]\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  securityGroupSelectorTerms: [{terms}]\n"
+        )
     }
 
     #[test]
@@ -105,7 +112,8 @@ mod tests {
         silent(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned, Name: prod-node}}"));
         silent(&super::RULE, &class("{tags: {karpenter.sh/discovery: prod}}"));
         silent(&super::RULE, &class("{id: sg-1}"));
-        let subnets = class("{tags: {kubernetes.io/cluster/prod: shared}}").replace("securityGroup", "subnet");
+        let subnets =
+            class("{tags: {kubernetes.io/cluster/prod: shared}}").replace("securityGroup", "subnet");
         silent(&super::RULE, &subnets);
     }
 }

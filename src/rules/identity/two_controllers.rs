@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, Setting};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, OptionValue};
+use objects::object::Object;
+use objects::workload::Workload;
 
 rule! {
     /// ## What it does
@@ -85,7 +86,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// Reports a controller after the first controller of the input, which is assumed to stay.
 fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let first = context.inventory.controllers().first().filter(|first| !is_same(first.object, controller.object))?;
+    let first =
+        context.inventory.controllers().first().filter(|first| !is_same(first.object, controller.object))?;
     let name = |one: &Controller<'d>| one.setting(CLUSTER_NAME).text().map(|(name, _)| name);
     let (ours, theirs) = (name(controller), name(first));
     if ours.is_some() && theirs.is_some() && ours != theirs {
@@ -100,20 +102,24 @@ fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<
     };
     let message = format_args!(
         "this is a second Karpenter controller next to `{}`: {why}",
-        if namespaces { format!("{}/{}", first.object.namespace(), first.object.name()) } else { first.object.name().to_owned() }
+        if namespaces {
+            format!("{}/{}", first.object.namespace(), first.object.name())
+        } else {
+            first.object.name().to_owned()
+        }
     );
-    let draft = Draft::at(&RULE, name_of(controller.object), message);
+    let draft = Draft::at(&RULE, controller.object.name_node(), message);
     let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
     let draft = draft.help(
         "remove one of the two controllers; if they belong to two clusters, check each cluster separately",
     );
-    Some(draft.related(Place::value(name_of(first.object)), "the first controller"))
+    Some(draft.related(Place::value(first.object.name_node()), "the first controller"))
 }
 
 /// Reports several replicas without leader election.
 fn no_election<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
-    let Setting::Text(text, node) = controller.setting(LEADER_ELECTION_OFF) else { return None };
-    let replicas = controller.object.at(&["spec", "replicas"]).and_then(Node::as_int).unwrap_or(1);
+    let OptionValue::Text(text, node) = controller.setting(LEADER_ELECTION_OFF) else { return None };
+    let replicas = Workload::of(controller.object).replicas().and_then(Node::as_int).unwrap_or(1);
     if !matches!(text, "true" | "True" | "TRUE" | "1" | "t" | "T") || replicas < 2 {
         return None;
     }
@@ -121,10 +127,6 @@ fn no_election<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
         "without leader election all {replicas} replicas lead and launch nodes for the same pods"
     );
     Some(Draft::at(&RULE, node, message).help("remove the setting, or run one replica"))
-}
-
-fn name_of(object: Object<'_>) -> Node<'_> {
-    object.at(&["metadata", "name"]).unwrap_or(object.root())
 }
 
 /// Whether two objects are the same object, possibly in two versions.

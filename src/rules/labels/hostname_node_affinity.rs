@@ -1,10 +1,11 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
-use scheduling::pod::{Expression, Origin, Pod};
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -92,11 +93,11 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
-    let is_workload = object.kind() != "Pod" || object.at(&["metadata", "ownerReferences"]).is_some();
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
+    let is_workload = object.kind() != "Pod" || object.metadata().owner_references().is_some();
     for expression in pod.expressions().filter(|expression| expression.key == HOSTNAME) {
         let names_nodes = expression.values().next().is_some() && !expression.operator.is_negative();
-        if matches!(expression.origin, Origin::Preferred { .. }) {
+        if matches!(expression.origin, ExpressionOrigin::Preferred { .. }) {
             preferred(expression, drafts);
         } else if is_workload || !names_nodes {
             let message = "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name";
@@ -106,7 +107,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
 }
 
-fn preferred<'d>(expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn preferred<'d>(expression: LabelExpression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let before = Releases::until(4);
     let message = format!(
         "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference ({before})"
@@ -120,7 +121,7 @@ fn preferred<'d>(expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn draft<'d>(expression: Expression<'d>, message: &str, severity: Severity) -> Draft<'d> {
+fn draft<'d>(expression: LabelExpression<'d>, message: &str, severity: Severity) -> Draft<'d> {
     let help = if expression.operator.is_negative() {
         "remove this expression; to keep pods off a node, cordon or taint the node"
     } else {
@@ -190,7 +191,10 @@ mod tests {
 
     #[test]
     fn ignores_daemon_sets_and_pods_meant_for_an_existing_node() {
-        silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}").replace("Deployment", "DaemonSet"));
+        silent(
+            &super::RULE,
+            &deployment("nodeSelector: {kubernetes.io/hostname: a}").replace("Deployment", "DaemonSet"),
+        );
         let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nodeSelector: {kubernetes.io/hostname: a}}\n";
         silent(&super::RULE, pod);
         silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}\n      nodeName: a"));
@@ -198,6 +202,9 @@ mod tests {
 
     #[test]
     fn accepts_hostname_as_topology_key() {
-        silent(&super::RULE, &deployment("topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]"));
+        silent(
+            &super::RULE,
+            &deployment("topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]"),
+        );
     }
 }

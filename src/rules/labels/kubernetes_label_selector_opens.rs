@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
 
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::On;
-use scheduling::pod::{Expression, Origin, Pod};
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -62,8 +63,9 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
-    let required = |expression: &Expression<'_>| !matches!(expression.origin, Origin::Preferred { .. });
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
+    let required =
+        |expression: &LabelExpression<'_>| !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
     // A key that every release restricts makes 1.9 and later ignore the pod as well.
     if pod.expressions().any(|expression| labels::refused_in_pods(expression.key) == Releases::ALL) {
         return;
@@ -73,12 +75,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     for expression in pod.expressions().filter(required) {
         let key = expression.key;
         let opens = labels::refused_in_pods(key) == Releases::until(8) && labels::well_known(key).is_empty();
-        let wants = matches!(expression.operator, Operator::In | Operator::Exists | Operator::Gt | Operator::Lt);
-        if !opens || !reported.insert(key) || (wants && !pools.is_empty() && !pools.define(key)) {
+        let wants =
+            matches!(expression.operator, Operator::In | Operator::Exists | Operator::Gt | Operator::Lt);
+        if !opens || !reported.insert(key) || (wants && !pools.is_empty() && !pools.sets_label(key)) {
             continue;
         }
         let needs = if wants { ", and creates a node for it if a NodePool declares the label" } else { "" };
-        let message = format!("Karpenter no longer ignores this pod because of `{key}`: it schedules the pod like any other{needs}");
+        let message = format!(
+            "Karpenter no longer ignores this pod because of `{key}`: it schedules the pod like any other{needs}"
+        );
         drafts.push(
             Draft::new(&RULE, expression.place(), message)
                 .help("declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`"),
@@ -91,7 +96,9 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     fn pod(selector: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector: {{{selector}}}\n")
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector: {{{selector}}}\n"
+        )
     }
 
     fn pool(labels: &str) -> String {
@@ -114,7 +121,9 @@ mod tests {
         begins_nothing(&super::RULE, "1.0", "1.8", &text);
         begins_nothing(&super::RULE, "1.9.0", "1.14", &text);
         begins_nothing(&super::RULE, "1.14", "1.0", &text);
-        for selector in ["kubernetes.io/os: linux", "example.com/a: b", "karpenter.sh/x: y", "kubernetes.io/hostname: a"] {
+        for selector in
+            ["kubernetes.io/os: linux", "example.com/a: b", "karpenter.sh/x: y", "kubernetes.io/hostname: a"]
+        {
             begins_nothing(&super::RULE, "1.8", "1.9", &pod(selector));
         }
     }
@@ -123,6 +132,9 @@ mod tests {
     fn labels_that_no_pool_declares_are_not_reported() {
         let text = pod("kubernetes.io/role: worker");
         begins_nothing(&super::RULE, "1.8", "1.9", &(text.clone() + &pool("a: b")));
-        assert!(begins(&super::RULE, "1.8", "1.9", &(text + &pool("kubernetes.io/role: worker"))).contains("from 1.9 on"));
+        assert!(
+            begins(&super::RULE, "1.8", "1.9", &(text + &pool("kubernetes.io/role: worker")))
+                .contains("from 1.9 on")
+        );
     }
 }

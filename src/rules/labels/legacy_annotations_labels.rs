@@ -1,14 +1,20 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
+use karpenter::kind::Kind;
 use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};
-use scheduling::pod::{Expression, Origin, Pod};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::metadata::Metadata;
+use objects::node_class::Ec2NodeClass;
+use objects::node_pool::NodePool;
+use objects::object::{Object, Operation};
+use objects::pod::{
+    ExpressionOrigin, LabelExpression, Pod, PodAffinityTerm, TolerationItem, TopologySpreadConstraint,
+};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -94,35 +100,36 @@ rule! {
 const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(Kind::NODE_POOL) {
-        check_node_annotations(object.at(&["spec", "template", "metadata", "annotations"]), drafts);
-    } else if object.is(Kind::NODE_CLASS) {
-        let tags = object.members_at(&["spec", "tags"]);
-        let old = tags.filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
+    if let Some(pool) = NodePool::of(object) {
+        if let Some(template) = pool.template() {
+            check_node_annotations(template.metadata(), drafts);
+        }
+    } else if let Some(class) = Ec2NodeClass::of(object) {
+        let old = class.tags().filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
         drafts.extend(old.map(|(_, tag)| {
             let message =
                 "Karpenter copies this Cluster Autoscaler tag to its instances, where nothing reads it";
             let help = "remove it; set labels and taints of the nodes on the NodePool";
             Draft::new(&RULE, Place::key_of_map(tag), message).severity(Severity::Info).help(help)
         }));
-    } else if let (Some(template), Some(pod)) = (object.pod(), Pod::of(object)) {
-        check_pod_annotations(template.at_path(&["metadata", "annotations"]), drafts);
+    } else if let Some(pod) = Pod::of(object) {
+        check_pod_annotations(pod.metadata(), drafts);
         check_selectors(pod, drafts);
         check_topology_keys(pod, drafts);
         check_tolerations(pod, drafts);
     } else {
-        check_node_annotations(object.at(&["metadata", "annotations"]), drafts);
+        check_node_annotations(object.metadata(), drafts);
     }
 }
 
 /// Reports leftover annotations of a pod.
-fn check_pod_annotations<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(annotations) = annotations else { return };
-    let present = annotations.get(DO_NOT_DISRUPT).is_some();
-    if let Some(old) = annotations.get("karpenter.sh/do-not-evict") {
+fn check_pod_annotations<'d>(metadata: Metadata<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(annotations) = metadata.annotation_map() else { return };
+    let present = metadata.annotation(DO_NOT_DISRUPT).is_some();
+    if let Some(old) = metadata.annotation("karpenter.sh/do-not-evict") {
         drafts.push(do_not_evict(old, present));
     }
-    let cluster_autoscaler = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict");
+    let cluster_autoscaler = metadata.annotation("cluster-autoscaler.kubernetes.io/safe-to-evict");
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
         let message =
             "Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node";
@@ -147,14 +154,13 @@ fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
 }
 
 /// Reports leftover annotations of a node or of a NodePool template.
-fn check_node_annotations<'d>(annotations: Option<Node<'d>>, drafts: &mut Vec<Draft<'d>>) {
+fn check_node_annotations<'d>(metadata: Metadata<'d>, drafts: &mut Vec<Draft<'d>>) {
     const OLD: [&str; 2] =
         ["karpenter.sh/do-not-consolidate", "cluster-autoscaler.kubernetes.io/scale-down-disabled"];
-    let Some(annotations) = annotations else { return };
-    if annotations.get(DO_NOT_DISRUPT).is_some() {
+    if metadata.annotation(DO_NOT_DISRUPT).is_some() {
         return;
     }
-    for old in OLD.iter().filter_map(|key| annotations.get(key)) {
+    for old in OLD.iter().filter_map(|key| metadata.annotation(key)) {
         let message =
             format!("Karpenter does not read `{}`, and consolidates the node like any other", old.key());
         drafts.push(annotation(old, &message));
@@ -169,7 +175,8 @@ fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     let old = pod.expressions().filter(|expression| labels::is_of_old_releases(expression.key));
     for expression in old {
         let key = expression.key;
-        let ignored = pod.may_ask_for_a_node() && !matches!(expression.origin, Origin::Preferred { .. });
+        let ignored =
+            is_provisionable(pod) && !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
         let severity = if ignored { Severity::Error } else { Severity::Warning };
         let effect =
             if ignored { ": Karpenter launches no node for this pod while it is pending" } else { "" };
@@ -181,7 +188,8 @@ fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
         } else {
             format!("write `{NODEPOOL}` with the name of the NodePool")
         };
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
+        let draft =
+            Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
         drafts.push(match rename(pod, expression) {
             Some(change) => draft.propose("select the NodePool", change),
             None => draft,
@@ -189,32 +197,24 @@ fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
     }
 }
 
-fn rename<'d>(pod: Pod<'d>, expression: Expression<'d>) -> Option<Change<'d>> {
+fn rename<'d>(pod: Pod<'d>, expression: LabelExpression<'d>) -> Option<Change<'d>> {
     if expression.key == PROVISIONER_NAME { rename_label(expression, pod.object(), NODEPOOL) } else { None }
 }
 
 /// Reports spread constraints and pod (anti-)affinity terms whose `topologyKey` is the old label.
 fn check_topology_keys<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
-    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
-    const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
     let spec = pod.spec();
-    let spread = spec.items_at(&["topologySpreadConstraints"]);
-    spread.for_each(|item| check_topology_key(pod, item, drafts));
-    for kind in ["podAffinity", "podAntiAffinity"] {
-        spec.items_at(&["affinity", kind, REQUIRED]).for_each(|term| check_topology_key(pod, term, drafts));
-        for term in spec.items_at(&["affinity", kind, PREFERRED]) {
-            if let Some(term) = term.get("podAffinityTerm") {
-                check_topology_key(pod, term, drafts);
-            }
-        }
+    let spread = spec.topology_spread_constraints().filter_map(TopologySpreadConstraint::topology_key);
+    let affinity = spec.pod_affinity_terms().filter_map(PodAffinityTerm::topology_key);
+    for key in spread.chain(affinity) {
+        check_topology_key(pod, key, drafts);
     }
 }
 
-#[inline(never)]
-fn check_topology_key<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(key) = term.get("topologyKey").filter(|key| key.as_str() == Some(PROVISIONER_NAME)) else {
+fn check_topology_key<'d>(pod: Pod<'d>, key: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+    if key.as_str() != Some(PROVISIONER_NAME) {
         return;
-    };
+    }
     let message =
         format_args!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0 that no node has any more");
     let draft = Draft::at(&RULE, key, message).write(NODEPOOL);
@@ -224,8 +224,8 @@ fn check_topology_key<'d>(pod: Pod<'d>, term: Node<'d>, drafts: &mut Vec<Draft<'
 }
 
 fn check_tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let items = pod.spec().items_at(&["tolerations"]);
-    let old = items.filter_map(|item| item.get("key")).filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
+    let keys = pod.spec().tolerations().filter_map(TolerationItem::key_node);
+    let old = keys.filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
     drafts.extend(old.map(|key| {
         let message = "`karpenter.sh/disruption` is a taint of Karpenter before 1.0 that no node has any more";
         let help = "write `karpenter.sh/disrupted` with `operator: Exists`, or remove the toleration: Karpenter does not evict a \
@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn reports_safe_to_evict_of_cluster_autoscaler() {
-        let of = |more: &str| pod(&format!("cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'{more}"), "");
+        let of =
+            |more: &str| pod(&format!("cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'{more}"), "");
         insta::assert_snapshot!(findings(&super::RULE, &of("")), @r#"
           5 |   annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -293,7 +294,10 @@ mod tests {
     fn renames_provisioner_name_in_topology_keys() {
         let text = pod("", "topologySpreadConstraints: [{topologyKey: karpenter.sh/provisioner-name}]");
         assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));
-        let text = pod("", "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{podAffinityTerm: {topologyKey: karpenter.sh/provisioner-name}}]}}");
+        let text = pod(
+            "",
+            "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{podAffinityTerm: {topologyKey: karpenter.sh/provisioner-name}}]}}",
+        );
         assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));
     }
 
@@ -321,7 +325,10 @@ mod tests {
 
     #[test]
     fn accepts_current_names() {
-        silent(&super::RULE, &pod("karpenter.sh/do-not-disrupt: 'true'", "nodeSelector: {karpenter.sh/nodepool: a}"));
+        silent(
+            &super::RULE,
+            &pod("karpenter.sh/do-not-disrupt: 'true'", "nodeSelector: {karpenter.sh/nodepool: a}"),
+        );
         silent(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disrupted, operator: Exists}]"));
     }
 }

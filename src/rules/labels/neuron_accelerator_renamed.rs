@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::{Node, items_of};
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
-use scheduling::pod::{Expression, Origin, Pod};
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 
 rule! {
     /// ## What it does
@@ -72,19 +73,16 @@ const KEY: &str = "karpenter.k8s.aws/instance-accelerator-name";
 const NEW: [&str; 2] = ["inferentia2", "trainium"];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(Kind::NODE_POOL) {
-        let template = object.at(&["spec", "template"]);
-        let requirements = template.and_then(|template| template.at_path(&["spec", "requirements"]));
-        for requirement in items_of(requirements) {
-            if requirement.str_at(&["key"]) == Some(KEY) {
-                let values = requirement.items_at(&["values"]);
-                check_values(&values.collect::<Vec<_>>(), drafts);
+    if let Some(pool) = NodePool::of(object) {
+        for requirement in pool.requirements().items() {
+            if requirement.key() == Some(KEY) {
+                check_values(&requirement.values().collect::<Vec<_>>(), drafts);
             }
         }
     }
     let Some(pod) = Pod::of(object) else { return };
-    let of_key = |expression: &Expression<'_>| {
-        expression.key == KEY && !matches!(expression.origin, Origin::Preferred { .. })
+    let of_key = |expression: &LabelExpression<'_>| {
+        expression.key == KEY && !matches!(expression.origin, ExpressionOrigin::Preferred { .. })
     };
     for expression in pod.expressions().filter(of_key) {
         check_values(&expression.values().collect::<Vec<_>>(), drafts);
@@ -103,9 +101,14 @@ fn check_values<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
             drafts.push(Draft::new(&RULE, Place::value(*old), message).help(help));
         }
         (None, Some(new)) => {
-            let message = format!("`{}` matches no instance type: every Neuron accelerator is called `inferentia`", new.as_str().unwrap_or_default());
-            let help = "add `inferentia`, and select the instance type by `karpenter.k8s.aws/instance-family`";
-            drafts.push(Draft::new(&RULE, Place::value(*new), message).releases(Releases::until(0)).help(help));
+            let message = format!(
+                "`{}` matches no instance type: every Neuron accelerator is called `inferentia`",
+                new.as_str().unwrap_or_default()
+            );
+            let help =
+                "add `inferentia`, and select the instance type by `karpenter.k8s.aws/instance-family`";
+            drafts
+                .push(Draft::new(&RULE, Place::value(*new), message).releases(Releases::until(0)).help(help));
         }
         _ => {}
     }
@@ -123,7 +126,10 @@ mod tests {
     }
 
     fn pod(value: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector:\n    {}: {value}\n", super::KEY)
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector:\n    {}: {value}\n",
+            super::KEY
+        )
     }
 
     #[test]

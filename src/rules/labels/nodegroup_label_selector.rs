@@ -1,15 +1,15 @@
+use karpenter::kind::Kind;
+use karpenter::labels;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::fix::{Fix, rename_label};
-use manifest::edit::Change;
-use karpenter::labels;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
-use scheduling::elsewhere::{Instead, is_critical, of_node_group};
-use scheduling::pod::{Expression, Origin, Pod, expressions_of};
+use manifest::edit::Change;
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
+use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -82,40 +82,47 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node() && !is_critical(*pod)) else { return };
-    let selects_node_group = |expression: &Expression<'d>| {
-        let is_required = !matches!(expression.origin, Origin::Preferred { .. });
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod) && !is_critical(*pod)) else {
+        return;
+    };
+    let selects_node_group = |expression: &LabelExpression<'d>| {
+        let is_required = !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
         is_required
             && !expression.operator.is_negative()
-            && of_node_group(expression).is_some()
-            && !context.inventory.pools().define(expression.key)
+            && node_group_label(expression).is_some()
+            && !context.inventory.pools().sets_label(expression.key)
     };
     // Required terms are alternatives: one term without such a label is enough for Karpenter.
-    let needs_node_group = |term: Node<'d>| {
-        expressions_of(term, Origin::Required { term: 0 }).any(|found| selects_node_group(&found))
+    let needs_node_group = |term: NodeSelectorTerm<'d>| {
+        term.expressions(ExpressionOrigin::Required { term: 0 }).any(|found| selects_node_group(&found))
     };
-    let all_terms = pod.required_terms().all(needs_node_group);
+    let all_terms = pod.spec().required_terms().all(needs_node_group);
     for expression in pod.expressions().filter(selects_node_group) {
-        if expression.origin == Origin::NodeSelector || all_terms {
+        if expression.origin == ExpressionOrigin::NodeSelector || all_terms {
             drafts.extend(draft(object, expression));
         }
     }
 }
 
-fn draft<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<Draft<'d>> {
+fn draft<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Option<Draft<'d>> {
     let key = expression.key;
-    let instead = of_node_group(&expression)?;
+    let instead = node_group_label(&expression)?;
     let help = match instead {
-        Instead::Pool => format!("select `{}`, or a label of your own that the NodePool sets", labels::NODEPOOL),
-        Instead::CapacityType => format!("select `{}` with `spot` or `on-demand`", labels::CAPACITY_TYPE),
-        Instead::Gpu => {
+        LabelReplacement::Pool => {
+            format!("select `{}`, or a label of your own that the NodePool sets", labels::NODEPOOL)
+        }
+        LabelReplacement::CapacityType => {
+            format!("select `{}` with `spot` or `on-demand`", labels::CAPACITY_TYPE)
+        }
+        LabelReplacement::Gpu => {
             "select `karpenter.k8s.aws/instance-gpu-name` or another accelerator label".to_owned()
         }
-        Instead::Nothing => "remove it; Karpenter's nodes have no equivalent label".to_owned(),
+        LabelReplacement::Nothing => "remove it; Karpenter's nodes have no equivalent label".to_owned(),
     };
     let message = format!("this pod selects `{key}`, a node group label: Karpenter launches no node for it");
     let draft = Draft::new(&RULE, expression.place(), message).help(help);
-    let changes = (instead == Instead::CapacityType).then(|| capacity_type(object, expression)).flatten();
+    let changes =
+        (instead == LabelReplacement::CapacityType).then(|| capacity_type(object, expression)).flatten();
     Some(match changes {
         Some(changes) => draft.fix(Fix::to_look_at("select the capacity type", changes)),
         None => draft,
@@ -123,7 +130,7 @@ fn draft<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<Draft<'d>
 }
 
 /// Edits that replace the key and its values with Karpenter's spelling; `None` if a value is unknown.
-fn capacity_type<'d>(object: Object<'d>, expression: Expression<'d>) -> Option<Vec<Change<'d>>> {
+fn capacity_type<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Option<Vec<Change<'d>>> {
     let mut changes = Vec::new();
     let mut count = 0;
     for value in expression.values() {
@@ -181,23 +188,42 @@ mod tests {
 
     #[test]
     fn accepts_an_alternative_term_without_a_node_group_label() {
-        silent(&super::RULE, &terms(&format!("{GROUP}, {{matchExpressions: [{{key: karpenter.sh/nodepool, operator: Exists}}]}}")));
+        silent(
+            &super::RULE,
+            &terms(&format!(
+                "{GROUP}, {{matchExpressions: [{{key: karpenter.sh/nodepool, operator: Exists}}]}}"
+            )),
+        );
     }
 
     #[test]
     fn ignores_pods_that_avoid_node_groups_or_only_prefer_them() {
         silent(&super::RULE, &terms(&GROUP.replace("In", "NotIn")));
-        silent(&super::RULE, &terms("{matchExpressions: [{key: eks.amazonaws.com/nodegroup, operator: DoesNotExist}]}"));
-        silent(&super::RULE, &pod(&format!("affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{{weight: 1, preference: {GROUP}}}]}}}}")));
+        silent(
+            &super::RULE,
+            &terms("{matchExpressions: [{key: eks.amazonaws.com/nodegroup, operator: DoesNotExist}]}"),
+        );
+        silent(
+            &super::RULE,
+            &pod(&format!(
+                "affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{{weight: 1, preference: {GROUP}}}]}}}}"
+            )),
+        );
     }
 
     #[test]
     fn ignores_critical_pods_on_a_node_group() {
         let selector = "nodeSelector: {eks.amazonaws.com/nodegroup: system}";
         silent(&super::RULE, &pod(&format!("{selector}\n  priorityClassName: system-cluster-critical")));
-        silent(&super::RULE, &pod(&format!("{selector}\n  tolerations: [{{key: CriticalAddonsOnly, operator: Exists}}]")));
+        silent(
+            &super::RULE,
+            &pod(&format!("{selector}\n  tolerations: [{{key: CriticalAddonsOnly, operator: Exists}}]")),
+        );
         silent(&super::RULE, &pod(selector).replace("{name: a}", "{name: a, namespace: kube-system}"));
-        silent(&super::RULE, &terms(&GROUP.replace("[{key", "[{key: karpenter.sh/nodepool, operator: DoesNotExist}, {key")));
+        silent(
+            &super::RULE,
+            &terms(&GROUP.replace("[{key", "[{key: karpenter.sh/nodepool, operator: DoesNotExist}, {key")),
+        );
     }
 
     #[test]

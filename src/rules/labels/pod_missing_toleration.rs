@@ -1,14 +1,15 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use scheduling::taints::Taint;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
 use lint::rule::{Fixes, On};
-use scheduling::fit::{Stuck, toleration};
-use scheduling::pod::Pod;
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod::Pod;
+use scheduling::taints::{PoolTaint, Toleration};
+use scheduling::verdict::Unschedulable;
+
+use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
 
 rule! {
     /// ## What it does
@@ -100,13 +101,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     stuck(pod, context, |stuck| drafts.extend(draft(pod, stuck, context)));
 }
 
-fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let (pool, taint, node) = stuck.untolerated?;
     let near_miss = near_miss(pod, &taint);
-    let place = match (&near_miss, pod.spec().get("tolerations")) {
+    let place = match (&near_miss, pod.spec().toleration_list()) {
         (Some((item, _)), _) => Place::value(*item),
         (None, Some(tolerations)) => Place::key(tolerations),
-        (None, None) => Place::missing(pod.spec(), "tolerations"),
+        (None, None) => Place::missing(pod.spec().node(), "tolerations"),
     };
     let difference =
         near_miss.map(|(_, difference)| format!("; the pod's toleration {difference}")).unwrap_or_default();
@@ -126,11 +127,10 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
 }
 
 /// Toleration with the taint's key that does not match the taint, and how it differs.
-fn near_miss<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> {
-    let items = pod.spec().items_at(&["tolerations"]);
-    let mut same_key = items.filter(|item| item.str_at(&["key"]) == Some(taint.key));
+fn near_miss<'d>(pod: Pod<'d>, taint: &PoolTaint<'d>) -> Option<(Node<'d>, String)> {
+    let mut same_key = pod.spec().tolerations().filter(|item| item.key() == Some(taint.key));
     same_key.next().map(|item| {
-        let toleration = toleration(item);
+        let toleration = Toleration::from_item(item);
         let equal = matches!(toleration.operator, "" | "Equal");
         let difference = if equal && toleration.value.is_empty() && !taint.value.is_empty() {
             "has no value".to_owned()
@@ -139,7 +139,7 @@ fn near_miss<'d>(pod: Pod<'d>, taint: &Taint<'d>) -> Option<(Node<'d>, String)> 
         } else {
             format!("has the effect `{}`", toleration.effect)
         };
-        (item, difference)
+        (item.node(), difference)
     })
 }
 
@@ -206,11 +206,13 @@ mod tests {
 
     #[test]
     fn ignores_startup_taints_and_prefer_no_schedule() {
-        for taints in [
-            "startupTaints: [{key: a, effect: NoExecute}]",
-            "taints: [{key: a, effect: PreferNoSchedule}]",
-        ] {
-            silent(&super::RULE, &(pool("gpu", "", taints) + &pod("nodeSelector: {karpenter.sh/nodepool: gpu}")));
+        for taints in
+            ["startupTaints: [{key: a, effect: NoExecute}]", "taints: [{key: a, effect: PreferNoSchedule}]"]
+        {
+            silent(
+                &super::RULE,
+                &(pool("gpu", "", taints) + &pod("nodeSelector: {karpenter.sh/nodepool: gpu}")),
+            );
         }
     }
 

@@ -1,15 +1,17 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
-use scheduling::elsewhere::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
-use scheduling::fit::{Reason, Stuck, Verdict, verdict};
-use scheduling::pod::{Expression, Origin, Pod};
-use scheduling::pools::Pools;
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use scheduling::fit::verdict;
+use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
+use scheduling::pool_index::PoolIndex;
+use scheduling::provisionable::is_provisionable;
+use scheduling::verdict::{Rejection, Unschedulable, Verdict};
 use values::spelling::nearest;
 
 rule! {
@@ -118,13 +120,13 @@ rule! {
 }
 
 /// Calls `then` with the reasons why no NodePool can launch a node for the pod, if the input allows a verdict.
-pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Stuck<'d>)) {
+pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Unschedulable<'d>)) {
     let pools = context.inventory.pools();
-    let is_decidable = !pools.is_empty() && pools.is_known() && pod.may_ask_for_a_node();
+    let is_decidable = !pools.is_empty() && pools.is_known() && is_provisionable(pod);
     if !is_decidable || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
         return;
     }
-    if let Verdict::Stuck(stuck) = &*verdict(pod, pools) {
+    if let Verdict::Unschedulable(stuck) = &*verdict(pod, pools) {
         then(stuck);
     }
 }
@@ -135,8 +137,8 @@ pub(super) fn releases(pod: Pod<'_>) -> Releases {
     Releases::ALL.without(refused.fold(Releases::NONE, Releases::or))
 }
 
-fn required_expressions(pod: Pod<'_>) -> impl Iterator<Item = Expression<'_>> {
-    pod.expressions().filter(|expression| !matches!(expression.origin, Origin::Preferred { .. }))
+fn required_expressions(pod: Pod<'_>) -> impl Iterator<Item = LabelExpression<'_>> {
+    pod.expressions().filter(|expression| !matches!(expression.origin, ExpressionOrigin::Preferred { .. }))
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
@@ -148,22 +150,23 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     });
 }
 
-fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     let severity = severity(pod, stuck, is_certain(pod, context))?;
     let pools = context.inventory.pools();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
-        Reason::Undefined(key) | Reason::Apart(key) => Some(*key),
-        Reason::Taint(..) => None,
+        Rejection::Undefined(key) | Rejection::Conflict(key) => Some(*key),
+        Rejection::Taint(..) => None,
     });
     let expression = key.and_then(|key| {
         required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
     });
-    let place = match (expression, pod.spec().get("tolerations")) {
+    let place = match (expression, pod.spec().toleration_list()) {
         (Some(expression), _) => expression.place(),
         (None, Some(tolerations)) => Place::key(tolerations),
-        (None, None) => Place::missing(pod.spec(), "tolerations"),
+        (None, None) => Place::missing(pod.spec().node(), "tolerations"),
     };
-    let unknown = expression.filter(|_| key == Some(labels::NODEPOOL)).and_then(|asked| unknown_name(asked, pools));
+    let unknown =
+        expression.filter(|_| key == Some(labels::NODEPOOL)).and_then(|asked| unknown_name(asked, pools));
     let reasons = match unknown {
         Some(name) => format!("none is named `{name}`"),
         None => reasons(stuck),
@@ -176,11 +179,8 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Stuck<'d>, context: &Context<'_, 'd>) -> Opti
     let mut draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
     for (pool, reason) in &stuck.reasons {
         let (place, what) = match reason {
-            Reason::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off the nodes"),
-            _ => (
-                Place::value(pool.at(&["metadata", "name"]).unwrap_or(pool.root())),
-                "this NodePool does not match",
-            ),
+            Rejection::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off the nodes"),
+            _ => (Place::value(pool.name_node()), "this NodePool does not match"),
         };
         draft = draft.related(place, what);
     }
@@ -192,8 +192,8 @@ pub(super) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
     context.inventory.is_complete() && is_for_karpenter(pod)
 }
 
-fn severity(pod: Pod<'_>, stuck: &Stuck<'_>, certain: bool) -> Option<Severity> {
-    let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Reason::Taint(..)));
+fn severity(pod: Pod<'_>, stuck: &Unschedulable<'_>, certain: bool) -> Option<Severity> {
+    let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Rejection::Taint(..)));
     match (certain, only_taints || is_critical(pod)) {
         (true, false) => Some(Severity::Error),
         (true, true) if only_taints && is_critical(pod) => None,
@@ -204,22 +204,22 @@ fn severity(pod: Pod<'_>, stuck: &Stuck<'_>, certain: bool) -> Option<Severity> 
 }
 
 /// NodePool name that the pod selects, if no NodePool has that name.
-fn unknown_name<'d>(expression: Expression<'d>, pools: &Pools<'d>) -> Option<&'d str> {
+fn unknown_name<'d>(expression: LabelExpression<'d>, pools: &PoolIndex<'d>) -> Option<&'d str> {
     let mut names = expression.values().filter_map(Node::as_str);
-    let is_known = names.clone().any(|name| pools.are_called(name));
+    let is_known = names.clone().any(|name| pools.has_name(name));
     if is_known { None } else { names.next() }
 }
 
 /// Reason why each NodePool does not match the pod.
-fn reasons(stuck: &Stuck<'_>) -> String {
+fn reasons(stuck: &Unschedulable<'_>) -> String {
     let mut reasons = String::new();
     for (pool, reason) in &stuck.reasons {
         let pool = pool.name();
         let reason = match reason {
-            Reason::Taint(taint, _) => format!("`{pool}` has the taint `{taint}`"),
-            Reason::Undefined(key) => format!("`{pool}` does not set `{key}`"),
-            Reason::Apart(labels::NODEPOOL) => format!("`{pool}` has another name"),
-            Reason::Apart(key) => format!("`{pool}` has other values for `{key}`"),
+            Rejection::Taint(taint, _) => format!("`{pool}` has the taint `{taint}`"),
+            Rejection::Undefined(key) => format!("`{pool}` does not set `{key}`"),
+            Rejection::Conflict(labels::NODEPOOL) => format!("`{pool}` has another name"),
+            Rejection::Conflict(key) => format!("`{pool}` has other values for `{key}`"),
         };
         add(&mut reasons, &reason);
     }
@@ -238,7 +238,7 @@ fn add(reasons: &mut String, reason: &str) {
 /// Maximum number of names or values that are compared to find the nearest.
 const COMPARED: usize = 64;
 
-fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
+fn help(expression: LabelExpression<'_>, key: &str, pools: &PoolIndex<'_>) -> String {
     let value = expression.values().find_map(Node::as_str).unwrap_or_default();
     let did_you_mean = |word: &str| format!("did you mean `{word}`?");
     if key == labels::NODEPOOL {
@@ -247,14 +247,15 @@ fn help(expression: Expression<'_>, key: &str, pools: &Pools<'_>) -> String {
             did_you_mean,
         );
     }
-    if pools.define(key) || !labels::well_known(key).is_empty() {
+    if pools.sets_label(key) || !labels::well_known(key).is_empty() {
         return nearest(value, pools.values(key).take(COMPARED)).map_or_else(
             || format!("add the value `{value}` to a NodePool, or select a value that a NodePool has"),
             did_you_mean,
         );
     }
     let from_pools = nearest(key, pools.keys().take(COMPARED));
-    let known = labels::meant(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
+    let known =
+        labels::meant(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
     from_pools.or(known).map_or_else(
         || format!("set `{key}` on a NodePool, in `spec.template.metadata.labels` or as a requirement"),
         did_you_mean,
@@ -390,7 +391,10 @@ mod tests {
 
     #[test]
     fn ignores_pods_that_may_run_on_a_node_group_if_every_pool_is_tainted() {
-        let tainted = POOL.replace("      requirements:", "      taints: [{key: a, value: b, effect: NoSchedule}]\n      requirements:");
+        let tainted = POOL.replace(
+            "      requirements:",
+            "      taints: [{key: a, value: b, effect: NoSchedule}]\n      requirements:",
+        );
         silent(&super::RULE, &(tainted.clone() + &pod("tolerations: []")));
         assert_eq!(complete(&(tainted.clone() + &pod("tolerations: []"))), "");
         insta::assert_snapshot!(complete(&(tainted.clone() + &pod("tolerations: []\n  nodeSelector: {karpenter.sh/capacity-type: spot}"))), @"
@@ -435,7 +439,10 @@ mod tests {
 
     #[test]
     fn leaves_restricted_keys_to_another_rule_until_1_8() {
-        assert!(findings(&super::RULE, &with_pool("nodeSelector: {example.kubernetes.io/role: x}")).contains("[1.9-1.14]"));
+        assert!(
+            findings(&super::RULE, &with_pool("nodeSelector: {example.kubernetes.io/role: x}"))
+                .contains("[1.9-1.14]")
+        );
         silent(&super::RULE, &with_pool("nodeSelector: {karpenter.sh/registered: 'true'}"));
     }
 
@@ -443,7 +450,9 @@ mod tests {
     fn checks_many_pods_and_pools_without_comparing_every_pair() {
         let mut text = String::new();
         for index in 0..400 {
-            text += &POOL.replace("name: general", &format!("name: pool-{index}")).replace("stable", &format!("w{index}"));
+            text += &POOL
+                .replace("name: general", &format!("name: pool-{index}"))
+                .replace("stable", &format!("w{index}"));
             text += &(pod(&format!("nodeSelector: {{workload: w{index}}}")) + "---\n");
         }
         silent(&super::RULE, &text);

@@ -1,14 +1,14 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::labels::{self, Field};
 use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};
-use scheduling::elsewhere::is_control_plane;
-use scheduling::pod::{Expression, Origin, Pod, expressions_of};
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
+use objects::storage::PersistentVolume;
+use scheduling::other_nodes::is_control_plane;
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -130,53 +130,56 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a pod selects a restricted label, so Karpenter ignores the pod or the API server refuses its NodeClaim",
-        on: &[On::Workload, On::Kind(PERSISTENT_VOLUME)],
+        on: &[On::Workload, On::Kind(PersistentVolume::KIND)],
         inventory: &[],
         check: check,
     }
 }
-
-const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
 
 /// Checks the node affinity of a volume. Karpenter applies it to the nodes for the volume's pods: only the first term,
 /// and since 1.12.1 any of the terms.
 ///
 /// Source: `getPersistentVolumeRequirements` in pkg/controllers/provisioning/scheduling/volumetopology.go of
 /// kubernetes-sigs/karpenter at v1.0.0, v1.9.1 and v1.14.0.
-fn check_volume<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(terms) = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]) else { return };
+fn check_volume<'d>(volume: PersistentVolume<'d>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(terms) = volume.node_term_list() else { return };
     let counts = if terms.len() == 1 { Releases::ALL } else { Releases::until(11) };
-    let Some(first) = terms.items().next() else { return };
-    for expression in expressions_of(first, Origin::Required { term: 0 }) {
+    let Some(first) = volume.node_terms().next() else { return };
+    for expression in first.expressions(ExpressionOrigin::Required { term: 0 }) {
         let key = expression.key;
         let (ignored, refused) = consequences(expression);
         let negative = expression.operator.is_negative();
         let releases = counts.and(if negative { refused } else { ignored });
         let severity = severity(expression).filter(|_| key != labels::HOSTNAME && !releases.is_empty());
-        let Some(severity) = severity.map(|severity| if negative { Severity::Error } else { severity }) else { continue };
+        let Some(severity) = severity.map(|severity| if negative { Severity::Error } else { severity })
+        else {
+            continue;
+        };
         let what = if negative {
             "the API server refuses the NodeClaim that Karpenter creates for pods with this volume"
         } else {
             "Karpenter launches no node for pods with this volume"
         };
         let message = format!("{what}: `{key}` is restricted ({releases})");
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, expression.place(), message)
+            .severity(severity)
+            .releases(releases);
         drafts.push(draft.help(help(expression)));
     }
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(PERSISTENT_VOLUME) {
-        check_volume(object, drafts);
+    if let Some(volume) = PersistentVolume::of(object) {
+        check_volume(volume, drafts);
     }
     let Some(pod) = Pod::of(object) else { return };
     if pod.is_daemon() {
         pod.expressions().for_each(|expression| drafts.extend(daemon_overhead(expression)));
     }
-    if !pod.may_ask_for_a_node() {
+    if !is_provisionable(pod) {
         return;
     }
-    let concerns = |expression: &Expression<'d>| {
+    let concerns = |expression: &LabelExpression<'d>| {
         expression.key != labels::HOSTNAME && !labels::is_of_old_releases(expression.key)
     };
     for expression in pod.expressions().filter(concerns) {
@@ -185,16 +188,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     check_match_fields(pod, drafts);
 }
 
-fn check_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_expression<'d>(object: Object<'d>, expression: LabelExpression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let key = expression.key;
     let (ignored, refused) = consequences(expression);
     let mut report = |releases: Releases, severity, message: String| {
         if releases.is_empty() {
             return;
         }
-        let draft = Draft::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        let draft = Draft::new(&RULE, expression.place(), message)
+            .severity(severity)
+            .releases(releases);
         let draft = draft.help(help(expression));
-        let change = labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
+        let change =
+            labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| rename_label(expression, object, meant.key));
         drafts.push(match change {
             Some(change) => draft.mend("write the well-known key", change),
@@ -202,7 +208,8 @@ fn check_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: 
         });
     };
     if let Some(severity) = severity(expression) {
-        let moved = matches!(expression.origin, Origin::Required { term: 0 }) && refused.meets(ignored);
+        let moved =
+            matches!(expression.origin, ExpressionOrigin::Required { term: 0 }) && refused.meets(ignored);
         let moved = if moved {
             "; once the pod runs and has to move, the API server refuses its NodeClaim"
         } else {
@@ -221,14 +228,14 @@ fn check_expression<'d>(object: Object<'d>, expression: Expression<'d>, drafts: 
 }
 
 /// Releases in which Karpenter ignores the pod, and releases in which the API server refuses its NodeClaim.
-fn consequences(expression: Expression<'_>) -> (Releases, Releases) {
+fn consequences(expression: LabelExpression<'_>) -> (Releases, Releases) {
     let ignored = labels::refused_in_pods(expression.key);
     let claim = labels::refused_at_apply(Field::ClaimRequirement, labels::normalised(expression.key));
     let claim = if expression.operator.is_negative() { claim } else { Releases::NONE };
     match expression.origin {
-        Origin::NodeSelector => (ignored, Releases::NONE),
-        Origin::Required { .. } => (ignored, claim),
-        Origin::Preferred { heaviest } => {
+        ExpressionOrigin::NodeSelector => (ignored, Releases::NONE),
+        ExpressionOrigin::Required { .. } => (ignored, claim),
+        ExpressionOrigin::Preferred { heaviest } => {
             let claim = if heaviest { claim.and(Releases::since(5)) } else { Releases::NONE };
             (ignored.and(Releases::until(4)), claim)
         }
@@ -236,8 +243,8 @@ fn consequences(expression: Expression<'_>) -> (Releases, Releases) {
 }
 
 /// Severity if Karpenter ignores the pod; `None` if the author wants that.
-fn severity(expression: Expression<'_>) -> Option<Severity> {
-    let preferred = matches!(expression.origin, Origin::Preferred { .. });
+fn severity(expression: LabelExpression<'_>) -> Option<Severity> {
+    let preferred = matches!(expression.origin, ExpressionOrigin::Preferred { .. });
     let negative = expression.operator.is_negative();
     let kubernetes = matches!(labels::restricted_domain(expression.key), Some("kubernetes.io" | "k8s.io"));
     match (kubernetes, negative) {
@@ -254,7 +261,7 @@ fn is_set_by_karpenter(key: &str) -> bool {
     matches!(key, labels::NODE_CLASS | "karpenter.sh/registered" | "karpenter.sh/initialized")
 }
 
-fn help(expression: Expression<'_>) -> String {
+fn help(expression: LabelExpression<'_>) -> String {
     let key = expression.key;
     let known = labels::well_known(key);
     if is_set_by_karpenter(key) && expression.operator.is_negative() {
@@ -289,8 +296,8 @@ fn help(expression: Expression<'_>) -> String {
 }
 
 /// Reports a DaemonSet that selects a label which Karpenter does not expect on a new node.
-fn daemon_overhead(expression: Expression<'_>) -> Option<Draft<'_>> {
-    let is_hard = !matches!(expression.origin, Origin::Preferred { .. });
+fn daemon_overhead(expression: LabelExpression<'_>) -> Option<Draft<'_>> {
+    let is_hard = !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
     let is_lifecycle_label = matches!(expression.key, "karpenter.sh/registered" | "karpenter.sh/initialized");
     if !is_hard || !is_lifecycle_label || expression.operator.is_negative() {
         return None;
@@ -302,24 +309,27 @@ fn daemon_overhead(expression: Expression<'_>) -> Option<Draft<'_>> {
         "Karpenter does not count these pods when it sizes a node: it does not expect `{}` on a new node ({releases})",
         expression.key
     );
-    let draft = Draft::new(&RULE, expression.place(), message).severity(Severity::Warning).releases(releases);
-    let help = format!("select `{}` with the operator `Exists` in a required node affinity", labels::NODEPOOL);
+    let draft = Draft::new(&RULE, expression.place(), message)
+        .severity(Severity::Warning)
+        .releases(releases);
+    let help =
+        format!("select `{}` with the operator `Exists` in a required node affinity", labels::NODEPOOL);
     Some(draft.caught_by(CaughtBy::Nobody).help(help))
 }
 
 /// Reports `matchFields`: the only field is the node's name, which a new node does not have yet.
 fn check_match_fields<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
-    for term in pod.required_terms() {
+    for term in pod.spec().required_terms() {
         drafts.extend(unread_fields(term, Releases::ALL, Severity::Warning));
     }
-    for (term, _) in pod.preferred_terms() {
-        drafts.extend(unread_fields(term, Releases::until(4), Severity::Error));
+    for term in pod.spec().preferred_terms() {
+        drafts.extend(unread_fields(term.preference, Releases::until(4), Severity::Error));
     }
 }
 
-fn unread_fields(term: Node<'_>, releases: Releases, severity: Severity) -> Option<Draft<'_>> {
-    let fields = term.get("matchFields").filter(|fields| fields.is_sequence())?;
-    let pinned = fields.items().all(|item| item.str_at(&["operator"]) == Some("In"));
+fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Severity) -> Option<Draft<'_>> {
+    let fields = term.match_fields().node().filter(|fields| fields.is_sequence())?;
+    let pinned = term.match_fields().items().all(|item| item.operator_text() == Some("In"));
     let severity = if pinned { severity } else { Severity::Error };
     let message = format!(
         "Karpenter launches no node for this pod while it is pending: Karpenter does not read `matchFields` ({releases})"
@@ -335,8 +345,14 @@ mod tests {
 
     #[test]
     fn checks_the_node_affinity_of_a_volume() {
-        let volume = |terms: &str| format!("apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: a}}\nspec:\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{terms}]}}}}\n");
-        let term = |key: &str, operator: &str| format!("{{matchExpressions: [{{key: {key}, operator: {operator}, values: [a]}}]}}");
+        let volume = |terms: &str| {
+            format!(
+                "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: a}}\nspec:\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{terms}]}}}}\n"
+            )
+        };
+        let term = |key: &str, operator: &str| {
+            format!("{{matchExpressions: [{{key: {key}, operator: {operator}, values: [a]}}]}}")
+        };
         insta::assert_snapshot!(findings(&super::RULE, &volume(&term("karpenter.sh/team", "In"))), @"
           5 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/team, operator: In, values: [a]}]}]}}
             |                                                                           ^^^^^^^^^^^^^^^^^
@@ -354,7 +370,14 @@ mod tests {
         ");
         silent(&super::RULE, &volume(&term("topology.kubernetes.io/zone", "In")));
         silent(&super::RULE, &volume(&term("kubernetes.io/hostname", "In")));
-        silent(&super::RULE, &volume(&format!("{}, {}", term("karpenter.sh/team", "In"), term("topology.kubernetes.io/zone", "In"))));
+        silent(
+            &super::RULE,
+            &volume(&format!(
+                "{}, {}",
+                term("karpenter.sh/team", "In"),
+                term("topology.kubernetes.io/zone", "In")
+            )),
+        );
     }
 
     fn at(release: &str, text: &str) -> String {
@@ -483,7 +506,8 @@ mod tests {
     #[test]
     fn ignores_pods_with_the_supported_opt_out() {
         silent(&super::RULE, &required("karpenter.sh/nodepool", "DoesNotExist"));
-        let both = required("karpenter.sh/nodepool", "DoesNotExist") + "      nodeSelector: {karpenter.sh/registered: 'true'}\n";
+        let both = required("karpenter.sh/nodepool", "DoesNotExist")
+            + "      nodeSelector: {karpenter.sh/registered: 'true'}\n";
         silent(&super::RULE, &both);
     }
 
@@ -565,7 +589,9 @@ mod tests {
     fn fixes_a_well_known_name_in_the_wrong_domain() {
         let wrong = selector("karpenter.k8s.aws/capacity-type");
         assert_eq!(fixed(&super::RULE, &wrong), selector("karpenter.sh/capacity-type"));
-        let taken = deployment("nodeSelector: {karpenter.k8s.aws/capacity-type: spot, karpenter.sh/capacity-type: spot}");
+        let taken = deployment(
+            "nodeSelector: {karpenter.k8s.aws/capacity-type: spot, karpenter.sh/capacity-type: spot}",
+        );
         assert_eq!(fixed(&super::RULE, &taken), taken);
     }
 

@@ -1,13 +1,15 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use manifest::edit::Change;
+use karpenter::kind::Kind;
 use karpenter::labels::{self, Field, is_within};
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::object::{Object, Operation};
+use objects::requirement::RequirementItem;
+use objects::requirement_holder::RequirementHolder;
 
 rule! {
     /// ## What it does
@@ -82,37 +84,42 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (spec, field) = if object.is(Kind::NODE_POOL) {
-        (object.at(&["spec", "template", "spec"]), Field::PoolRequirement)
-    } else if object.is(Kind::NODE_CLAIM) {
-        (object.at(&["spec"]), Field::ClaimRequirement)
-    } else {
-        (object.at(&["spec"]), Field::OverlayRequirement)
+    let Some(holder) = RequirementHolder::of(object) else { return };
+    let field = match holder {
+        RequirementHolder::Pool(_) => Field::PoolRequirement,
+        RequirementHolder::Claim(_) => Field::ClaimRequirement,
+        RequirementHolder::Overlay(_) => Field::OverlayRequirement,
     };
-    let Some(spec) = spec else { return };
     // Karpenter writes owned objects itself and copies the keys from NodePools and pods.
-    if object.at(&["metadata", "ownerReferences"]).is_some() {
+    if object.metadata().owner_references().is_some() {
         return;
     }
-    let provider = spec.str_at(&["nodeClassRef", "group"]).unwrap_or_default();
+    let provider = holder.node_class_group();
     if !provider.is_empty() && provider != "karpenter.k8s.aws" {
         return;
     }
-    for requirement in spec.items_at(&["requirements"]) {
+    for requirement in holder.requirements().items() {
         drafts.extend(check_requirement(object, field, requirement));
     }
 }
 
-fn check_requirement<'d>(object: Object<'d>, field: Field, requirement: Node<'d>) -> Option<Draft<'d>> {
-    let node = requirement.get("key")?;
+fn check_requirement<'d>(
+    object: Object<'d>,
+    field: Field,
+    requirement: RequirementItem<'d>,
+) -> Option<Draft<'d>> {
+    let node = requirement.key_node()?;
     let key = node.as_str()?;
     let (domain, name) = key.split_once('/')?;
     let releases = field.releases().without(labels::refused_at_apply(field, key));
-    if !is_of_kubernetes_or_eks(domain) || releases.is_empty() || !labels::well_known(labels::normalised(key)).is_empty() {
+    if !is_of_kubernetes_or_eks(domain)
+        || releases.is_empty()
+        || !labels::well_known(labels::normalised(key)).is_empty()
+    {
         return None;
     }
-    let operator = requirement.str_at(&["operator"]).and_then(Operator::parse)?;
-    let values = requirement.get("values").map(Node::len).unwrap_or_default();
+    let operator = requirement.operator()?;
+    let values = requirement.value_list().map(Node::len).unwrap_or_default();
     let effect = match (operator, values) {
         (Operator::DoesNotExist, _) => "",
         (Operator::In, 1) => ", and every node just gets the label with this value",
@@ -123,7 +130,8 @@ fn check_requirement<'d>(object: Object<'d>, field: Field, requirement: Node<'d>
         "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect} ({releases})"
     );
     let meant = labels::meant(key);
-    let on_purpose = is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
+    let on_purpose =
+        is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
     let severity = match meant {
         Some(meant) if meant.is_certain() => Severity::Error,
         None if on_purpose => Severity::Info,
@@ -136,9 +144,7 @@ fn check_requirement<'d>(object: Object<'d>, field: Field, requirement: Node<'d>
     let draft = Draft::at(&RULE, node, message).severity(severity).releases(releases).help(help);
     let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
     Some(match meant.filter(|meant| meant.is_certain() && !is_immutable) {
-        Some(meant) => {
-            draft.mend("write the well-known key", Change::Set(node, meant.key.to_owned()))
-        }
+        Some(meant) => draft.mend("write the well-known key", Change::Set(node, meant.key.to_owned())),
         None => draft,
     })
 }
@@ -205,7 +211,8 @@ mod tests {
 
     #[test]
     fn reports_node_roles_as_info() {
-        let found = findings(&super::RULE, &pool("node-role.kubernetes.io/worker, operator: In, values: ['']"));
+        let found =
+            findings(&super::RULE, &pool("node-role.kubernetes.io/worker, operator: In, values: ['']"));
         assert!(found.contains("info NodePool/a"), "{found}");
     }
 
@@ -226,7 +233,8 @@ mod tests {
         }
         let auto = pool("eks.amazonaws.com/instance-family, operator: Exists");
         assert_ne!(findings(&super::RULE, &auto), "");
-        let class = "    spec:\n      nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}\n";
+        let class =
+            "    spec:\n      nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}\n";
         silent(&super::RULE, &auto.replace("    spec:\n", class));
         silent(&super::RULE, &auto.replace("{name: a}", "{name: a, ownerReferences: [{kind: NodePool}]}"));
     }

@@ -1,12 +1,13 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
+use karpenter::kind::Kind;
 use karpenter::labels::{self, Field};
 use karpenter::release::Releases;
-use manifest::tree::{Node, items_of, members_of};
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::object::{Object, Operation};
+use objects::requirement_holder::RequirementHolder;
 
 rule! {
     /// ## What it does
@@ -111,20 +112,19 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (requirements, field) = if object.is(Kind::NODE_POOL) {
-        let labels = object.at(&["spec", "template", "metadata", "labels"]);
-        for (key, member) in members_of(labels) {
-            check_key(object, Field::PoolLabel, key, member, drafts);
+    let Some(holder) = RequirementHolder::of(object) else { return };
+    let field = match holder {
+        RequirementHolder::Pool(pool) => {
+            for (key, member) in pool.node_labels() {
+                check_key(object, Field::PoolLabel, key, member, drafts);
+            }
+            Field::PoolRequirement
         }
-        (object.at(&["spec", "template", "spec", "requirements"]), Field::PoolRequirement)
-    } else if object.is(Kind::NODE_CLAIM) {
-        (object.at(&["spec", "requirements"]), Field::ClaimRequirement)
-    } else {
-        (object.at(&["spec", "requirements"]), Field::OverlayRequirement)
+        RequirementHolder::Claim(_) => Field::ClaimRequirement,
+        RequirementHolder::Overlay(_) => Field::OverlayRequirement,
     };
-    for requirement in items_of(requirements) {
-        let node = requirement.get("key");
-        if let Some((node, key)) = node.and_then(|node| Some((node, node.as_str()?))) {
+    for requirement in holder.requirements().items() {
+        if let (Some(node), Some(key)) = (requirement.key_node(), requirement.key()) {
             check_key(object, field, key, node, drafts);
         }
     }
@@ -136,7 +136,8 @@ fn check_key<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, dr
     let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
     let mut refuse = |releases: Releases, caught_by, message: String| {
         let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
-        let draft = Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
+        let draft =
+            Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
         drafts.push(match change(object, field, key, node) {
             Some(change) => draft.mend("write the well-known key", change),
             None => draft,
@@ -172,7 +173,10 @@ fn reason(field: Field, key: &str) -> String {
 
 fn help(field: Field, key: &str) -> String {
     let known = labels::well_known(key);
-    if matches!(key, labels::NODEPOOL | labels::NODE_CLASS | "karpenter.sh/registered" | "karpenter.sh/initialized") {
+    if matches!(
+        key,
+        labels::NODEPOOL | labels::NODE_CLASS | "karpenter.sh/registered" | "karpenter.sh/initialized"
+    ) {
         return "remove it: Karpenter sets this label on every node".to_owned();
     }
     if key == labels::HOSTNAME {
@@ -188,7 +192,9 @@ fn help(field: Field, key: &str) -> String {
     if !known.is_empty() {
         return format!("remove it, or use a release that supports it ({known})");
     }
-    if let Some(meant) = labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty()) {
+    if let Some(meant) =
+        labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty())
+    {
         return format!("{}; for a custom label, use your own domain", meant.help());
     }
     let name = key.rsplit('/').next().unwrap_or_default();
@@ -296,7 +302,11 @@ mod tests {
 
     #[test]
     fn accepts_the_pool_in_a_claim_and_rejects_launch_properties_in_an_overlay() {
-        let of = |kind: &str, key: &str| format!("apiVersion: {kind}\nmetadata: {{name: a, labels: {{karpenter.sh/x: y}}}}\nspec:\n  requirements:\n  - {{key: {key}, operator: Exists}}\n");
+        let of = |kind: &str, key: &str| {
+            format!(
+                "apiVersion: {kind}\nmetadata: {{name: a, labels: {{karpenter.sh/x: y}}}}\nspec:\n  requirements:\n  - {{key: {key}, operator: Exists}}\n"
+            )
+        };
         let claim = "karpenter.sh/v1\nkind: NodeClaim";
         let overlay = "karpenter.sh/v1alpha1\nkind: NodeOverlay";
         silent(&super::RULE, &of(claim, "karpenter.sh/nodepool"));

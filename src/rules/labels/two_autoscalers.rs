@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
-use scheduling::pod::Pod;
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod::Pod;
+use objects::workload::Workload;
 
 rule! {
     /// ## What it does
@@ -97,7 +98,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    let stopped = object.at(&["spec", "replicas"]).and_then(Node::as_int) == Some(0);
+    let stopped = Workload::of(object).replicas().and_then(Node::as_int) == Some(0);
     let running_image = |name: &str| if stopped { None } else { image(pod, name) };
     if let Some(place) = running_image("cluster-autoscaler")
         && let Some(pool) = context.inventory.pools().first()
@@ -105,14 +106,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let message =
             "Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod";
         let help = "scale Cluster Autoscaler to zero once Karpenter runs the workloads, or keep their pods apart with taints";
-        let name = pool.at(&["metadata", "name"]).unwrap_or(pool.root());
+        let name = pool.name_node();
         let draft = Draft::new(&RULE, Place::value(place), message).help(help);
         drafts.push(draft.related(Place::value(name), "Karpenter launches nodes for this NodePool"));
     }
     if let Some(place) = running_image("aws-node-termination-handler")
         && let Some(queue) = queue(context)
     {
-        let message = "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
+        let message =
+            "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
         let help = "remove the handler from Karpenter's nodes, or remove Karpenter's interruption queue";
         let draft = Draft::new(&RULE, Place::value(place), message).help(help);
         drafts.push(draft.related(Place::value(queue), "Karpenter reads this queue"));
@@ -121,8 +123,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 
 /// First container image of a pod with the given name, without registry, path, tag and digest.
 fn image<'d>(pod: Pod<'d>, name: &str) -> Option<Node<'d>> {
-    pod.spec().items_at(&["containers"]).find_map(|container| {
-        let node = container.get("image")?;
+    pod.spec().containers().find_map(|container| {
+        let node = container.image()?;
         let image = node.as_str()?.rsplit('/').next()?;
         (image.split(['@', ':']).next()? == name).then_some(node)
     })
@@ -137,14 +139,9 @@ fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
 }
 
 fn queue_of(pod: Pod<'_>) -> Option<Node<'_>> {
-    for container in pod.spec().items_at(&["containers"]) {
-        for item in container.items_at(&["env"]) {
-            if item.str_at(&["name"]) == Some("INTERRUPTION_QUEUE") {
-                return item.get("value").filter(|queue| queue.as_str().is_some_and(|name| !name.is_empty()));
-            }
-        }
-    }
-    None
+    let mut variables =
+        pod.spec().containers().flat_map(|container| container.variables("INTERRUPTION_QUEUE"));
+    variables.next()?.value().filter(|queue| queue.as_str().is_some_and(|name| !name.is_empty()))
 }
 
 #[cfg(test)]

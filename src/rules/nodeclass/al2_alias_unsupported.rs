@@ -1,9 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -58,11 +59,16 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if context.settings.kubernetes_minor.is_none_or(|minor| minor < 33) {
         return;
     }
-    let terms = object.items_at(&["spec", "amiSelectorTerms"]);
-    for alias in terms.filter_map(|term| term.get("alias")) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    for alias in class.ami_aliases() {
         let Some(text) = alias.as_str().filter(|text| text.starts_with("al2@")) else { continue };
-        let message = format!("`{text}` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it");
-        drafts.push(Draft::new(&RULE, Place::value(alias), message).help("switch to an `al2023` alias before the upgrade"));
+        let message = format!(
+            "`{text}` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it"
+        );
+        drafts.push(
+            Draft::new(&RULE, Place::value(alias), message)
+                .help("switch to an `al2023` alias before the upgrade"),
+        );
     }
 }
 

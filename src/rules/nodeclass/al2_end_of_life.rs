@@ -1,9 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -75,11 +76,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     const HELP: &str = "migrate to `al2023` or `bottlerocket`; their `userData` has a different format";
     let minor = context.settings.kubernetes_minor;
     let gone = minor.is_some_and(|minor| minor >= WITHOUT_IMAGES);
-    let terms = || object.items_at(&["spec", "amiSelectorTerms"]);
-    let find_term = |key: &str, fits: &dyn Fn(&str) -> bool| {
-        terms().filter_map(|term| term.get(key)).find(|node| node.as_str().is_some_and(fits))
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    let find_term = |field: TermField, fits: &dyn Fn(&str) -> bool| {
+        let terms = class.terms(SelectorField::Amis).items();
+        terms.filter_map(|term| term.field(field)).find(|node| node.as_str().is_some_and(fits))
     };
-    if let Some(alias) = find_term("alias", &|alias| alias.to_ascii_lowercase().starts_with("al2@")) {
+    if let Some(alias) = find_term(TermField::Alias, &|alias| alias.to_ascii_lowercase().starts_with("al2@"))
+    {
         let draft = if let Some(minor) = minor.filter(|_| gone) {
             let message = format_args!(
                 "EKS publishes no Amazon Linux 2 image for Kubernetes 1.{minor}, so the alias matches no image and no node \
@@ -94,8 +97,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         drafts.push(draft.help(HELP));
         return;
     }
-    let image = find_term("name", &|name| name.starts_with("amazon-eks-node-1.") || name.starts_with("amazon-eks-gpu-node-1."));
-    let family = object.at(&["spec", "amiFamily"]).filter(|node| node.as_str() == Some("AL2"));
+    let image = find_term(TermField::Name, &|name| {
+        name.starts_with("amazon-eks-node-1.") || name.starts_with("amazon-eks-gpu-node-1.")
+    });
+    let family = class.ami_family().filter(|node| node.as_str() == Some("AL2"));
     if let Some(node) = image.or(family) {
         let message = "this EC2NodeClass uses Amazon Linux 2; EKS publishes no more images for it, and never published any \
                        for Kubernetes 1.33 and later";
@@ -109,7 +114,9 @@ mod tests {
     use lint::settings::Settings;
 
     fn class(spec: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n"
+        )
     }
 
     fn kubernetes(minor: u8) -> Settings {

@@ -1,10 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::items_of;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -57,13 +57,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(policy) = object.at(&["spec", "instanceStorePolicy"]) else { return };
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    let Some(policy) = class.instance_store_policy() else { return };
     if policy.as_str() != Some("RAID0") {
         return;
     }
-    let terms = object.at(&["spec", "amiSelectorTerms"]);
-    for alias in items_of(terms).filter_map(|term| term.get("alias")) {
-        let Some(version) = alias.as_str().and_then(|alias| alias.strip_prefix("bottlerocket@")) else { continue };
+    for alias in class.ami_aliases() {
+        let Some(version) = alias.as_str().and_then(|alias| alias.strip_prefix("bottlerocket@")) else {
+            continue;
+        };
         if minor(version).is_some_and(|minor| minor < 22) {
             let message = format!(
                 "`instanceStorePolicy: RAID0` takes effect on Bottlerocket, but {version} does not know the setting (added in 1.22.0): its nodes do not join the cluster"

@@ -1,13 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
 use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 use values::arn;
 use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -79,7 +80,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
+    let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::instance_profile) else { return };
     let Some(value) = node.as_str() else { return };
     let draft = |what: &str| {
         let message = format_args!(
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn recognises_arns_with_placeholders() {
-        let text = format!("{CLASS}arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:instance-profile/nodes/prod\n");
+        let text =
+            format!("{CLASS}arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:instance-profile/nodes/prod\n");
         assert!(findings(&super::RULE, &text).contains("is an ARN, but Karpenter expects the profile name"));
         assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}prod\n"));
         silent(&super::RULE, &format!("{CLASS}'{{{{ profiles/nodes }}}}'\n"));
@@ -153,7 +155,10 @@ mod tests {
     #[test]
     fn reports_names_that_iam_refuses() {
         for name in ["'prod node'", "\"prod\\n\"", &"x".repeat(129)] {
-            assert!(findings(&super::RULE, &format!("{CLASS}{name}\n")).contains("not a valid name"), "{name}");
+            assert!(
+                findings(&super::RULE, &format!("{CLASS}{name}\n")).contains("not a valid name"),
+                "{name}"
+            );
         }
     }
 

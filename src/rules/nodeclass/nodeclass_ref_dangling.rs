@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
+use objects::object::{Object, Operation};
+use values::placeholder::is_in_name;
 use values::spelling::nearest;
 
 rule! {
@@ -93,16 +94,16 @@ const KIND: &str = "EC2NodeClass";
 const MAX_CANDIDATES: usize = 200;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(reference) = object.at(&["spec", "template", "spec", "nodeClassRef"]) else { return };
-    let group = reference.get("group").and_then(|node| Some((node, node.as_str()?)));
-    let kind = reference.get("kind").and_then(|node| Some((node, node.as_str()?)));
+    let Some(reference) = NodePool::of(object).and_then(NodePool::node_class_ref) else { return };
+    let group = reference.group().and_then(|node| Some((node, node.as_str()?)));
+    let kind = reference.kind().and_then(|node| Some((node, node.as_str()?)));
     // The API server refuses a NodePool without a group or a kind.
     let (Some((group_node, group)), Some((kind_node, kind))) = (group, kind) else { return };
     if (group == GROUP) != (kind == KIND) {
         drafts.extend(wrong_group_or_kind(group_node, group, kind_node, kind));
         return;
     }
-    let Some((node, name)) = reference.get("name").and_then(|node| Some((node, node.as_str()?))) else { return };
+    let Some((node, name)) = reference.name().and_then(|node| Some((node, node.as_str()?))) else { return };
     let inventory = context.inventory;
     let classes = inventory.count(GROUP, KIND);
     // An input without any node class is about NodePools only.
@@ -119,7 +120,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     );
     let draft = Draft::at(&RULE, node, message);
     let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
-    let near = if classes > MAX_CANDIDATES { None } else { nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name)) };
+    let near = if classes > MAX_CANDIDATES {
+        None
+    } else {
+        nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name))
+    };
     drafts.push(draft.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write the name of an existing EC2NodeClass, or add this one".to_owned(),
@@ -137,10 +142,12 @@ fn wrong_group_or_kind<'d>(
         return None;
     }
     let (place, message, help) = if group == GROUP {
-        let message = format!("the group `{GROUP}` has no kind `{kind}`, so the NodePool never becomes Ready");
+        let message =
+            format!("the group `{GROUP}` has no kind `{kind}`, so the NodePool never becomes Ready");
         (kind_node, message, format!("write `{KIND}`"))
     } else {
-        let message = format!("the group `{group}` has no kind `{KIND}`, so the NodePool never becomes Ready");
+        let message =
+            format!("the group `{group}` has no kind `{KIND}`, so the NodePool never becomes Ready");
         (group_node, message, format!("write `{GROUP}`"))
     };
     Some(Draft::new(&RULE, Place::value(place), message).help(help))
@@ -152,7 +159,9 @@ mod tests {
     use lint::settings::Settings;
 
     fn pool(reference: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}}}\n---\n")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}}}\n---\n"
+        )
     }
 
     fn class(name: &str) -> String {
@@ -185,7 +194,10 @@ mod tests {
           the group `karpenter.sh` has no kind `EC2NodeClass`, so the NodePool never becomes Ready
           help: write `karpenter.k8s.aws`
         ");
-        assert!(findings(&super::RULE, &pool("group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a")).contains("write `EC2NodeClass`"));
+        assert!(
+            findings(&super::RULE, &pool("group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a"))
+                .contains("write `EC2NodeClass`")
+        );
     }
 
     #[test]
@@ -193,9 +205,18 @@ mod tests {
         silent(&super::RULE, &(pool(DEFAULT) + &class("default")));
         silent(&super::RULE, &pool(DEFAULT));
         silent(&super::RULE, &(pool(DEFAULT) + &class("default, namespace: karpenter")));
-        silent(&super::RULE, &(pool("group: eks.amazonaws.com, kind: NodeClass, name: default") + &class("a")));
-        silent(&super::RULE, &(pool("group: karpenter.azure.com, kind: AKSNodeClass, name: default") + &class("a")));
-        silent(&super::RULE, &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")));
+        silent(
+            &super::RULE,
+            &(pool("group: eks.amazonaws.com, kind: NodeClass, name: default") + &class("a")),
+        );
+        silent(
+            &super::RULE,
+            &(pool("group: karpenter.azure.com, kind: AKSNodeClass, name: default") + &class("a")),
+        );
+        silent(
+            &super::RULE,
+            &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")),
+        );
         // A node class of an older API version counts too.
         silent(&super::RULE, &(pool(DEFAULT) + &class("default").replace("aws/v1", "aws/v1beta1")));
         silent(&super::RULE, &(pool("name: default") + &class("a")));

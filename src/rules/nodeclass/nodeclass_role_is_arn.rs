@@ -1,13 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
 use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::node_class::Ec2NodeClass;
+use objects::object::{Object, Operation};
 use values::arn;
 use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
-use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -90,7 +91,7 @@ const ATTACHED: Releases = Releases::since(2);
 const MUTABLE: Releases = Releases::since(7);
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(node) = object.at(&["spec", "role"]) else { return };
+    let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(value) = node.as_str() else { return };
     let fixable = object.operation() != Operation::Update
         || context.settings.karpenter.releases().without(MUTABLE).is_empty();
@@ -102,7 +103,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             } else {
                 "write the name of an IAM role"
             };
-            let resource = if kind == "instance-profile" { "an instance profile" } else { "another resource" };
+            let resource =
+                if kind == "instance-profile" { "an instance profile" } else { "another resource" };
             for (releases, severity) in [(REFUSED, Severity::Error), (ATTACHED, Severity::Warning)] {
                 let message =
                     format_args!("`spec.role` is the ARN of {resource}, but Karpenter expects the role name");
@@ -262,7 +264,9 @@ mod tests {
     #[test]
     fn accepts_names_and_placeholders() {
         let long = "x".repeat(64);
-        for name in ["KarpenterNodeRole-prod", "a=b,c.d@e_f+g", "${ROLE}", "<<ROLE NAME>>", "$ROLE", "", &long] {
+        for name in
+            ["KarpenterNodeRole-prod", "a=b,c.d@e_f+g", "${ROLE}", "<<ROLE NAME>>", "$ROLE", "", &long]
+        {
             silent(&super::RULE, &format!("{CLASS}'{name}'\n"));
         }
         silent(&super::RULE, &format!("{CLASS}{{a: b}}\n"));

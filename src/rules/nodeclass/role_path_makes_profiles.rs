@@ -1,11 +1,12 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::On;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
 use values::arn::Reference;
 use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
-use lint::rule::On;
 
 rule! {
     /// ## What it does
@@ -58,7 +59,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(node) = object.at(&["spec", "role"]) else { return };
+    let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(role) = node.as_str().filter(|role| role.contains('/') && !is_in_name(role)) else {
         return;
     };
@@ -67,7 +68,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         Reference::Name => return,
     };
     let message = "`spec.role` contains a path: Karpenter never finds it equal to the role's name, and creates a new instance profile each time";
-    let help = format!("write `{name}` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade");
+    let help = format!(
+        "write `{name}` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade"
+    );
     drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
 }
 
@@ -76,7 +79,9 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     fn class(role: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n"
+        )
     }
 
     #[test]

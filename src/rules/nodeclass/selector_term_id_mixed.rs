@@ -1,12 +1,13 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::fix::Fix;
-use manifest::edit::Change;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -82,31 +83,53 @@ rule! {
 
 /// A list of selector terms, the field that takes precedence in a term, and the fields that it makes Karpenter ignore.
 struct Exclusive {
-    list: &'static str,
-    winner: &'static str,
-    ignored: &'static [&'static str],
+    list: SelectorField,
+    winner: TermField,
+    ignored: &'static [TermField],
     /// Whether the API server refuses the list because of a single mixed term.
     refused: bool,
 }
 
 const EXCLUSIVES: [Exclusive; 5] = [
-    Exclusive { list: "subnetSelectorTerms", winner: "id", ignored: &["tags"], refused: false },
-    Exclusive { list: "securityGroupSelectorTerms", winner: "id", ignored: &["tags", "name"], refused: false },
-    Exclusive { list: "securityGroupSelectorTerms", winner: "name", ignored: &["tags"], refused: false },
     Exclusive {
-        list: "capacityReservationSelectorTerms",
-        winner: "id",
-        ignored: &["tags", "ownerID", "instanceMatchCriteria"],
+        list: SelectorField::Subnets,
+        winner: TermField::Id,
+        ignored: &[TermField::Tags],
         refused: false,
     },
-    Exclusive { list: "amiSelectorTerms", winner: "id", ignored: &["tags", "name", "owner", "alias"], refused: true },
+    Exclusive {
+        list: SelectorField::SecurityGroups,
+        winner: TermField::Id,
+        ignored: &[TermField::Tags, TermField::Name],
+        refused: false,
+    },
+    Exclusive {
+        list: SelectorField::SecurityGroups,
+        winner: TermField::Name,
+        ignored: &[TermField::Tags],
+        refused: false,
+    },
+    Exclusive {
+        list: SelectorField::CapacityReservations,
+        winner: TermField::Id,
+        ignored: &[TermField::Tags, TermField::OwnerId, TermField::InstanceMatchCriteria],
+        refused: false,
+    },
+    Exclusive {
+        list: SelectorField::Amis,
+        winner: TermField::Id,
+        ignored: &[TermField::Tags, TermField::Name, TermField::Owner, TermField::Alias],
+        refused: true,
+    },
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
     for exclusive in &EXCLUSIVES {
-        let Some(list) = object.at(&["spec", exclusive.list]) else { continue };
+        let terms = class.terms(exclusive.list);
+        let Some(list) = terms.node() else { continue };
         let mut mixed = Vec::new();
-        for term in list.items() {
+        for term in terms.items() {
             if let Some(fields) = ignored(term, exclusive) {
                 mixed.push(fields);
             }
@@ -123,7 +146,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             let message = format!(
                 "Karpenter selects by `{}` and ignores `{}` in this term; the API server accepts the mix because another term \
                  is not mixed",
-                exclusive.winner,
+                exclusive.winner.name(),
                 first.key()
             );
             let draft = Draft::new(&RULE, Place::key(first), message);
@@ -135,15 +158,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Returns the fields of a mixed term that Karpenter ignores.
-fn ignored<'d>(term: Node<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
-    let wins = term.str_at(&[exclusive.winner]).is_some_and(|text| !text.is_empty());
+fn ignored<'d>(term: SelectorTerm<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
+    let wins = term.text(exclusive.winner).is_some_and(|text| !text.is_empty());
     // A term with `id` and `name` is reported once, for its `id`.
-    if !wins || (exclusive.winner == "name" && term.get("id").is_some()) {
+    if !wins || (exclusive.winner == TermField::Name && term.field(TermField::Id).is_some()) {
         return None;
     }
     let mut fields = Vec::new();
     for key in exclusive.ignored {
-        if let Some(field) = term.get(key) {
+        if let Some(field) = term.field(*key) {
             fields.push(field);
         }
     }
@@ -155,29 +178,33 @@ fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -
     let which = if exclusive.refused { "a term" } else { "every term" };
     let message = format_args!(
         "{which} of `{}` has `{}` and another field; the API server refuses the list",
-        exclusive.list, exclusive.winner
+        exclusive.list.name(),
+        exclusive.winner.name()
     );
     let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
     fields.fold(draft, |draft, field| {
-        // The server refuses a field of the term, whichever it meets first.
+        // The server refuses a field of the term, whichever it reads first.
         let term = field.parent().into_iter().flat_map(Node::members);
         let draft = term.fold(draft, |draft, (_, member)| draft.explains(member));
-        draft.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner))
+        draft.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner.name()))
     })
 }
 
 fn help(exclusive: &Exclusive) -> String {
-    format!("keep only `{0}`, or remove `{0}`; move the other fields to a separate term if you need them", exclusive.winner)
+    format!(
+        "keep only `{0}`, or remove `{0}`; move the other fields to a separate term if you need them",
+        exclusive.winner.name()
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use crate::check;
-    use lint::check::Cluster;
-    use manifest::{File, limits::Limits};
-    use lint::settings::{Settings, Target};
     use crate::rules::testing::{findings, fixed, silent};
+    use lint::check::Cluster;
+    use lint::settings::{Settings, Target};
+    use manifest::{File, limits::Limits};
 
     /// Returns the findings of all rules about terms that the API server refuses.
     fn refusals(text: &str, release: &str) -> Vec<String> {
@@ -185,12 +212,17 @@ mod tests {
         let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         let findings = check(&[Cluster { name: String::new(), files }], &settings).findings;
         let refusals = findings.iter().filter(|finding| finding.caught_by.name() == "api-server");
-        refusals.map(|finding| format!("{} {}", finding.rule, finding.path)).filter(|refusal| refusal.contains("Terms")).collect()
+        refusals
+            .map(|finding| format!("{} {}", finding.rule, finding.path))
+            .filter(|refusal| refusal.contains("Terms"))
+            .collect()
     }
 
     #[test]
     fn reports_each_refusal_once() {
-        let mixed = class("amiSelectorTerms: [{id: ami-0123456789abcdef0, name: a}, {owner: self}]\n  subnetSelectorTerms: [{id: subnet-1234abcd, tags: {a: b}}]\n  securityGroupSelectorTerms: [{id: sg-1234abcd, name: b}]");
+        let mixed = class(
+            "amiSelectorTerms: [{id: ami-0123456789abcdef0, name: a}, {owner: self}]\n  subnetSelectorTerms: [{id: subnet-1234abcd, tags: {a: b}}]\n  securityGroupSelectorTerms: [{id: sg-1234abcd, name: b}]",
+        );
         assert_eq!(
             refusals(&mixed, "1.14"),
             [
@@ -202,19 +234,26 @@ mod tests {
         );
         let later = class("amiSelectorTerms: [{ssmParameter: /a/b}]");
         let ami_refusals = |release: &str| {
-            refusals(&later, release).into_iter().filter(|refusal| refusal.contains("ami")).collect::<Vec<_>>()
+            refusals(&later, release)
+                .into_iter()
+                .filter(|refusal| refusal.contains("ami"))
+                .collect::<Vec<_>>()
         };
         assert_eq!(ami_refusals("1.0..1.3"), ["api-unknown-field spec.amiSelectorTerms[0].ssmParameter"]);
         assert!(ami_refusals("1.4").is_empty());
     }
 
     fn class(spec: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n"
+        )
     }
 
     #[test]
     fn reports_a_mixed_term_that_the_api_server_accepts() {
-        let text = class("securityGroupSelectorTerms:\n  - id: sg-1\n    name: nodes\n    tags: {a: b}\n  - tags: {karpenter.sh/discovery: prod}");
+        let text = class(
+            "securityGroupSelectorTerms:\n  - id: sg-1\n    name: nodes\n    tags: {a: b}\n  - tags: {karpenter.sh/discovery: prod}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     tags: {a: b}
             |     ^^^^
@@ -252,13 +291,21 @@ mod tests {
           help: keep only `id`, or remove `id`; move the other fields to a separate term if you need them
           see line 5 spec.subnetSelectorTerms[0].tags: cannot be combined with `id`
         ");
-        assert!(findings(&super::RULE, &class("amiSelectorTerms: [{id: ami-1, owner: self}, {id: ami-2}]")).contains("a term of `amiSelectorTerms`"));
+        assert!(
+            findings(&super::RULE, &class("amiSelectorTerms: [{id: ami-1, owner: self}, {id: ami-2}]"))
+                .contains("a term of `amiSelectorTerms`")
+        );
     }
 
     #[test]
     fn accepts_terms_that_are_not_mixed() {
         silent(&super::RULE, &class("subnetSelectorTerms: [{id: subnet-1}, {tags: {a: b, c: d}}]"));
         silent(&super::RULE, &class("amiSelectorTerms: [{name: a, owner: self, tags: {a: b}}]"));
-        silent(&super::RULE, &class("capacityReservationSelectorTerms: [{ownerID: '1', tags: {a: b}, instanceMatchCriteria: open}]"));
+        silent(
+            &super::RULE,
+            &class(
+                "capacityReservationSelectorTerms: [{ownerID: '1', tags: {a: b}, instanceMatchCriteria: open}]",
+            ),
+        );
     }
 }

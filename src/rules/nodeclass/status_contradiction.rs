@@ -1,12 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
+use objects::object::{Object, Operation};
+use objects::status::StatusCondition;
 use values::arn;
 use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
-use lint::rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -90,117 +92,112 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if object.operation() != Operation::Apply {
         return;
     }
-    let Some(list) = object.at(&["status", "conditions"]).filter(|list| !list.is_empty()) else { return };
-    let mut conditions = Vec::new();
-    for item in list.items() {
-        if let Some(condition) = Condition::read(item) {
-            conditions.push(condition);
-        }
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    let Some(status) = class.status() else { return };
+    if status.condition_list().is_none_or(Node::is_empty) {
+        return;
     }
-    drafts.extend(undecided(object, &conditions));
+    let conditions: Vec<_> = status.conditions().collect();
+    drafts.extend(undecided(class, &conditions));
     drafts.extend(unready(&conditions));
     drafts.extend(unauthorised(&conditions));
-    emptied(object, &conditions, drafts);
+    emptied(status, &conditions, drafts);
     drafts.extend(outdated(object, &conditions));
-    drafts.extend(profile(object));
+    drafts.extend(profile(class, status));
 }
 
-/// A condition in the status.
-#[derive(Clone, Copy, Debug)]
-struct Condition<'d> {
-    node: Node<'d>,
-    kind: &'d str,
-    status: &'d str,
-    reason: &'d str,
+fn is_true(condition: &StatusCondition<'_>) -> bool {
+    condition.status == "True"
 }
 
-impl<'d> Condition<'d> {
-    fn read(node: Node<'d>) -> Option<Self> {
-        Some(Self {
-            node,
-            kind: node.str_at(&["type"])?,
-            status: node.str_at(&["status"])?,
-            reason: node.str_at(&["reason"]).unwrap_or_default(),
-        })
-    }
-
-    fn is_true(&self) -> bool {
-        self.status == "True"
-    }
-
-    fn place(&self) -> Place<'d> {
-        Place::value(self.node.get("status").unwrap_or(self.node))
-    }
+fn place<'d>(condition: &StatusCondition<'d>) -> Place<'d> {
+    Place::value(condition.status_node())
 }
 
-fn find<'c, 'd>(conditions: &'c [Condition<'d>], kind: &str) -> Option<&'c Condition<'d>> {
+fn find<'c, 'd>(conditions: &'c [StatusCondition<'d>], kind: &str) -> Option<&'c StatusCondition<'d>> {
     conditions.iter().find(|condition| condition.kind == kind)
 }
 
-fn find_true<'c, 'd>(conditions: &'c [Condition<'d>], kind: &str) -> Option<&'c Condition<'d>> {
+fn find_true<'c, 'd>(conditions: &'c [StatusCondition<'d>], kind: &str) -> Option<&'c StatusCondition<'d>> {
     find(conditions, kind).filter(|condition| condition.status == "True")
 }
 
 /// Reports a trial launch that was never decided, although all other conditions are true.
-fn undecided<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
+fn undecided<'d>(class: Ec2NodeClass<'d>, conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
     let waits = validation.status == "Unknown" && validation.reason == "AwaitingReconciliation";
-    let rest = |one: &Condition<'_>| matches!(one.kind, "ValidationSucceeded" | "Ready") || one.is_true();
+    let rest =
+        |one: &StatusCondition<'_>| matches!(one.kind, "ValidationSucceeded" | "Ready") || is_true(one);
     if !waits || !conditions.iter().all(rest) {
         return None;
     }
     let message = "`ValidationSucceeded` was never decided although all other conditions are true: Karpenter waits for an \
                    instance profile that EC2 does not find, unless the EC2NodeClass is only minutes old or EC2 throttles \
                    requests";
-    let named = object.str_at(&["spec", "instanceProfile"]);
+    let named = class.instance_profile().and_then(Node::as_str);
     let help = match named {
         Some(name) => format!("check that the instance profile `{name}` exists in this account under exactly this name, and that this is not an ARN; `InstanceProfileReady` does not check it"),
         None => "look for `RunInstances` calls of the controller in CloudTrail; `InstanceProfileReady` does not mean that EC2 finds the profile".to_owned(),
     };
-    let draft = Draft::new(&RULE, validation.place(), message).releases(WAITS).help(help);
-    Some(draft.related(profile.place(), "Karpenter copies the profile from the spec and does not look it up"))
+    let draft = Draft::new(&RULE, place(validation), message).releases(WAITS).help(help);
+    Some(draft.related(place(profile), "Karpenter copies the profile from the spec and does not look it up"))
 }
 
 /// Reports `Ready` if it is true although another condition is false.
-fn unready<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
+fn unready<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
     let ready = find_true(conditions, "Ready")?;
     let part = conditions.iter().find(|one| one.kind != "Ready" && one.status == "False")?;
     let message = format!("`Ready` is true although `{}` is false ({})", part.kind, part.reason);
     let help = "the controller has not updated `Ready`: check that it runs, and that its release matches the installed CRDs";
-    let draft = Draft::new(&RULE, ready.place(), message).help(help);
-    Some(draft.related(part.place(), "this condition is false"))
+    let draft = Draft::new(&RULE, place(ready), message).help(help);
+    Some(draft.related(place(part), "this condition is false"))
 }
 
 /// Reports a launch that fails because of missing permissions although the profile is ready.
-fn unauthorised<'d>(conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
+fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
     let validation = find(conditions, "ValidationSucceeded").filter(|one| one.status == "False")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
     let call = validation.reason.strip_suffix("AuthCheckFailed")?;
-    let message = format!("the controller is not allowed to call `ec2:{call}`; `InstanceProfileReady` does not mean that it may pass the profile");
+    let message = format!(
+        "the controller is not allowed to call `ec2:{call}`; `InstanceProfileReady` does not mean that it may pass the profile"
+    );
     let help = "check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; Karpenter caches the answer for half an hour";
-    let draft = Draft::new(&RULE, validation.place(), message).releases(Releases::since(3)).help(help);
-    Some(draft.caught_by(CaughtBy::Controller).related(profile.place(), "this condition does not cover permissions"))
+    let draft = Draft::new(&RULE, place(validation), message).releases(Releases::since(3)).help(help);
+    Some(
+        draft
+            .caught_by(CaughtBy::Controller)
+            .related(place(profile), "this condition does not cover permissions"),
+    )
 }
 
 /// Reports conditions that are true although the list that they describe is empty.
-fn emptied<'d>(object: Object<'d>, conditions: &[Condition<'d>], drafts: &mut Vec<Draft<'d>>) {
-    for (kind, field) in [("SubnetsReady", "subnets"), ("SecurityGroupsReady", "securityGroups"), ("AMIsReady", "amis")] {
+fn emptied<'d>(
+    status: Ec2NodeClassStatus<'d>,
+    conditions: &[StatusCondition<'d>],
+    drafts: &mut Vec<Draft<'d>>,
+) {
+    for (kind, list) in [
+        ("SubnetsReady", status.subnets()),
+        ("SecurityGroupsReady", status.security_groups()),
+        ("AMIsReady", status.amis()),
+    ] {
         let Some(condition) = find_true(conditions, kind) else { continue };
         // A missing list may have been cut from the text.
-        if object.at(&["status", field]).is_some_and(Node::is_empty) {
+        if let Some(list) = list.filter(|list| list.is_empty()) {
+            let field = list.key();
             let message = format!("`{kind}` is true although `status.{field}` is empty");
             let help = "the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it";
-            drafts.push(Draft::new(&RULE, condition.place(), message).help(help));
+            drafts.push(Draft::new(&RULE, place(condition), message).help(help));
         }
     }
 }
 
 /// Reports a condition that belongs to an older spec.
-fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draft<'d>> {
-    let generation = object.at(&["metadata", "generation"]).and_then(Node::as_int)?;
+fn outdated<'d>(object: Object<'d>, conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
+    let generation = object.metadata().generation().and_then(Node::as_int)?;
     let (node, seen) = conditions.iter().find_map(|one| {
-        let node = one.node.get("observedGeneration")?;
+        let node = one.observed_generation()?;
         let seen = node.as_int().filter(|seen| *seen < generation)?;
         Some((node, seen))
     })?;
@@ -213,23 +210,28 @@ fn outdated<'d>(object: Object<'d>, conditions: &[Condition<'d>]) -> Option<Draf
 }
 
 /// Reports a profile in the status that differs from the spec, or that is an ARN.
-fn profile(object: Object<'_>) -> Option<Draft<'_>> {
-    let node = object.at(&["status", "instanceProfile"])?;
+fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Option<Draft<'d>> {
+    let node = status.instance_profile()?;
     let used = node.as_str()?;
-    let asked = object.at(&["spec", "instanceProfile"]);
+    let asked = class.instance_profile();
     let arn = matches!(arn::Reference::read(used), arn::Reference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
-            let message = format_args!("nodes get the instance profile `{used}`, but the spec names `{name}`");
-            let help = "check whether the controller runs and what it logs; it copies the profile within seconds";
+            let message =
+                format_args!("nodes get the instance profile `{used}`, but the spec names `{name}`");
+            let help =
+                "check whether the controller runs and what it logs; it copies the profile within seconds";
             let draft = Draft::at(&RULE, node, message).help(help);
             Some(draft.related(Place::value(asked), "the profile in the spec"))
         }
         None if arn => {
             let message = "`status.instanceProfile` is an ARN, but EC2 expects the profile name; no node of this EC2NodeClass \
                            starts";
-            Some(Draft::new(&RULE, Place::value(node), message).help("write the profile name into `spec.instanceProfile`"))
+            Some(
+                Draft::new(&RULE, Place::value(node), message)
+                    .help("write the profile name into `spec.instanceProfile`"),
+            )
         }
         _ => None,
     }
@@ -241,7 +243,9 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     fn class(spec: &str, status: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a, generation: 2}}\nspec: {{{spec}}}\nstatus:\n{status}\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a, generation: 2}}\nspec: {{{spec}}}\nstatus:\n{status}\n"
+        )
     }
 
     const WAITING: &str = "  conditions:\n  - {type: AMIsReady, status: 'True'}\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}\n  - {type: Ready, status: Unknown, reason: ReconcilingDependents}";
@@ -265,7 +269,10 @@ mod tests {
 
     #[test]
     fn reports_ready_although_another_condition_is_false() {
-        let text = class("role: a", "  conditions:\n  - {type: SubnetsReady, status: 'False', reason: SubnetsNotFound}\n  - {type: Ready, status: 'True'}");
+        let text = class(
+            "role: a",
+            "  conditions:\n  - {type: SubnetsReady, status: 'False', reason: SubnetsNotFound}\n  - {type: Ready, status: 'True'}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: Ready, status: 'True'}
             |                           ^^^^^^
@@ -278,7 +285,10 @@ mod tests {
 
     #[test]
     fn distinguishes_missing_permissions_from_a_missing_profile() {
-        let text = class("role: a", "  conditions:\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}");
+        let text = class(
+            "role: a",
+            "  conditions:\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}
             |                                         ^^^^^^^
@@ -304,7 +314,10 @@ mod tests {
 
     #[test]
     fn reports_status_of_an_older_spec() {
-        let text = class("instanceProfile: new", "  instanceProfile: old\n  conditions:\n  - {type: Ready, status: 'True', observedGeneration: 1}");
+        let text = class(
+            "instanceProfile: new",
+            "  instanceProfile: old\n  conditions:\n  - {type: Ready, status: 'True', observedGeneration: 1}",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |   instanceProfile: old
             |                    ^^^
@@ -322,11 +335,26 @@ mod tests {
 
     #[test]
     fn ignores_a_healthy_or_missing_status_and_updates() {
-        let healthy = class("instanceProfile: nodes", &WAITING.replace("Unknown", "'True'").replace("AwaitingReconciliation", "ValidationSucceeded"));
+        let healthy = class(
+            "instanceProfile: nodes",
+            &WAITING.replace("Unknown", "'True'").replace("AwaitingReconciliation", "ValidationSucceeded"),
+        );
         silent(&super::RULE, &healthy);
-        silent(&super::RULE, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n");
+        silent(
+            &super::RULE,
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n",
+        );
         silent(&super::RULE, &class("role: a", "  conditions: []"));
-        let changed = class("instanceProfile: new", "  instanceProfile: old\n  conditions:\n  - {type: Ready, status: 'True', observedGeneration: 1}");
-        silent(&super::RULE, &format!("apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}", changed.replace('\n', "\n    ").trim_end()));
+        let changed = class(
+            "instanceProfile: new",
+            "  instanceProfile: old\n  conditions:\n  - {type: Ready, status: 'True', observedGeneration: 1}",
+        );
+        silent(
+            &super::RULE,
+            &format!(
+                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}",
+                changed.replace('\n', "\n    ").trim_end()
+            ),
+        );
     }
 }

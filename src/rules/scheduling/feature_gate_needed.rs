@@ -1,10 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use objects::node_pool::NodePool;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -59,8 +59,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let kind = object.root().get("kind").unwrap_or(object.root());
-    let replicas = || object.at(&["spec", "replicas"]).filter(|replicas: &Node<'_>| !replicas.is_null());
+    let kind = object.kind_node().unwrap_or(object.root());
+    let replicas = || NodePool::of(object)?.replicas().filter(|replicas| !replicas.is_null());
     let (place, what, gate, since) = match object.kind() {
         "NodeOverlay" => (Place::value(kind), "NodeOverlays", "NodeOverlay", 7),
         "CapacityBuffer" => (Place::value(kind), "CapacityBuffers", "CapacityBuffer", 14),
@@ -72,7 +72,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if context.inventory.feature_gates().get(gate) == Some(true) {
         return;
     }
-    let message = format!("Karpenter accepts {what}, but does nothing with them while the feature gate `{gate}` is off, which is the default");
+    let message = format!(
+        "Karpenter accepts {what}, but does nothing with them while the feature gate `{gate}` is off, which is the default"
+    );
     drafts.push(
         Draft::new(&RULE, place, message)
             .releases(Releases::since(since))
@@ -85,8 +87,10 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     const OVERLAY: &str = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\n";
-    const BUFFER: &str = "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: a}\n";
-    const STATIC: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 3\n";
+    const BUFFER: &str =
+        "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: a}\n";
+    const STATIC: &str =
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 3\n";
 
     #[test]
     fn reports_each_feature_since_its_release() {

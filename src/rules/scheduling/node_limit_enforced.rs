@@ -1,9 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use objects::node_pool::NodePool;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -65,17 +66,22 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(nodes) = object.at(&["spec", "limits", "nodes"]).filter(|nodes| !nodes.is_null()) else { return };
-    if object.at(&["spec", "replicas"]).is_some_and(|replicas| !replicas.is_null()) {
+    let Some(pool) = NodePool::of(object) else { return };
+    let Some(nodes) = pool.node_limit().filter(|nodes| !nodes.is_null()) else { return };
+    if pool.replicas().is_some_and(|replicas| !replicas.is_null()) {
         return;
     }
     let limit = nodes.spelling();
-    let up = format!("Karpenter enforces the limit of {limit} nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending");
+    let up = format!(
+        "Karpenter enforces the limit of {limit} nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending"
+    );
     drafts.push(
         Draft::new(&RULE, Place::value(nodes), up)
             .help("compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed"),
     );
-    let down = format!("Karpenter no longer checks the limit of {limit} nodes before it creates a node: the NodePool can exceed the limit");
+    let down = format!(
+        "Karpenter no longer checks the limit of {limit} nodes before it creates a node: the NodePool can exceed the limit"
+    );
     drafts.push(
         Draft::new(&RULE, Place::value(nodes), down)
             .releases(Releases::until(10))
@@ -89,7 +95,9 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     fn pool(spec: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{cpu: 8, nodes: 10}}\n{spec}")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{cpu: 8, nodes: 10}}\n{spec}"
+        )
     }
 
     #[test]

@@ -1,12 +1,13 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::On;
-use scheduling::pod::{Expression, Origin, Pod};
+use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -78,15 +79,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     if !context.inventory.selects_reservations() {
         return;
     }
-    let pinned = |expression: &Expression<'_>| {
+    let pinned = |expression: &LabelExpression<'_>| {
         let mut values = expression.values().map(|value| value.as_str() == Some("on-demand"));
         expression.key == labels::CAPACITY_TYPE
             && expression.operator == Operator::In
-            && !matches!(expression.origin, Origin::Preferred { .. })
+            && !matches!(expression.origin, ExpressionOrigin::Preferred { .. })
             && values.next() == Some(true)
             && values.all(|value| value)
     };

@@ -1,9 +1,10 @@
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use objects::object::Object;
 use lint::rule::On;
-use scheduling::pod::Pod;
+use objects::object::Object;
+use objects::pod::Pod;
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -60,8 +61,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node() || pod.is_daemon()) else { return };
-    let Some(claims) = pod.spec().get("resourceClaims").filter(|claims| !claims.is_empty()) else { return };
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod) || pod.is_daemon()) else { return };
+    let Some(claims) = pod.spec().resource_claims().filter(|claims| !claims.is_empty()) else { return };
     let message = if pod.is_daemon() {
         "Karpenter does not count these pods when it sizes a node, because they have resource claims"
     } else {
@@ -76,7 +77,9 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     fn workload(kind: &str) -> String {
-        format!("apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      resourceClaims: [{{name: gpu}}]\n")
+        format!(
+            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      resourceClaims: [{{name: gpu}}]\n"
+        )
     }
 
     #[test]

@@ -1,10 +1,10 @@
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::{Node, items_of};
-use objects::object::Object;
 use lint::rule::On;
-use scheduling::pod::Pod;
+use objects::object::Object;
+use objects::pod::{Pod, TopologySpreadConstraint};
+use scheduling::provisionable::is_provisionable;
 
 rule! {
     /// ## What it does
@@ -53,11 +53,11 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(pod) = Pod::of(object).filter(|pod| pod.may_ask_for_a_node()) else { return };
-    let constraints = pod.spec().get("topologySpreadConstraints");
-    let respects_affinity = |constraint: &Node<'_>| constraint.str_at(&["nodeAffinityPolicy"]) != Some("Ignore");
-    if let Some(constraint) = items_of(constraints).find(respects_affinity) {
-        let place = constraint.get("topologyKey").map_or(Place::value(constraint), Place::value);
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
+    let respects_affinity =
+        |constraint: &TopologySpreadConstraint<'_>| constraint.node_affinity_policy() != Some("Ignore");
+    if let Some(constraint) = pod.spec().topology_spread_constraints().find(respects_affinity) {
+        let place = Place::value(constraint.topology_key().unwrap_or(constraint.node()));
         let message = "Karpenter may create no node for pods with this constraint, because this release counts the domains of a topology spread wrongly";
         drafts.push(Draft::new(&RULE, place, message).help("choose 1.8.5 or later instead"));
     }
@@ -68,7 +68,9 @@ mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
     fn workload(policy: &str) -> String {
-        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      topologySpreadConstraints:\n      - topologyKey: topology.kubernetes.io/zone{policy}\n")
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      topologySpreadConstraints:\n      - topologyKey: topology.kubernetes.io/zone{policy}\n"
+        )
     }
 
     #[test]

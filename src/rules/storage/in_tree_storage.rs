@@ -1,10 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::tree::items_of;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::object::Object;
+use objects::pod::{Pod, PodVolume};
+use objects::storage::{PersistentVolume, StorageClass};
 
 rule! {
     /// ## What it does
@@ -58,7 +59,7 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "storage uses an in-tree plug-in that Kubernetes has removed",
-        on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(Kind::of("", "v1", "PersistentVolume")), On::Workload],
+        on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND), On::Workload],
         inventory: &[],
         check: check,
     }
@@ -67,22 +68,19 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     const PLUG_IN: &str =
         "Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes";
-    if let Some(node) = object.at(&["provisioner"]).filter(|node| {
-        object.is(Kind::STORAGE_CLASS) && node.as_str() == Some("kubernetes.io/aws-ebs")
-    }) {
+    let provisioner = StorageClass::of(object).and_then(StorageClass::provisioner_node);
+    if let Some(node) = provisioner.filter(|node| node.as_str() == Some("kubernetes.io/aws-ebs")) {
         let message = format_args!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
         let help = "create a class with the provisioner `ebs.csi.aws.com` and `type: gp3`; the provisioner of an existing class cannot be changed";
         drafts.push(Draft::at(&RULE, node, message).help(help));
     }
-    if object.kind() == "PersistentVolume"
-        && let Some(node) = object.at(&["spec", "awsElasticBlockStore"])
-    {
+    if let Some(node) = PersistentVolume::of(object).and_then(PersistentVolume::aws_elastic_block_store) {
         let message = format!("the volume uses `awsElasticBlockStore`: {PLUG_IN}");
         let help = "write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
     }
-    let volumes = object.pod().and_then(|pod| pod.at_path(&["spec", "volumes"]));
-    for node in items_of(volumes).filter_map(|volume| volume.get("awsElasticBlockStore")) {
+    let volumes = Pod::of(object).into_iter().flat_map(|pod| pod.spec().volumes());
+    for node in volumes.filter_map(PodVolume::aws_elastic_block_store) {
         let message = "the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone";
         let help = "create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it";
         drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
@@ -125,7 +123,13 @@ spec:
 
     #[test]
     fn accepts_the_csi_driver() {
-        silent(&super::RULE, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\n");
-        silent(&super::RULE, "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {csi: {driver: ebs.csi.aws.com}}\n");
+        silent(
+            &super::RULE,
+            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\n",
+        );
+        silent(
+            &super::RULE,
+            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {csi: {driver: ebs.csi.aws.com}}\n",
+        );
     }
 }

@@ -1,12 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use objects::storage::{Claim, ClaimForm, claims_in};
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use objects::object::Object;
+use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
+use values::placeholder::is_in_name;
 use values::spelling::nearest;
 
 rule! {
@@ -81,7 +80,7 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a claim for which no volume can be created",
-        on: &[On::Kind(Kind::of("", "v1", "PersistentVolumeClaim")), On::Workload],
+        on: &[On::Kind(VolumeClaim::KIND), On::Workload],
         inventory: &[Kind::STORAGE_CLASS],
         check: check,
     }
@@ -95,7 +94,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", name),
             None => context.inventory.claims().default_class(),
         };
-        match class {
+        match class.and_then(StorageClass::of) {
             Some(class) => {
                 drafts.extend(many_writers(&claim, class));
                 drafts.extend(auto_mode(&claim, class, context));
@@ -106,11 +105,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// Reports a claim whose class is not in the input.
-fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
     /// The first minor version of Kubernetes for which EKS marks no class as the default.
     const NO_DEFAULT: u8 = 30;
     let claims = context.inventory.claims();
-    let place = Place::value(claim.place());
+    let place = Place::value(claim.class_node());
     let Some(name) = claim.class() else {
         let late = context.settings.kubernetes_minor.is_some_and(|minor| minor >= NO_DEFAULT);
         if claims.classes() == 0 || !late {
@@ -128,7 +127,8 @@ fn absent<'d>(claim: &Claim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>>
     }
     let known = context.inventory.of(Kind::STORAGE_CLASS).map(Object::name);
     // A name that differs only in its digits, such as `gp2` and `gp3`, is a different class and not a spelling mistake.
-    let near = nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;
+    let near =
+        nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;
     let message = format!(
         "this input has no storage class `{name}`, and Karpenter ignores pods whose storage class does not exist"
     );
@@ -153,28 +153,37 @@ const fn subject(form: ClaimForm) -> &'static str {
 }
 
 /// Reports a claim for an EBS volume that many nodes use. EBS attaches a volume to several nodes only as a raw device.
-fn many_writers<'d>(claim: &Claim<'d>, class: Object<'d>) -> Option<Draft<'d>> {
-    let ebs = matches!(class.str_at(&["provisioner"]), Some("ebs.csi.aws.com" | "kubernetes.io/aws-ebs"));
-    let block = claim.node.str_at(&["spec", "volumeMode"]) == Some("Block");
-    let modes = claim.node.at_path(&["spec", "accessModes"])?;
-    let mode = modes.items().find(|mode| matches!(mode.as_str(), Some("ReadWriteMany" | "ReadOnlyMany")))?;
-    if !ebs || block || modes.items().any(|mode| matches!(mode.as_str(), Some("ReadWriteOnce" | "ReadWriteOncePod"))) {
+fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<Draft<'d>> {
+    let ebs = matches!(class.provisioner(), Some("ebs.csi.aws.com" | "kubernetes.io/aws-ebs"));
+    let block = claim.volume_mode() == Some("Block");
+    let mode =
+        claim.access_modes().find(|mode| matches!(mode.as_str(), Some("ReadWriteMany" | "ReadOnlyMany")))?;
+    if !ebs
+        || block
+        || claim
+            .access_modes()
+            .any(|mode| matches!(mode.as_str(), Some("ReadWriteOnce" | "ReadWriteOncePod")))
+    {
         return None;
     }
     let message = format_args!(
         "{} requests `{}` from the class `{}`, but only one node can use an EBS volume, and no volume is created",
         subject(claim.form),
         mode.as_str().unwrap_or_default(),
-        class.name()
+        class.object().name()
     );
     let draft = Draft::at(&RULE, mode, message).severity(Severity::Error);
     let draft = draft.help("write `ReadWriteOnce`, or use a class for EFS");
-    Some(draft.related(Place::value(name_of(class)), "this class creates EBS volumes"))
+    Some(draft.related(Place::value(class.object().name_node()), "this class creates EBS volumes"))
 }
 
 /// Reports a claim for a volume that only nodes of EKS Auto Mode can use.
-fn auto_mode<'d>(claim: &Claim<'d>, class: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
-    let auto = class.str_at(&["provisioner"]) == Some("ebs.csi.eks.amazonaws.com");
+fn auto_mode<'d>(
+    claim: &VolumeClaim<'d>,
+    class: StorageClass<'d>,
+    context: &Context<'_, 'd>,
+) -> Option<Draft<'d>> {
+    let auto = class.provisioner() == Some("ebs.csi.eks.amazonaws.com");
     let own = context.inventory.count("karpenter.k8s.aws", "EC2NodeClass") > 0;
     let beside = context.inventory.count("eks.amazonaws.com", "NodeClass") > 0;
     if !auto || !own || beside {
@@ -183,16 +192,12 @@ fn auto_mode<'d>(claim: &Claim<'d>, class: Object<'d>, context: &Context<'_, 'd>
     let message = format_args!(
         "{} uses the class `{}` of EKS Auto Mode, and nodes of Karpenter cannot attach its volumes",
         subject(claim.form),
-        class.name()
+        class.object().name()
     );
-    let draft = Draft::at(&RULE, claim.place(), message);
+    let draft = Draft::at(&RULE, claim.class_node(), message);
     let draft =
         draft.help("use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver");
-    Some(draft.related(Place::value(name_of(class)), "this class belongs to EKS Auto Mode"))
-}
-
-fn name_of(object: Object<'_>) -> Node<'_> {
-    object.at(&["metadata", "name"]).unwrap_or(object.root())
+    Some(draft.related(Place::value(class.object().name_node()), "this class belongs to EKS Auto Mode"))
 }
 
 #[cfg(test)]
@@ -201,7 +206,9 @@ mod tests {
     use lint::settings::Settings;
 
     fn class(name: &str, provisioner: &str) -> String {
-        format!("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: {name}}}\nprovisioner: {provisioner}\n---\n")
+        format!(
+            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: {name}}}\nprovisioner: {provisioner}\n---\n"
+        )
     }
 
     fn claim(spec: &str) -> String {
@@ -252,7 +259,10 @@ mod tests {
           this claim names no storage class, no class in this input is the default, and EKS creates no default class since 1.30
           help: name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: "true"`
         "#);
-        let default = text.replace("{name: gp3}", "{name: gp3, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}");
+        let default = text.replace(
+            "{name: gp3}",
+            "{name: gp3, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}",
+        );
         assert_eq!(findings_with(&super::RULE, &default, &on(30)), "");
     }
 
@@ -268,7 +278,8 @@ mod tests {
           help: use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver
           see line 3 metadata.name: this class belongs to EKS Auto Mode
         ");
-        let both = format!("{text}---\napiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: b}}\n");
+        let both =
+            format!("{text}---\napiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: b}}\n");
         silent(&super::RULE, &both);
     }
 
@@ -284,7 +295,10 @@ mod tests {
             "storageClassName: '${CLASS}'",
             "accessModes: [ReadWriteOnce]",
         ] {
-            silent(&super::RULE, &(standard.clone() + &claim(spec).replace("\n  volumeName", ", volumeName")));
+            silent(
+                &super::RULE,
+                &(standard.clone() + &claim(spec).replace("\n  volumeName", ", volumeName")),
+            );
         }
         silent(&super::RULE, &(class("gp3", EBS) + &claim("storageClassName: gp2")));
         silent(&super::RULE, &(class("io1", EBS) + &claim("storageClassName: io2")));

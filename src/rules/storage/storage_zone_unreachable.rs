@@ -1,13 +1,14 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use karpenter::zones::is_zone_id;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use values::placeholder::is_in_name;
-use karpenter::release::Releases;
-use objects::storage::{Binding, Reach, ZONE_KEYS, allowed_zones, reach};
-use karpenter::zones::is_zone_id;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod::NodeSelectorTerm;
+use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS, reach};
+use values::placeholder::is_in_name;
 use values::spelling::add_quoted;
 
 rule! {
@@ -86,21 +87,20 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a volume is in a zone that no NodePool serves",
-        on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PERSISTENT_VOLUME)],
+        on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND)],
         inventory: &[Kind::NODE_POOL],
         check: check,
     }
 }
 
-const PERSISTENT_VOLUME: Kind = Kind::of("", "v1", "PersistentVolume");
-
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    if object.is(PERSISTENT_VOLUME) {
-        check_volume(object, context, drafts);
+    if let Some(volume) = PersistentVolume::of(object) {
+        check_volume(volume, context, drafts);
         return;
     }
-    let network = object.str_at(&["provisioner"]).is_some_and(|provisioner| reach(provisioner) == Reach::Network);
-    let zones = allowed_zones(object);
+    let Some(class) = StorageClass::of(object) else { return };
+    let network = class.provisioner().is_some_and(|provisioner| reach(provisioner) == Reach::Network);
+    let zones = class.allowed_zones();
     if zones.is_empty() || network {
         return;
     }
@@ -109,7 +109,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let Some(first) = unserved.first() else { return };
     if unserved.len() == zones.len() {
         drafts.push(unreachable(&unserved, *first, "volumes of this class", context));
-    } else if !matches!(Binding::of(object), Binding::Other) {
+    } else if !matches!(class.binding(), Binding::Other) {
         let name = first.as_str().unwrap_or_default();
         let message = format_args!(
             "volumes of this class are created before their pod is scheduled, possibly in `{name}`, which no NodePool in this input serves"
@@ -121,14 +121,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// Checks a PersistentVolume. The terms of its affinity are alternatives.
-fn check_volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let terms = object.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]);
-    let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
-        drafts.extend(without_zone(object));
+fn check_volume<'d>(volume: PersistentVolume<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+    if volume.node_term_list().is_none_or(Node::is_empty) {
+        drafts.extend(without_zone(volume));
         return;
-    };
+    }
     let (mut all, mut unreachable_everywhere) = (Vec::new(), true);
-    for term in terms.items() {
+    for term in volume.node_terms() {
         let mut zones = zones_of(term);
         unreachable_everywhere &= !zones.is_empty() && unserved(&zones, context).len() == zones.len();
         all.append(&mut zones);
@@ -139,12 +138,12 @@ fn check_volume<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut 
     }
 }
 
-fn zones_of(term: Node<'_>) -> Vec<Node<'_>> {
+fn zones_of(term: NodeSelectorTerm<'_>) -> Vec<Node<'_>> {
     let mut zones = Vec::new();
-    for expression in term.items_at(&["matchExpressions"]) {
-        let about_zones = expression.str_at(&["key"]).is_some_and(|key| ZONE_KEYS.contains(&key));
-        if about_zones && expression.str_at(&["operator"]) == Some("In") {
-            zones.extend(expression.items_at(&["values"]));
+    for expression in term.match_expressions().items() {
+        let about_zones = expression.key().is_some_and(|key| ZONE_KEYS.contains(&key));
+        if about_zones && expression.operator_text() == Some("In") {
+            zones.extend(expression.values());
         }
     }
     zones
@@ -192,11 +191,10 @@ fn check_zone_ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
 }
 
 /// Reports an EBS volume that does not state its zone.
-fn without_zone(object: Object<'_>) -> Option<Draft<'_>> {
-    let driver = object.at(&["spec", "csi"]).filter(|csi| csi.str_at(&["driver"]) == Some("ebs.csi.aws.com"));
-    let node = driver.or_else(|| object.at(&["spec", "awsElasticBlockStore"]))?;
-    let labels = object.at(&["metadata", "labels"]);
-    if ZONE_KEYS.iter().any(|key| labels.is_some_and(|labels| labels.get(key).is_some())) {
+fn without_zone(volume: PersistentVolume<'_>) -> Option<Draft<'_>> {
+    let node = volume.csi("ebs.csi.aws.com").or_else(|| volume.aws_elastic_block_store())?;
+    let metadata = volume.object().metadata();
+    if ZONE_KEYS.iter().any(|key| metadata.label(key).is_some()) {
         return None;
     }
     let message =
@@ -211,7 +209,9 @@ mod tests {
     use lint::settings::Settings;
 
     fn pool(requirement: &str) -> String {
-        format!("---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n")
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n"
+        )
     }
 
     fn zones(list: &str) -> String {
@@ -219,11 +219,15 @@ mod tests {
     }
 
     fn class(zones: &str, more: &str) -> String {
-        format!("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: gp3}}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: {more}\nallowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n")
+        format!(
+            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: gp3}}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: {more}\nallowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n"
+        )
     }
 
     fn volume(zone: &str) -> String {
-        format!("apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: v}}\nspec:\n  csi: {{driver: ebs.csi.aws.com, volumeHandle: vol-1}}\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]}}}}\n")
+        format!(
+            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: v}}\nspec:\n  csi: {{driver: ebs.csi.aws.com, volumeHandle: vol-1}}\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]}}}}\n"
+        )
     }
 
     const WAIT: &str = "WaitForFirstConsumer";
@@ -279,7 +283,10 @@ mod tests {
           this EBS volume does not state its zone, and Karpenter launches nodes for its pods in any zone
           help: add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`
         ");
-        silent(&super::RULE, &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"));
+        silent(
+            &super::RULE,
+            &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"),
+        );
         silent(&super::RULE, &text.replace("ebs.csi", "efs.csi"));
     }
 
@@ -289,7 +296,9 @@ mod tests {
         silent(&super::RULE, &one);
         silent(&super::RULE, &(one.clone() + &zones("eu-west-1a") + &zones("eu-west-1c")));
         silent(&super::RULE, &(one.clone() + &zones("eu-west-1a") + &pool("")));
-        let except = |zone: &str| pool(&format!("{{key: topology.kubernetes.io/zone, operator: NotIn, values: [{zone}]}}"));
+        let except = |zone: &str| {
+            pool(&format!("{{key: topology.kubernetes.io/zone, operator: NotIn, values: [{zone}]}}"))
+        };
         silent(&super::RULE, &(one.clone() + &except("eu-west-1a")));
         assert!(!findings(&super::RULE, &(one + &except("eu-west-1c"))).is_empty());
         silent(&super::RULE, &(volume("eu-west-1c") + &zones("eu-west-1c")));

@@ -1,11 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
-use karpenter::release::Releases;
-use objects::storage::{Binding, ClaimForm, Reach, allowed_zones, reach};
-use karpenter::kind::Kind;
-use objects::object::{Object, Operation};
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use objects::object::{Object, Operation};
+use objects::storage::{Binding, ClaimForm, Reach, StorageClass, reach};
 
 rule! {
     /// ## What it does
@@ -95,7 +95,8 @@ const IGNORED_POD: Releases = Releases::since(7);
 const MAX_CLAIMS: usize = 3;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let (place, binding) = match Binding::of(object) {
+    let Some(class) = StorageClass::of(object) else { return };
+    let (place, binding) = match class.binding() {
         Binding::Immediate(mode) => (Place::value(mode), "`volumeBindingMode` is `Immediate`"),
         Binding::Default => {
             let place = Place::missing(object.root(), "volumeBindingMode");
@@ -103,19 +104,21 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         }
         Binding::Other => return,
     };
-    let Some(provisioner) = object.str_at(&["provisioner"]) else { return };
+    let Some(provisioner) = class.provisioner() else { return };
     let mut report = |releases: Releases, severity: Severity, why: String| {
         let draft = Draft::new(&RULE, place.clone(), format!("{binding}: {why}"));
         let draft = draft.severity(severity).releases(releases).help(help(object));
-        let draft = name_claims(draft, object, context);
-        drafts.push(match change(object) {
-            Some(change) if severity == Severity::Warning => draft.mend("write `WaitForFirstConsumer`", change),
+        let draft = name_claims(draft, class, context);
+        drafts.push(match change(class) {
+            Some(change) if severity == Severity::Warning => {
+                draft.mend("write `WaitForFirstConsumer`", change)
+            }
             _ => draft,
         });
     };
     match reach(provisioner) {
         Reach::Network => {}
-        Reach::Zone => match single_zone(object) {
+        Reach::Zone => match single_zone(class) {
             // The consequence depends on the release.
             None => {
                 let what = if provisioner.contains("ebs") { "the EBS volume" } else { "the volume" };
@@ -148,8 +151,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// The only zone that the class allows.
-fn single_zone(class: Object<'_>) -> Option<&str> {
-    let zones = allowed_zones(class);
+fn single_zone(class: StorageClass<'_>) -> Option<&str> {
+    let zones = class.allowed_zones();
     let mut names = zones.iter().filter_map(|zone| zone.as_str());
     let first = names.next()?;
     names.all(|zone| zone == first).then_some(first)
@@ -164,20 +167,20 @@ fn help(object: Object<'_>) -> &'static str {
 }
 
 /// The fix, for files and for objects that are being created. On an existing object the field is immutable.
-fn change(object: Object<'_>) -> Option<Change<'_>> {
+fn change(class: StorageClass<'_>) -> Option<Change<'_>> {
     const MODE: &str = "WaitForFirstConsumer";
-    if object.operation() == Operation::Update {
+    if class.object().operation() == Operation::Update {
         return None;
     }
-    match object.at(&["volumeBindingMode"]) {
-        None => Some(Change::Add(object.root(), "volumeBindingMode".to_owned(), MODE.to_owned())),
+    match class.volume_binding_mode() {
+        None => Some(Change::Add(class.object().root(), "volumeBindingMode".to_owned(), MODE.to_owned())),
         Some(mode) if mode.is_null() => None,
         Some(mode) => Some(Change::Set(mode, MODE.to_owned())),
     }
 }
 
 /// Adds the claims that use the class, and the workloads that mount them, as related locations.
-fn name_claims<'d>(mut draft: Draft<'d>, class: Object<'d>, context: &Context<'_, 'd>) -> Draft<'d> {
+fn name_claims<'d>(mut draft: Draft<'d>, class: StorageClass<'d>, context: &Context<'_, 'd>) -> Draft<'d> {
     let claims = context.inventory.claims();
     let (few, total) = claims.on(class, MAX_CLAIMS);
     for (index, claim) in few.iter().enumerate() {
@@ -195,7 +198,7 @@ fn name_claims<'d>(mut draft: Draft<'d>, class: Object<'d>, context: &Context<'_
         if index + 1 == MAX_CLAIMS && total > MAX_CLAIMS {
             what = format!("{what}, and {} more", total - MAX_CLAIMS);
         }
-        draft = draft.related(Place::value(claim.place()), what);
+        draft = draft.related(Place::value(claim.class_node()), what);
         if claim.form == ClaimForm::Object
             && let Some((workload, node)) = claims.mount(claim.object)
         {
@@ -211,8 +214,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use lint::settings::{Settings, Target};
 
-    const EBS: &str =
-        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";
+    const EBS: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";
 
     fn class(provisioner: &str) -> String {
         EBS.replace("ebs.csi.aws.com", provisioner)

@@ -1,9 +1,10 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use objects::object::Object;
+use objects::storage::StorageClass;
 
 rule! {
     /// ## What it does
@@ -64,13 +65,19 @@ rule! {
 const ALL_TERMS: Releases = Releases::patches(12, 2, 2).or(Releases::since(13));
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let Some(terms) = object.at(&["allowedTopologies"]).filter(|terms| terms.len() > 1) else { return };
+    let Some(terms) =
+        StorageClass::of(object).and_then(StorageClass::allowed_topologies).filter(|terms| terms.len() > 1)
+    else {
+        return;
+    };
     let help = "write one term with all zones, which means the same in every release";
     let up = "Karpenter reads every term of `allowedTopologies` instead of only the first: nodes may come up in other zones than before";
     drafts.push(Draft::new(&RULE, Place::key(terms), up).help(help));
     let down = "Karpenter reads only the first term of `allowedTopologies`: nodes for pods with such volumes come up nowhere else";
     let below = Releases::ALL.without(ALL_TERMS);
-    drafts.push(Draft::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help));
+    drafts.push(
+        Draft::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help),
+    );
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
-use manifest::source::Span;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use lint::rule::On;
+use manifest::source::Span;
+use objects::object::Object;
+use objects::prometheus_rule::PrometheusRule;
 
 rule! {
     /// ## What it does
@@ -83,15 +83,23 @@ const RENAMED: [Renamed; 7] = [
     Renamed { since: 2, of: REASONS, was: "Empty", is: "empty" },
     Renamed { since: 2, of: REASONS, was: "Expired", is: "expired" },
     Renamed { since: 2, of: REASONS, was: "Underutilized", is: "underutilized" },
-    Renamed { since: 3, of: &[], was: "karpenter_ignored_pod_count", is: "karpenter_scheduler_ignored_pods_count" },
-    Renamed { since: 7, of: &[], was: "karpenter_pods_pods_drained_total", is: "karpenter_pods_drained_total" },
+    Renamed {
+        since: 3,
+        of: &[],
+        was: "karpenter_ignored_pod_count",
+        is: "karpenter_scheduler_ignored_pods_count",
+    },
+    Renamed {
+        since: 7,
+        of: &[],
+        was: "karpenter_pods_pods_drained_total",
+        is: "karpenter_pods_drained_total",
+    },
     Renamed { since: 7, of: &[DISRUPTED], was: "liveness", is: "registration_timeout" },
 ];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let groups = object.items_at(&["spec", "groups"]);
-    let rules = groups.filter_map(|group| group.get("rules")).flat_map(Node::items);
-    for expression in rules.filter_map(|rule| rule.get("expr")) {
+    for expression in PrometheusRule::of(object).expressions() {
         let Some(text) = expression.as_str() else { continue };
         for Renamed { since, of, was, is } in &RENAMED {
             let applies = of.is_empty() || of.iter().any(|metric| words(text, metric).next().is_some());
@@ -101,8 +109,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             for (word, releases, instead) in changes.into_iter().filter(|_| applies) {
                 for at in words(text, word) {
                     let place = Place::within(expression, Span::new(at, at + word.len()));
-                    let message = format!("Karpenter exports `{instead}` instead of `{word}`: this part of the expression matches no series");
-                    let help = format!("write `{instead}`, or match both names while you still query older series");
+                    let message = format!(
+                        "Karpenter exports `{instead}` instead of `{word}`: this part of the expression matches no series"
+                    );
+                    let help =
+                        format!("write `{instead}`, or match both names while you still query older series");
                     drafts.push(Draft::new(&RULE, place, message).releases(releases).help(help));
                 }
             }

@@ -1,30 +1,30 @@
-//! Which roles the policies of Karpenter's controller let it pass to instances.
+//! The roles that the policies of Karpenter's controller allow it to pass to instances.
 
-
-use super::{Policy, Word, matches, resource_part};
+use super::pattern::{matches, resource_part};
+use super::policy::{IamPolicy, PolicyText};
 
 /// The action.
 pub const PASS_ROLE: &str = "iam:PassRole";
-/// Distinct patterns that are compared with each role; beyond, no role is said to be left out.
+/// Number of distinct patterns to compare with each role. With more patterns, every role counts as passed.
 const MOST_PATTERNS: usize = 64;
 
-/// The roles that are passed.
+/// Roles that policies allow passing.
 #[derive(Debug, Default)]
 pub struct PassedRoles<'d> {
-    /// Names without wildcards, in order.
+    /// Names without wildcards, sorted.
     names: Vec<String>,
-    /// Patterns with wildcards or marks, each once.
+    /// Patterns with wildcards or placeholders, without duplicates.
     patterns: Vec<String>,
-    /// Any role may be meant.
+    /// Whether a statement may allow any role.
     open: bool,
-    /// The resource of the first statement that says so for Karpenter.
-    first: Option<Word<'d>>,
+    /// First resource of the first such statement of Karpenter's controller.
+    first: Option<PolicyText<'d>>,
 }
 
 impl<'d> PassedRoles<'d> {
-    /// Gathers what policies pass. Only policies of Karpenter's controller tell that something is left out, but any
-    /// policy may add to it.
-    pub fn of(policies: &[Policy<'d>]) -> Self {
+    /// Collects the roles that policies pass. Any policy can add a role, but only policies of Karpenter's controller show
+    /// that a role is missing.
+    pub fn of(policies: &[IamPolicy<'d>]) -> Self {
         let mut passed = Self::default();
         for policy in policies {
             let karpenter = policy.is_karpenter();
@@ -48,7 +48,7 @@ impl<'d> PassedRoles<'d> {
     }
 
     fn add(&mut self, resource: &str) {
-        // A path is not known from a node class, so that names are compared without it.
+        // An EC2NodeClass names a role without its path, so names are compared without it.
         let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
         match name {
             Some(name) if name.contains(['*', '?', '$', '<']) => self.patterns.push(name.to_owned()),
@@ -57,8 +57,8 @@ impl<'d> PassedRoles<'d> {
         }
     }
 
-    /// Where a policy of Karpenter's controller passes roles, but not this one.
-    pub fn leaves_out(&self, role: &str) -> Option<&Word<'d>> {
+    /// The resource with which a policy of Karpenter's controller passes other roles, if no policy passes this role.
+    pub fn leaves_out(&self, role: &str) -> Option<&PolicyText<'d>> {
         let passed = self.open
             || self.patterns.len() > MOST_PATTERNS
             || self.names.binary_search_by(|name| name.as_str().cmp(role)).is_ok()

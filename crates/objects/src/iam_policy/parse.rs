@@ -1,17 +1,17 @@
-//! Finds the policy documents of an object and reads them: as mappings, as JSON in a string, with the functions of
-//! CloudFormation.
+//! Parser of the policy documents in an object: mappings, JSON in a string, and the functions of CloudFormation.
 
 use std::sync::Arc;
 
-use super::{At, Condition, Policy, Statement, Word};
 use manifest::json;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
+
+use super::policy::{IamCondition, IamPolicy, IamStatement, PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
 
-/// Where the objects of the operators that make IAM policies hold them, by API group: paths with `*` for every member
-/// or item.
+/// Paths of the policy documents in the objects of operators that create IAM policies, by API group. `*` matches every
+/// member or item.
 const OPERATORS: [(&str, &[&[&str]]); 5] = [
     ("iam.services.k8s.aws", &[&["spec", "policyDocument"], &["spec", "inlinePolicies", "*"]]),
     (
@@ -26,7 +26,7 @@ const OPERATORS: [(&str, &[&[&str]]); 5] = [
     ("identity.aws.crossplane.io", &[&["spec", "forProvider", "document"]]),
 ];
 
-/// Whether an object is of a kind that holds policies.
+/// Whether the kind of an object holds policies.
 pub fn holds(object: Object<'_>) -> bool {
     match object.form() {
         Form::IamPolicy | Form::StackResource => true,
@@ -35,8 +35,8 @@ pub fn holds(object: Object<'_>) -> bool {
     }
 }
 
-/// The policy documents of an object, those that can be read.
-pub fn policies(object: Object<'_>) -> Vec<Policy<'_>> {
+/// Returns the policy documents of an object that parse.
+pub fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
     let mut documents = Vec::new();
     match object.form() {
         Form::IamPolicy => documents.push(object.root()),
@@ -52,7 +52,7 @@ pub fn policies(object: Object<'_>) -> Vec<Policy<'_>> {
             }
         }
     }
-    documents.into_iter().filter_map(|document| policy(object, document)).collect()
+    documents.into_iter().filter_map(|document| parse_policy(object, document)).collect()
 }
 
 fn select<'d>(node: Node<'d>, path: &[&str], found: &mut Vec<Node<'d>>) {
@@ -67,7 +67,7 @@ fn select<'d>(node: Node<'d>, path: &[&str], found: &mut Vec<Node<'d>>) {
     }
 }
 
-fn policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<Policy<'d>> {
+fn parse_policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<IamPolicy<'d>> {
     let document = match document.get("Fn::Sub") {
         Some(text) if text.is_sequence() => text.items().next()?,
         Some(text) => text,
@@ -77,26 +77,28 @@ fn policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<Policy<'d>> {
         let source = Arc::new(Source::new("", text));
         let whole = Span::new(0, text.len());
         let (tree, _) = json::read(&source, whole, &Limits::DEFAULT).ok()??;
-        let within =
-            |node: Node<'_>, key: bool| At::Within(document, if key { node.key_span() } else { node.span() });
-        return Some(Policy { object, statements: statements(tree.root(), &within)? });
+        let within = |node: Node<'_>, key: bool| {
+            PolicyLocation::Within(document, if key { node.key_span() } else { node.span() })
+        };
+        return Some(IamPolicy { object, statements: statements(tree.root(), &within)? });
     }
-    let at = |node: Node<'d>, key: bool| if key { At::Key(node) } else { At::Value(node) };
-    Some(Policy { object, statements: statements(document, &at)? })
+    let at =
+        |node: Node<'d>, key: bool| if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) };
+    Some(IamPolicy { object, statements: statements(document, &at)? })
 }
 
-/// Gives the place of a node of the policy, or of its key.
-type Locate<'l, 't, 'd> = &'l dyn Fn(Node<'t>, bool) -> At<'d>;
+/// Function that locates a node of the policy, or its key.
+type Locate<'l, 't, 'd> = &'l dyn Fn(Node<'t>, bool) -> PolicyLocation<'d>;
 
-fn statements<'t, 'd>(document: Node<'t>, at: Locate<'_, 't, 'd>) -> Option<Vec<Statement<'d>>> {
+fn statements<'t, 'd>(document: Node<'t>, at: Locate<'_, 't, 'd>) -> Option<Vec<IamStatement<'d>>> {
     let statement = document.get("Statement")?;
     if statement.is_mapping() {
-        return Some(vec![read(statement, at)]);
+        return Some(vec![parse_statement(statement, at)]);
     }
-    Some(statement.items().filter(|item| item.is_mapping()).map(|item| read(item, at)).collect())
+    Some(statement.items().filter(|item| item.is_mapping()).map(|item| parse_statement(item, at)).collect())
 }
 
-fn read<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> Statement<'d> {
+fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamStatement<'d> {
     let list = |key, not| {
         let (node, excludes) = match statement.get(key) {
             Some(node) => (Some(node), false),
@@ -109,14 +111,14 @@ fn read<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> Statement<'d> {
         (list("Action", "NotAction"), list("Resource", "NotResource"));
     let operators = statement.members_at(&["Condition"]);
     let conditions = operators.flat_map(|(operator, keys)| {
-        keys.members().map(move |(key, values)| Condition {
+        keys.members().map(move |(key, values)| IamCondition {
             operator: operator.to_owned(),
-            key: Word { text: key.to_owned(), at: at(values, true) },
+            key: PolicyText { text: key.to_owned(), at: at(values, true) },
             values: words(values, at),
         })
     });
-    Statement {
-        allows: statement.str_at(&["Effect"]) == Some("Allow"),
+    IamStatement {
+        allows: statement.get("Effect").and_then(Node::as_str) == Some("Allow"),
         actions,
         resources,
         not_actions,
@@ -125,13 +127,13 @@ fn read<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> Statement<'d> {
     }
 }
 
-/// A text, or each text of a list.
-fn words<'t, 'd>(node: Node<'t>, at: Locate<'_, 't, 'd>) -> Vec<Word<'d>> {
-    let one = |node: Node<'t>| Word { text: text(node), at: at(node, false) };
+/// Returns a text, or each text of a list.
+fn words<'t, 'd>(node: Node<'t>, at: Locate<'_, 't, 'd>) -> Vec<PolicyText<'d>> {
+    let one = |node: Node<'t>| PolicyText { text: text(node), at: at(node, false) };
     if node.is_sequence() { node.items().map(one).collect() } else { vec![one(node)] }
 }
 
-/// The text of a value; what CloudFormation fills in stands in `${}`.
+/// Returns the text of a value. `${}` encloses what CloudFormation fills in.
 fn text(node: Node<'_>) -> String {
     match node.value() {
         Value::String(text) if has_function_tag(node) => format!("${{{text}}}"),

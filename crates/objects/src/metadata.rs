@@ -1,0 +1,69 @@
+//! `metadata` of an object, a pod template or a NodePool's template.
+
+use manifest::tree::{Members, Node, items_of, members_of};
+
+/// View of `metadata`; every field is absent where `metadata` is.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata<'d>(Option<Node<'d>>);
+
+impl<'d> Metadata<'d> {
+    /// The metadata of whatever has a key `metadata`.
+    pub fn of(holder: Node<'d>) -> Self {
+        Self(holder.get("metadata"))
+    }
+
+    /// `name`.
+    pub fn name(self) -> Option<Node<'d>> {
+        self.0?.get("name")
+    }
+
+    /// `generateName`.
+    pub fn generate_name(self) -> Option<Node<'d>> {
+        self.0?.get("generateName")
+    }
+
+    /// `namespace`.
+    pub fn namespace(self) -> Option<Node<'d>> {
+        self.0?.get("namespace")
+    }
+
+    /// `generation`.
+    pub fn generation(self) -> Option<Node<'d>> {
+        self.0?.get("generation")
+    }
+
+    /// `labels`.
+    pub fn label_map(self) -> Option<Node<'d>> {
+        self.0?.get("labels")
+    }
+
+    /// The labels, each with its value.
+    pub fn labels(self) -> Members<'d> {
+        members_of(self.label_map())
+    }
+
+    /// The value of a label.
+    pub fn label(self, key: &str) -> Option<Node<'d>> {
+        self.label_map()?.get(key)
+    }
+
+    /// `annotations`.
+    pub fn annotation_map(self) -> Option<Node<'d>> {
+        self.0?.get("annotations")
+    }
+
+    /// The value of an annotation.
+    pub fn annotation(self, key: &str) -> Option<Node<'d>> {
+        self.annotation_map()?.get(key)
+    }
+
+    /// `ownerReferences`.
+    pub fn owner_references(self) -> Option<Node<'d>> {
+        self.0?.get("ownerReferences")
+    }
+
+    /// The kinds of the owners.
+    pub fn owner_kinds(self) -> impl Iterator<Item = &'d str> {
+        items_of(self.owner_references()).filter_map(|owner| owner.get("kind")?.as_str())
+    }
+}

@@ -1,0 +1,74 @@
+//! Containers of a pod.
+
+use manifest::tree::{Node, items_of};
+
+/// View of a container.
+#[derive(Clone, Copy, Debug)]
+pub struct Container<'d>(Node<'d>);
+
+impl<'d> Container<'d> {
+    pub(super) fn new(item: Node<'d>) -> Self {
+        Self(item)
+    }
+
+    /// The item.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
+    /// `name`, where it is a string.
+    pub fn name(self) -> Option<&'d str> {
+        self.0.get("name")?.as_str()
+    }
+
+    /// `image`.
+    pub fn image(self) -> Option<Node<'d>> {
+        self.0.get("image")
+    }
+
+    /// The items of `env`.
+    pub fn env(self) -> impl Iterator<Item = EnvVar<'d>> {
+        items_of(self.0.get("env")).map(EnvVar)
+    }
+
+    /// The items of `env` that set a variable, in order: the last item counts.
+    pub fn variables(self, name: &'static str) -> impl Iterator<Item = EnvVar<'d>> {
+        self.env().filter(move |variable| variable.name() == Some(name))
+    }
+
+    /// `envFrom`.
+    pub fn env_from(self) -> Option<Node<'d>> {
+        self.0.get("envFrom")
+    }
+
+    /// The items of `command`, then of `args`.
+    pub fn arguments(self) -> impl Iterator<Item = Node<'d>> {
+        items_of(self.0.get("command")).chain(items_of(self.0.get("args")))
+    }
+}
+
+/// View of an item of `env`.
+#[derive(Clone, Copy, Debug)]
+pub struct EnvVar<'d>(Node<'d>);
+
+impl<'d> EnvVar<'d> {
+    /// The item.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
+    /// `name`, where it is a string.
+    pub fn name(self) -> Option<&'d str> {
+        self.0.get("name")?.as_str()
+    }
+
+    /// `value`.
+    pub fn value(self) -> Option<Node<'d>> {
+        self.0.get("value")
+    }
+
+    /// `valueFrom`.
+    pub fn value_from(self) -> Option<Node<'d>> {
+        self.0.get("valueFrom")
+    }
+}

@@ -1,0 +1,232 @@
+//! The NodePools of a cluster, indexed by their labels, so that a pod is compared with few of them.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use karpenter::labels;
+use karpenter::operator::Operator;
+use manifest::tree::Node;
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+
+use crate::requirements::{Requirement, Requirements};
+use crate::scalar::text;
+use crate::taints::PoolTaint;
+use crate::verdict::Verdict;
+
+/// Index of the NodePools of a cluster. NodePools that differ only in their names form a group.
+#[derive(Debug, Default)]
+pub struct PoolIndex<'d> {
+    groups: Vec<PoolGroup<'d>>,
+    by_name: BTreeMap<&'d str, Vec<usize>>,
+    by_key: BTreeMap<&'d str, Definitions<'d>>,
+    count: usize,
+    is_known: bool,
+    /// The results of this run, by the signature of the pods.
+    pub(super) verdicts: RefCell<BTreeMap<String, Rc<Verdict<'d>>>>,
+}
+
+/// NodePools that differ only in their names. A static NodePool counts like any other: it launches no node for a pending
+/// pod, but the pod may run on its nodes.
+#[derive(Debug)]
+pub struct PoolGroup<'d> {
+    /// The NodePools in the order of the input.
+    pub pools: Vec<Object<'d>>,
+    by_name: BTreeMap<&'d str, Object<'d>>,
+    /// Requirements and template labels, without the name.
+    pub requirements: Requirements<'d>,
+    /// The taints that pods have to tolerate, each with its node in the first NodePool. Startup taints do not count.
+    pub taints: Vec<(PoolTaint<'d>, Node<'d>)>,
+}
+
+/// The groups that set a label.
+#[derive(Debug, Default)]
+struct Definitions<'d> {
+    by_value: BTreeMap<&'d str, Vec<usize>>,
+    /// The groups that accept any value, such as with `Exists`.
+    open: Vec<usize>,
+}
+
+impl<'d> PoolIndex<'d> {
+    /// Indexes NodePools.
+    pub fn of(objects: impl Iterator<Item = Object<'d>>) -> Self {
+        let mut pools = Self { is_known: true, ..Self::default() };
+        let mut converted: Vec<(usize, Object<'d>, PoolGroup<'d>)> = Vec::new();
+        for object in objects {
+            pools.is_known &= is_of_this_provider(object);
+            converted.push((pools.count, object, PoolGroup::of(object)));
+            pools.count += 1;
+        }
+        converted.sort_by(|(_, _, one), (_, _, other)| one.order(other));
+        let mut groups: Vec<(usize, PoolGroup<'d>)> = Vec::new();
+        for (position, object, group) in converted {
+            if !groups.last().is_some_and(|(_, last)| last.order(&group).is_eq()) {
+                groups.push((position, group));
+            }
+            if let Some((_, group)) = groups.last_mut() {
+                group.add(object);
+            }
+        }
+        groups.sort_by_key(|(position, _)| *position);
+        for (index, (_, group)) in groups.into_iter().enumerate() {
+            pools.index(index, &group);
+            pools.groups.push(group);
+        }
+        pools
+    }
+
+    fn index(&mut self, index: usize, group: &PoolGroup<'d>) {
+        for pool in &group.pools {
+            self.by_name.entry(pool.name()).or_default().push(index);
+        }
+        for (key, requirement) in group.requirements.iter() {
+            let definitions = self.by_key.entry(key).or_default();
+            match requirement.listed() {
+                Some(values) => {
+                    for value in values {
+                        definitions.by_value.entry(value).or_default().push(index);
+                    }
+                }
+                None => definitions.open.push(index),
+            }
+        }
+    }
+
+    /// The number of NodePools.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no NodePool.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether all NodePools belong to the AWS provider. The well-known labels of other providers are unknown here.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// Whether any NodePool sets a label.
+    pub fn sets_label(&self, key: &str) -> bool {
+        self.by_key.contains_key(labels::normalised(key))
+    }
+
+    /// The labels that NodePools set.
+    pub fn keys(&self) -> impl Iterator<Item = &'d str> + Clone {
+        self.by_key.keys().copied()
+    }
+
+    /// The values that NodePools list for a label.
+    pub fn values(&self, key: &str) -> impl Iterator<Item = &'d str> + Clone {
+        let definitions = self.by_key.get(labels::normalised(key));
+        definitions.into_iter().flat_map(|definitions| definitions.by_value.keys().copied())
+    }
+
+    /// The names of all NodePools.
+    pub fn names(&self) -> impl Iterator<Item = &'d str> + Clone {
+        self.by_name.keys().copied()
+    }
+
+    /// Whether any NodePool has a name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// The first NodePool of the input.
+    pub fn first(&self) -> Option<Object<'d>> {
+        self.groups.first()?.pools.first().copied()
+    }
+
+    /// All groups.
+    pub fn groups(&self) -> &[PoolGroup<'d>] {
+        &self.groups
+    }
+
+    /// Returns the groups that may launch a node for a pod's requirements, found by the most selective label, in the order
+    /// of the input. Returns at most `limit` groups.
+    pub fn candidates(&self, asked: &Requirements<'d>, limit: usize) -> Vec<&PoolGroup<'d>> {
+        let mut fewest: Option<Vec<usize>> = None;
+        for (key, requirement) in asked.iter() {
+            let Some(values) = requirement.listed().filter(|values| !values.is_empty()) else { continue };
+            let found: Vec<usize> = if key == labels::NODEPOOL {
+                let named = values.iter().filter_map(|name| self.by_name.get(name));
+                named.flatten().copied().take(limit).collect()
+            } else if labels::well_known(key).is_empty() {
+                let definitions = self.by_key.get(key);
+                let open = definitions.into_iter().flat_map(|definitions| definitions.open.iter());
+                let listed = definitions.into_iter().flat_map(|definitions| {
+                    values.iter().filter_map(|value| definitions.by_value.get(value)).flatten()
+                });
+                open.chain(listed).copied().take(limit).collect()
+            } else {
+                continue;
+            };
+            if fewest.as_ref().is_none_or(|fewest| found.len() < fewest.len()) {
+                fewest = Some(found);
+            }
+        }
+        match fewest {
+            None => self.groups.iter().take(limit).collect(),
+            Some(mut indices) => {
+                indices.sort_unstable();
+                indices.dedup();
+                indices.into_iter().filter_map(|index| self.groups.get(index)).collect()
+            }
+        }
+    }
+}
+
+/// Whether the node class belongs to the AWS provider. Another provider, such as EKS Auto Mode, has other well-known labels.
+fn is_of_this_provider(object: Object<'_>) -> bool {
+    let reference = NodePool::of(object).and_then(NodePool::node_class_ref);
+    let group = reference.map_or("", |reference| reference.group_text());
+    group.is_empty() || group == "karpenter.k8s.aws"
+}
+
+impl<'d> PoolGroup<'d> {
+    /// The first NodePool whose name is accepted, or the first of all if no name is required.
+    pub fn named(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
+        let Some(names) = names else { return self.pools.first().copied() };
+        match names.listed() {
+            Some(names) => names.iter().find_map(|name| self.by_name.get(name).copied()),
+            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| *pool),
+        }
+    }
+
+    fn of(object: Object<'d>) -> Self {
+        let mut requirements = Requirements::default();
+        let mut taints = Vec::new();
+        if let Some(pool) = NodePool::of(object) {
+            for item in pool.requirements().items() {
+                let Some(key) = item.key() else { continue };
+                let operator = item.operator().unwrap_or(Operator::Exists);
+                // A requirement that does not parse restricts nothing here.
+                let any = || Requirement::new(Operator::Exists, []);
+                requirements.extend(
+                    Requirement::new(operator, item.values().map(text))
+                        .or_else(any)
+                        .map(|requirement| (key, requirement)),
+                );
+            }
+            requirements.extend(pool.node_labels().map(|(key, value)| (key, Requirement::is(text(value)))));
+            let all = pool.taints(TaintField::Taints).map(|item| (PoolTaint::from_item(item), item.node()));
+            taints.extend(all.filter(|(taint, _)| taint.is_hard()));
+        }
+        Self { pools: Vec::new(), by_name: BTreeMap::new(), requirements, taints }
+    }
+
+    fn add(&mut self, pool: Object<'d>) {
+        self.pools.push(pool);
+        self.by_name.entry(pool.name()).or_insert(pool);
+    }
+
+    /// Order in which equal groups are adjacent.
+    fn order(&self, other: &Self) -> Ordering {
+        let taints = |group: &Self| group.taints.iter().map(|(taint, _)| *taint).collect::<Vec<_>>();
+        self.requirements.cmp(&other.requirements).then_with(|| taints(self).cmp(&taints(other)))
+    }
+}
