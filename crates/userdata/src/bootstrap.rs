@@ -6,7 +6,7 @@
 //! everything else; the first of those is the cluster's name and nobody looks at the others. An option's
 //! value may therefore look like anything, another option included, and `--option=value` is no option.
 
-use super::Span;
+use manifest::source::Span;
 use super::kubelet::KubeletFlags;
 use super::shell::Invocation;
 use super::word::Word;

@@ -1,6 +1,6 @@
 //! Thirty user data texts from the field, good and bad, and what these readers report of each.
 
-use super::Span;
+use manifest::source::Span;
 use super::kind::{Family, Kind, Taken};
 use super::mime::{Archive, ProblemKind as Mime};
 use super::registration::{Join, Place, Registration};

@@ -1,7 +1,7 @@
 //! Which format a text is in, and which one Karpenter takes it for. The two differ more often than one would
 //! like.
 
-use super::Span;
+use manifest::source::Span;
 
 /// What the text is, by its own marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,9 @@
 
 use super::taint_list::{Taint, parse_taints};
 use super::word::Word;
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 
 /// The flags of one kubelet, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

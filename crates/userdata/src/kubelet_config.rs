@@ -3,7 +3,9 @@
 //! This is a scan, not a parser: it takes what is plain and says where it gave up.
 
 use super::taint_list::{Taint, parse_taints};
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 use core::ops::Range;
 
 /// The taints of a `registerWithTaints` list in a kubelet configuration, and whether all of it was

@@ -3,7 +3,7 @@
 //! Source: awslabs/amazon-eks-ami `nodeadm/api/v1alpha1/nodeconfig_types.go`: `spec.cluster`, `spec.kubelet.config` (a
 //! kubelet configuration) and `spec.kubelet.flags` (the kubelet's command line, an argument an item).
 
-use super::Span;
+use manifest::source::Span;
 use super::kubelet::KubeletFlags;
 use super::kubelet_config::{ConfiguredTaints, FIELD};
 use super::registration::plain_node_config;
@@ -11,7 +11,6 @@ use super::taint_list::Taint;
 use super::word::Word;
 use crate::Placed;
 use manifest::limits::Limits;
-use manifest::source::Span as Bytes;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
@@ -54,7 +53,7 @@ impl Yaml {
             Document::Unreadable { at, message } => {
                 let length = self.file.source.text().get(*at..).and_then(|rest| rest.chars().next());
                 let end = at + length.map_or(0, char::len_utf8);
-                Some((self.shifted(Bytes::new(*at, end)), message.clone()))
+                Some((self.shifted(Span::new(*at, end)), message.clone()))
             }
         })
     }
@@ -66,7 +65,7 @@ impl Yaml {
 
     /// The key of a value; of an item or the root the first key within.
     pub fn key(&self, node: Node<'_>) -> Span {
-        let own = |node: Node<'_>| Some(node.key_span()).filter(|span| *span != Bytes::default());
+        let own = |node: Node<'_>| Some(node.key_span()).filter(|span| *span != Span::default());
         let first = node.children().next().and_then(own);
         self.shifted(own(node).or(first).unwrap_or_else(|| node.span()))
     }
@@ -74,11 +73,11 @@ impl Yaml {
     /// Where a value stands, without quotes.
     pub fn value(&self, node: Node<'_>) -> Span {
         let length = node.as_str().map_or(0, str::len);
-        self.shifted(if length > 0 { node.span_within(Bytes::new(0, length)) } else { node.span() })
+        self.shifted(if length > 0 { node.span_within(Span::new(0, length)) } else { node.span() })
     }
 
-    fn shifted(&self, span: Bytes) -> Span {
-        Span::new(span.start + self.base, span.end + self.base)
+    fn shifted(&self, span: Span) -> Span {
+        span.shifted(self.base)
     }
 
     /// Whether a document is a NodeConfig, as far as it says.
@@ -165,7 +164,7 @@ fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
         if flags.may_hide_taints() {
             found.unread.get_or_insert(yaml.value(item));
         }
-        let place = |span: Span| yaml.shifted(item.span_within(Bytes::new(span.start, span.end)));
+        let place = |span: Span| yaml.shifted(item.span_within(span));
         for taint in flags.taints() {
             if !taint.key.value.contains('$') && !taint.effect.value.contains('$') {
                 found.taints.push(taint.moved(&place));

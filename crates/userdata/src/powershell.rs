@@ -4,7 +4,7 @@
 //! (aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/windows.go at v1.14.1). Parameters are found
 //! by name, whatever the variable before them; nothing else of the language is read.
 
-use super::Span;
+use manifest::source::Span;
 use super::word::Word;
 
 /// A parameter with its value.

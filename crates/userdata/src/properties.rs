@@ -1,6 +1,6 @@
 //! What holds for every text: no reader panics, every range lies in the text on character boundaries.
 
-use super::Span;
+use manifest::source::Span;
 use super::kind::{Kind, tag};
 use super::kubelet::KubeletFlags;
 use super::mime::Archive;

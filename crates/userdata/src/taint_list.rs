@@ -1,6 +1,8 @@
 //! Taints, as a flag lists them.
 
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 use core::ops::Range;
 
 /// A taint that a node registers with.

@@ -1,6 +1,8 @@
 //! A word as a tool receives it, quotes taken away, with the way back to where each of its characters stands.
 
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 use core::ops::Range;
 
 /// A word after quote removal. Nothing in it is expanded: `$X` stays as written and is marked.

@@ -7,6 +7,7 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
+use manifest::source::Span;
 use userdata::Placed;
 use userdata::kind::Family as Image;
 use userdata::registration::{FoundTaint, Place, Registration};
@@ -152,7 +153,7 @@ fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
         let quoted = part.span.text(data.text);
         let inner = quoted.trim_matches(['"', '\'']);
         let start = part.span.start + quoted.find(inner)?;
-        let span = userdata::Span::new(start, start + inner.len());
+        let span = Span::new(start, start + inner.len());
         (inner == part.value && !inner.is_empty()).then(|| data.replace(span, by))
     };
     if taint.effect.value.is_empty() {

@@ -3,11 +3,10 @@
 use lint::finding::{Draft, Place};
 use manifest::edit::Change;
 use karpenter::release::Releases;
-use manifest::source::Span as Bytes;
 use manifest::tree::{Node, Style};
 use objects::object::Object;
 use lint::rule::Rule;
-use userdata::Span;
+use manifest::source::Span;
 use userdata::bootstrap::Bootstrap;
 use userdata::kind::{Family, Kind};
 use userdata::mime::{Archive, Part};
@@ -59,7 +58,7 @@ impl<'d> UserData<'d> {
 
     /// Location of a part of the user data.
     pub(super) fn place(&self, span: Span) -> Place<'d> {
-        Place::within(self.node, Bytes::new(span.start, span.end))
+        Place::within(self.node, span)
     }
 
     /// Span of the first line that is not blank, without surrounding whitespace.
@@ -75,7 +74,7 @@ impl<'d> UserData<'d> {
 
     /// Edit that replaces a part of the user data.
     pub(super) fn replace(&self, span: Span, text: impl Into<String>) -> Change<'d> {
-        Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
+        Change::Replace(self.node, span, text.into())
     }
 
     /// Edit that removes a part of the user data. In a block scalar the edit keeps the indentation after the last
@@ -85,10 +84,10 @@ impl<'d> UserData<'d> {
             return self.replace(span, "");
         }
         let source = self.node.tree().source();
-        let written = self.node.span_within(Bytes::new(span.start, span.end));
+        let written = self.node.span_within(span);
         let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
         let indent = after_break(source.slice(written));
-        let column = after_break(source.slice(Bytes::new(0, written.start)));
+        let column = after_break(source.slice(Span::new(0, written.start)));
         let breaks = source.slice(written).contains('\n');
         let kept = if breaks { indent.saturating_sub(column) } else { 0 };
         self.replace(span, " ".repeat(kept))
@@ -174,7 +173,7 @@ impl<'d> UserData<'d> {
         for node in item.items() {
             let raw = verbatim(node, base)?;
             let at = node.span();
-            words.push(Word::literal(raw.text(self.text), raw, Span::new(base + at.start, base + at.end)));
+            words.push(Word::literal(raw.text(self.text), raw, at.shifted(base)));
         }
         let span = words.first()?.span.to(words.last()?.span);
         let commands = vec![Command { span, words, ..Command::default() }];

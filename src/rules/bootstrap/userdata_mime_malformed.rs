@@ -6,7 +6,7 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
+use manifest::source::Span;
 use userdata::kind::{Family as Image, Kind as Format, Taken};
 use userdata::mime::{Archive, Problem, ProblemKind};
 

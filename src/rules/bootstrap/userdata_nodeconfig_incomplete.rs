@@ -6,7 +6,7 @@ use manifest::tree::Node;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
+use manifest::source::Span;
 use userdata::kind::{Family as Image, Kind as Format};
 use userdata::node_config::{API_VERSION, Yaml};
 

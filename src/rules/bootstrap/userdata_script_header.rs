@@ -7,7 +7,7 @@ use manifest::tree::Style;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
+use manifest::source::Span;
 use userdata::kind::{Family as Image, Kind as Format};
 use userdata::mime::{Archive, ProblemKind};
 use userdata::node_config::Yaml;

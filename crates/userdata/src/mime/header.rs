@@ -2,7 +2,9 @@
 
 use super::{Problem, ProblemKind};
 use crate::word::Word;
-use crate::{Placed, Span};
+use manifest::source::Span;
+
+use crate::Placed;
 use core::ops::Range;
 
 /// A header line with its continuations.

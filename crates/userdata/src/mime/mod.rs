@@ -15,7 +15,9 @@ mod tests;
 
 pub use header::{Header, MediaType};
 
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 use header::{HeaderEnd, find, headers, line, media_type};
 use parts::Parts;
 

@@ -2,7 +2,7 @@
 
 use super::header::{HeaderEnd, MediaType, headers, line, media_type};
 use super::{Archive, Part, ProblemKind};
-use crate::Span;
+use manifest::source::Span;
 
 /// What cloud-init and nodeadm handle (canonical/cloud-init cloudinit/handlers/__init__.py
 /// `INCLUSION_TYPES_MAP`, `cloudinit/user_data.py`; awslabs/amazon-eks-ami

@@ -17,7 +17,9 @@ use super::powershell::parameters;
 use super::taint_list::Taint;
 use super::toml::{TomlDocument, TomlEntry};
 use super::word::Word;
-use super::{Placed, Span};
+use manifest::source::Span;
+
+use super::Placed;
 use crate::bootstrap::Bootstrap;
 
 /// What a text says of registration.
@@ -213,7 +215,7 @@ impl Reader<'_> {
         self.found.node_configs.push(body);
         self.join(Join::NodeConfig(body.first_line(self.text)));
         let found = (self.node_config)(body.text(self.text));
-        self.scanned(found, Place::NodeConfig, &|span| shifted(span, body.start));
+        self.scanned(found, Place::NodeConfig, &|span| span.shifted(body.start));
     }
 
     fn archive(&mut self) {
@@ -251,7 +253,7 @@ impl Reader<'_> {
     fn cloud_config(&mut self, body: Span) {
         let content = body.text(self.text);
         let found = plain_node_config(content);
-        self.scanned(found, Place::Mention, &|span| shifted(span, body.start));
+        self.scanned(found, Place::Mention, &|span| span.shifted(body.start));
         for directive in ["runcmd:", "bootcmd:", "write_files:"] {
             if let Some(at) = content.find(directive) {
                 let start = body.start + at;
@@ -309,8 +311,4 @@ impl Reader<'_> {
         let taint = Taint { key, value, effect, span };
         self.taint(taint, Place::BottlerocketSettings);
     }
-}
-
-fn shifted(span: Span, by: usize) -> Span {
-    Span::new(span.start + by, span.end + by)
 }

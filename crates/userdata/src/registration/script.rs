@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Join, Place, Reader, Reason, plain_node_config};
-use crate::Span;
+use manifest::source::Span;
 use crate::bootstrap::Bootstrap;
 use crate::kubelet::KubeletFlags;
 use crate::shell::{Command, Heredoc, Invocation, ProblemKind, Script, is_shell};
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
         let kubelet = body.contains("kubelet.config.k8s.io/");
         let found = if kubelet { (self.node_config)(body) } else { plain_node_config(body) };
-        self.scanned(found, Place::Config, &|span| super::shifted(span, heredoc.body.start));
+        self.scanned(found, Place::Config, &|span| span.shifted(heredoc.body.start));
         if heredoc.expands(self.text) {
             let hides = |line: &&str| {
                 line.contains(['$', '`'])

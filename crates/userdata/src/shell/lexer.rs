@@ -2,7 +2,7 @@
 //! of times.
 
 use super::{Close, MAX_DEPTH, ProblemKind, Reader};
-use crate::Span;
+use manifest::source::Span;
 use crate::word::Word;
 
 impl Reader<'_> {

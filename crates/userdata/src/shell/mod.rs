@@ -12,7 +12,7 @@ mod tests;
 
 pub use invocation::{Invocation, is_shell};
 
-use super::Span;
+use manifest::source::Span;
 use super::word::Word;
 
 /// What a script says, in the order of the text.

@@ -2,7 +2,7 @@
 
 use super::lexer::is_assignment;
 use super::{Close, Command, Heredoc, ProblemKind, Reader, Redirection, Script};
-use crate::Span;
+use manifest::source::Span;
 use crate::word::Word;
 
 pub(super) fn read(text: &str, within: Span) -> Script {

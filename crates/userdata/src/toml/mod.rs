@@ -11,7 +11,7 @@ mod tests;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use crate::Span;
+use manifest::source::Span;
 use crate::word::Word;
 
 pub use error::TomlError;

@@ -4,7 +4,7 @@ use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::TomlError;
-use crate::Span;
+use manifest::source::Span;
 
 /// Maximum depth of tables and arrays. Settings of Bottlerocket are at most seven levels deep.
 const MAX_DEPTH: usize = 128;
