@@ -1,20 +1,21 @@
-//! The text a node boots from, `spec.userData` of an EC2NodeClass: its formats and the tools that are called
-//! in it.
+//! Parsers for the text a node boots from, `spec.userData` of an EC2NodeClass: its formats and the programs it calls.
 //!
 //! ```text
-//! text ──▶ kind ──▶ mime ──▶ shell ──▶ bootstrap ──▶ kubelet ──▶ taints
-//!                       ├──▶ toml (Bottlerocket)        ▲
-//!                       ├──▶ powershell ────────────────┤
-//!                       └──▶ node_config ───────────────┘
+//! text ──▶ format ──▶ mime ──▶ shell ──▶ bootstrap ──▶ kubelet ──▶ taint_list
+//!                         ├──▶ toml (Bottlerocket)        ▲
+//!                         ├──▶ powershell ────────────────┤
+//!                         └──▶ node_config ───────────────┘
 //! ```
 //!
-//! Nothing here knows of Kubernetes objects, rules or doors; a NodeConfig is read by the YAML loader of
-//! [`manifest`]. Every result carries [spans](manifest::source::Span): byte ranges in the text
-//! that was given, always on character boundaries. No reader expands a variable or guesses what a program
-//! prints; what only the booting node could tell is marked as such. Each reader takes one pass.
+//! The crate knows neither Kubernetes objects nor rules nor front ends. The YAML parser of [`manifest`] parses a
+//! NodeConfig. Every result carries [spans](manifest::source::Span): byte ranges in the given text, always on character
+//! boundaries. No parser expands a variable or runs a program; a value that only the booting node can know is marked as
+//! such. Parsers never panic and take linear time.
 
+pub mod base64;
 pub mod bootstrap;
-pub mod kind;
+pub mod format;
+pub mod image_family;
 pub mod kubelet;
 pub mod kubelet_config;
 pub mod mime;
@@ -32,15 +33,3 @@ mod examples;
 mod golden;
 #[cfg(test)]
 mod properties;
-
-use manifest::source::Span;
-
-/// A piece of text that was read, and where it stands. The two differ where quotes or escapes were taken
-/// away.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Placed {
-    /// What it reads as.
-    pub value: String,
-    /// Where it stands.
-    pub span: Span,
-}

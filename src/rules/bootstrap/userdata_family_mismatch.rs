@@ -7,12 +7,13 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
-use userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
+use userdata::format::{UserDataFormat as Format, only_comments, tag};
+use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
 use userdata::node_config::Yaml;
 use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
-use userdata::shell::Command;
+use userdata::shell::ShellCommand;
 use userdata::toml::TomlDocument;
 
 rule! {
@@ -148,7 +149,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         drafts.push(draft(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
-        for part in Archive::read(data.text).parts.iter().filter(|part| part.media_type() == "application/node.eks.aws") {
+        for part in Archive::parse(data.text).parts.iter().filter(|part| part.media_type() == "application/node.eks.aws") {
             let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
             let message = "no program on an AL2 node reads a NodeConfig";
             let help = "remove the part and write its settings in `spec.kubelet`, or use AL2023";
@@ -158,7 +159,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
-    let mapping = || Yaml::read(data.text).is_mapping();
+    let mapping = || Yaml::parse(data.text).is_mapping();
     match format {
         Format::CloudConfig => {
             let treated_as = if mapping() {
@@ -207,7 +208,7 @@ fn is_one_long_line(text: &str) -> bool {
 
 /// Calls of the EKS images' bootstrap.sh; none if the user data tests whether that script exists.
 fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
-    let is_test = |command: &Command| {
+    let is_test = |command: &ShellCommand| {
         command.words.first().is_some_and(|word| matches!(word.value.as_str(), "[" | "[[" | "test"))
             && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
     };

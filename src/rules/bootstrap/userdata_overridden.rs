@@ -8,7 +8,7 @@ use objects::object::Object;
 use lint::rule::{Fixes, On};
 use values::spelling::did_you_mean;
 use manifest::source::Span;
-use userdata::kind::Family as Image;
+use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
 
@@ -207,7 +207,7 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) {
-    let yaml = Yaml::read(body.text(data.text));
+    let yaml = Yaml::parse(body.text(data.text));
     let place = |span: Span| data.place(span.shifted(body.start));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
         let message = format!(

@@ -6,7 +6,7 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
-use userdata::kind::Family as Image;
+use userdata::image_family::ImageFamily as Image;
 use userdata::shell::Heredoc;
 
 rule! {

@@ -6,7 +6,7 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 use crate::rules::ami_family;
 use lint::rule::{Fixes, On};
-use userdata::kind::Family as AmiFamily;
+use userdata::image_family::ImageFamily as AmiFamily;
 
 rule! {
     /// ## What it does

@@ -11,7 +11,7 @@ use objects::object::Object;
 use crate::rules::ami_family;
 use values::placeholder::is_unresolved;
 use lint::rule::{Fixes, On};
-use userdata::kind::Family as AmiFamily;
+use userdata::image_family::ImageFamily as AmiFamily;
 
 rule! {
     /// ## What it does

@@ -1,10 +1,12 @@
-//! The parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
-
-use super::header::{HeaderEnd, MediaType, headers, line, media_type};
-use super::{Archive, Part, ProblemKind};
+//! Parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
 use manifest::source::Span;
 
-/// What cloud-init and nodeadm handle (canonical/cloud-init cloudinit/handlers/__init__.py
+use super::archive::{Archive, MimePart};
+use super::header::{HeaderEnd, headers, line};
+use super::media_type::{MediaType, media_type};
+use super::problem::MimeProblemKind;
+
+/// Media types that cloud-init and nodeadm handle (canonical/cloud-init cloudinit/handlers/__init__.py
 /// `INCLUSION_TYPES_MAP`, `cloudinit/user_data.py`; awslabs/amazon-eks-ami
 /// nodeadm/internal/configprovider/userdata.go).
 const PART_TYPES: [&str; 19] = [
@@ -29,20 +31,20 @@ const PART_TYPES: [&str; 19] = [
     "application/node.eks.aws",
 ];
 
-/// What a line is to the reader of parts.
+/// Kind of delimiter on a line.
 enum Delimiter {
     Opening,
     Closing,
     None,
 }
 
-/// `multipart.Reader`: no line is read twice.
+/// Parser of parts, equivalent to `multipart.Reader`. Reads each line once.
 pub(super) struct Parts<'t, 'a> {
     pub(super) text: &'t str,
     pub(super) boundary: &'a str,
-    /// Whether delimiters are told by CR LF; decided by the first one.
+    /// Whether delimiters end in CR LF; the first delimiter decides.
     pub(super) crlf: bool,
-    /// Whether a delimiter was seen.
+    /// Whether a delimiter was found.
     pub(super) used: bool,
     pub(super) archive: &'a mut Archive,
 }
@@ -56,7 +58,7 @@ impl Parts<'_, '_> {
         self.text.get(at..).unwrap_or("")
     }
 
-    /// Where the line that starts here ends, its line feed included.
+    /// End of the line at an offset, including the line feed.
     fn line_end(&self, at: usize) -> usize {
         self.rest(at).find('\n').map_or(self.text.len(), |length| at + length + 1)
     }
@@ -80,7 +82,8 @@ impl Parts<'_, '_> {
         }
     }
 
-    pub(super) fn read(&mut self, body: usize) {
+    /// Parses the parts of a body that starts at an offset.
+    pub(super) fn parse(&mut self, body: usize) {
         let mut at = body;
         let mut between = false;
         let mut preamble: Option<Span> = None;
@@ -102,8 +105,7 @@ impl Parts<'_, '_> {
                 Delimiter::None => {}
             }
             let ends = !line.text(self.text).ends_with('\n');
-            // A closing delimiter alone is an archive without parts, though Go does not recognise it before
-            // LF.
+            // A closing delimiter without parts uses the boundary, although Go does not recognise it before LF.
             let dashes = line.text(self.text).trim_end().strip_prefix("--");
             let alone = dashes.and_then(|rest| rest.strip_prefix(self.boundary));
             let closes = alone.is_some_and(|rest| rest == "--" || (ends && rest.is_empty()));
@@ -113,19 +115,22 @@ impl Parts<'_, '_> {
                     preamble = Some(preamble.map_or(line, |first| first.to(line)));
                 }
             } else if ends {
-                let kind =
-                    if between { ProblemKind::BareFinalDelimiter } else { ProblemKind::UnexpectedLine };
+                let kind = if between {
+                    MimeProblemKind::BareFinalDelimiter
+                } else {
+                    MimeProblemKind::UnexpectedLine
+                };
                 self.archive.problem(kind, line);
             } else if !between && line.text(self.text) == self.newline() {
                 between = true;
             } else {
-                self.archive.problem(ProblemKind::UnexpectedLine, self.trimmed(line));
+                self.archive.problem(MimeProblemKind::UnexpectedLine, self.trimmed(line));
                 break;
             }
             at = line.end;
         }
         if let Some(preamble) = preamble {
-            self.archive.problem(ProblemKind::TextBeforeFirstPart, preamble);
+            self.archive.problem(MimeProblemKind::TextBeforeFirstPart, preamble);
         }
     }
 
@@ -133,11 +138,11 @@ impl Parts<'_, '_> {
         Span::new(line.start, line.start + line.text(self.text).trim_end().len())
     }
 
-    /// Reads a part; gives where it ends, `None` where reading ends.
+    /// Parses a part. Returns its end; `None` if Go stops here.
     fn part(&mut self, delimiter: Span) -> Option<usize> {
         let delimiter_line = self.trimmed(delimiter);
         if delimiter.end >= self.text.len() {
-            self.archive.problem(ProblemKind::BareFinalDelimiter, delimiter_line);
+            self.archive.problem(MimeProblemKind::BareFinalDelimiter, delimiter_line);
             return None;
         }
         let (headers, end) = headers(self.text, delimiter.end, true, &mut self.archive.problems);
@@ -145,26 +150,26 @@ impl Parts<'_, '_> {
             HeaderEnd::Body(body) => body,
             HeaderEnd::Refused => return None,
             HeaderEnd::Text => {
-                self.archive.problem(ProblemKind::PartWithoutBody, delimiter_line);
+                self.archive.problem(MimeProblemKind::PartWithoutBody, delimiter_line);
                 return None;
             }
         };
         let end = self.body_end(body);
         let span = Span::new(body, end.unwrap_or(self.text.len()));
-        let mut part = Part { delimiter: delimiter_line, headers, body: span, media_type: String::new() };
-        self.judge(&mut part);
+        let mut part = MimePart { delimiter: delimiter_line, headers, body: span, media_type: String::new() };
+        self.check(&mut part);
         self.archive.parts.push(part);
         if end.is_none() {
             let misspelt = self.misspelt(span);
             if let Some(line) = misspelt {
-                self.archive.problem(ProblemKind::MisspeltDelimiter, line);
+                self.archive.problem(MimeProblemKind::MisspeltDelimiter, line);
             }
-            self.archive.problem(ProblemKind::NotClosed, misspelt.unwrap_or(delimiter_line));
+            self.archive.problem(MimeProblemKind::NotClosed, misspelt.unwrap_or(delimiter_line));
         }
         end
     }
 
-    /// Where the body ends: before the line break of the next delimiter.
+    /// End of a body: before the line break of the next delimiter.
     fn body_end(&self, body: usize) -> Option<usize> {
         let dashed = ["--", self.boundary].concat();
         let follows = |at: usize| {
@@ -190,7 +195,7 @@ impl Parts<'_, '_> {
         None
     }
 
-    /// The last line of dashes around the boundary.
+    /// Last misspelt delimiter in a body: the boundary between other dashes.
     fn misspelt(&self, body: Span) -> Option<Span> {
         let name = self.boundary.trim_matches('-');
         let mut found = None;
@@ -208,37 +213,39 @@ impl Parts<'_, '_> {
         found
     }
 
+    /// Reports delimiters after the closing delimiter.
     fn after_closing(&mut self, start: usize) {
         let mut at = start;
         while at < self.text.len() {
             let line = Span::new(at, self.line_end(at));
             if matches!(self.delimiter(line), Delimiter::Opening) {
-                self.archive.problem(ProblemKind::PartAfterClosing, self.trimmed(line));
+                self.archive.problem(MimeProblemKind::PartAfterClosing, self.trimmed(line));
             }
             at = line.end;
         }
     }
 
-    fn judge(&mut self, part: &mut Part) {
+    /// Reports problems of a part and sets its media type.
+    fn check(&mut self, part: &mut MimePart) {
         for header in &part.headers {
             let name = header.name.value.to_ascii_lowercase();
             if !["content-", "mime-", "x-", "merge-type", "launch-index"]
                 .iter()
                 .any(|known| name.starts_with(known))
             {
-                self.archive.problem(ProblemKind::BodyReadAsHeader, header.name.span);
+                self.archive.problem(MimeProblemKind::BodyReadAsHeader, header.name.span);
                 break;
             }
         }
         let Some(header) = part.header("Content-Type") else {
-            return self.archive.problem(ProblemKind::PartWithoutContentType, part.delimiter);
+            return self.archive.problem(MimeProblemKind::PartWithoutContentType, part.delimiter);
         };
         let span = header.value.span;
         let Ok(MediaType { name, .. }) = media_type(&header.value) else {
-            return self.archive.problem(ProblemKind::MalformedPartType, span);
+            return self.archive.problem(MimeProblemKind::MalformedPartType, span);
         };
         if !PART_TYPES.contains(&name.as_str()) && !name.starts_with("multipart/") {
-            self.archive.problem(ProblemKind::UnknownPartType, span);
+            self.archive.problem(MimeProblemKind::UnknownPartType, span);
         }
         let body = part.body.text(self.text);
         let encoded = part.header("Content-Transfer-Encoding").is_some();
@@ -249,7 +256,7 @@ impl Parts<'_, '_> {
         {
             let length = body.trim_end().lines().next().unwrap_or("").len();
             let span = Span::new(part.body.start, part.body.start + length);
-            self.archive.problem(ProblemKind::ShellPartWithoutShebang, span);
+            self.archive.problem(MimeProblemKind::ShellPartWithoutShebang, span);
         }
         part.media_type = name;
     }

@@ -1,5 +1,4 @@
 //! Errors of the `toml` crate in the words of a finding.
-
 use manifest::source::Span;
 
 /// Syntax error in a TOML document.

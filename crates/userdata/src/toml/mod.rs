@@ -7,12 +7,11 @@ mod error;
 mod nesting;
 #[cfg(test)]
 mod tests;
-
+use manifest::source::Span;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use manifest::source::Span;
-use crate::word::Word;
+use crate::word::SourceWord;
 
 pub use error::TomlError;
 
@@ -103,9 +102,9 @@ impl<'d> TomlEntry<'d> {
     }
 
     /// String value, with the span of each of its parts.
-    pub fn as_string(self) -> Option<Word> {
+    pub fn as_string(self) -> Option<SourceWord> {
         let value = self.value.as_str()?;
-        Some(Word::literal(value, self.content(value), self.span))
+        Some(SourceWord::literal(value, self.content(value), self.span))
     }
 
     /// Integer value.

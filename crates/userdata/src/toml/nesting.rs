@@ -1,10 +1,9 @@
 //! Bound on the nesting of a document.
-
+use manifest::source::Span;
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::TomlError;
-use manifest::source::Span;
 
 /// Maximum depth of tables and arrays. Settings of Bottlerocket are at most seven levels deep.
 const MAX_DEPTH: usize = 128;

@@ -12,7 +12,7 @@ fn parses_values_with_their_spans() {
     let text = "a = 'x'\nb = \"y\\tz\"\nc = 0x1f\nd = 1.5\ne = 1979-05-27T07:32:00Z\nf = [1, [true]]\ng = {h.i = 1}\n\"j k\".l = \"\"\"\nm\"\"\"\n";
     let document = TomlDocument::parse(text).unwrap();
     let at = |path: &[&str]| document.get(path).unwrap();
-    assert_eq!(at(&["a"]).as_string().unwrap().place(&(0..1)).text(text), "x");
+    assert_eq!(at(&["a"]).as_string().unwrap().span_of(&(0..1)).text(text), "x");
     assert_eq!(at(&["b"]).as_string().unwrap().value, "y\tz");
     assert_eq!(at(&["c"]).as_integer(), Some(31));
     assert_eq!(at(&["d"]).span().text(text), "1.5");
@@ -128,7 +128,7 @@ fn finds_string_contents_without_escapes() {
         .into_iter()
         .map(|entry| {
             let word = entry.as_string().unwrap();
-            let place = word.place(&(0..word.value.len())).text(text);
+            let place = word.span_of(&(0..word.value.len())).text(text);
             (word.value, place)
         })
         .collect();
