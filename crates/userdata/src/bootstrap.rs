@@ -4,6 +4,7 @@
 //! script. Its loop compares each word with the option names, uses the next word as the value, and collects all other
 //! words. The first of them is the cluster name; the script ignores the rest. The value of an option may therefore look
 //! like another option, and `--option=value` is not an option.
+
 use manifest::source::Span;
 
 use crate::kubelet::KubeletFlags;

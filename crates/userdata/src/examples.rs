@@ -1,4 +1,5 @@
 //! Thirty examples of user data from practice, valid and invalid, with the results of the parsers.
+
 use manifest::source::Span;
 
 use crate::format::UserDataFormat;

@@ -1,4 +1,5 @@
 //! Detection of the format of user data.
+
 use manifest::source::Span;
 
 use crate::base64::decode_base64;

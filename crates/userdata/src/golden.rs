@@ -1,6 +1,7 @@
 //! User data in the form that Karpenter renders, with other names. The parsers report no problem in it.
 //!
 //! Source: aws/karpenter-provider-aws pkg/providers/launchtemplate/testdata/*.golden at v1.14.1.
+
 use crate::format::UserDataFormat;
 use crate::mime::Archive;
 use crate::registration::{Join, Registration};

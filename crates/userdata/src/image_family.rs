@@ -1,4 +1,5 @@
 //! Treatment of user data by AMI family.
+
 use crate::format::only_comments;
 
 /// AMI families, grouped by how Karpenter treats their user data.
@@ -21,7 +22,7 @@ pub enum ImageFamily {
 pub enum Treatment {
     /// There is no user data.
     Nothing,
-    /// MIME archive, whose parts go before those that Karpenter adds.
+    /// MIME archive. Karpenter appends its parts.
     Mime,
     /// Shell script, which becomes a MIME part of type `text/x-shellscript`.
     Script,

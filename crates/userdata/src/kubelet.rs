@@ -3,6 +3,7 @@
 //! The kubelet parses flags with spf13/pflag: `--flag=value` and `--flag value` are equivalent
 //! (kubernetes/kubernetes cmd/kubelet/app/options/options.go). A repeated list flag adds to the list; for any other flag
 //! the last value wins.
+
 use manifest::source::Span;
 
 use crate::taint_list::{SpannedTaint, parse_taints};

@@ -1,6 +1,7 @@
 //! Text search for taints in a kubelet configuration and in other text that is not parsed.
 //!
 //! The search reads lists in a plain form and reports the others as unread.
+
 use core::ops::Range;
 
 use manifest::source::Span;
@@ -51,8 +52,8 @@ fn configured_taints(body: &str) -> ConfiguredTaints {
     found
 }
 
-/// Finds `--register-with-taints` in text other than a command line: `flags` of a NodeConfig, a systemd unit, an argument
-/// of `echo` or `sed`.
+/// Finds `--register-with-taints` in text other than a command line: `flags` of a NodeConfig, a systemd unit, an
+/// argument of `echo` or `sed`.
 fn mentioned_flags(body: &str) -> ConfiguredTaints {
     const FLAG: &str = "--register-with-taints";
     let mut found = ConfiguredTaints::default();

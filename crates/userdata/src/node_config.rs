@@ -1,7 +1,8 @@
-//! NodeConfigs and kubelet configurations in YAML.
+//! Taints of a NodeConfig or a kubelet configuration in YAML.
 //!
 //! Source: awslabs/amazon-eks-ami `nodeadm/api/v1alpha1/nodeconfig_types.go`: `spec.cluster`, `spec.kubelet.config` (a
 //! kubelet configuration) and `spec.kubelet.flags` (the command line of the kubelet, one argument per item).
+
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::Node;
@@ -88,8 +89,8 @@ impl Yaml {
 
 /// Finds the taints that a NodeConfig or a kubelet configuration registers.
 ///
-/// A key, effect or flag with a `$` is unread, because a shell or another tool may replace `$X` first. A text that is not
-/// YAML is searched and also reported as unread.
+/// A key, effect or flag with a `$` is unread, because a shell or another tool may replace `$X` first. A text that is
+/// not YAML is searched and also reported as unread.
 pub fn taints(body: &str) -> ConfiguredTaints {
     let yaml = Yaml::parse(body);
     let mut found = ConfiguredTaints::default();

@@ -3,6 +3,7 @@
 //! Karpenter calls the script as `& $EKSBootstrapScriptFile -EKSClusterName '…' … -KubeletExtraArgs '…'`
 //! (aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/windows.go at v1.14.1). Parameters are found by name,
 //! whatever the command before them; the rest of the language is not parsed.
+
 use manifest::source::Span;
 
 use crate::word::SourceWord;
@@ -16,7 +17,7 @@ pub struct PowerShellParameter {
     pub value: SourceWord,
 }
 
-/// Finds every `-name value` in a script. Names are case-insensitive, as in PowerShell. Comments and strings are skipped.
+/// Finds every `-name value` in a script, outside comments and strings. Names are case-insensitive, as in PowerShell.
 pub fn parameters(text: &str, within: Span, name: &str) -> Vec<PowerShellParameter> {
     let mut scanner = Scanner { text, at: within.start, end: within.end.min(text.len()) };
     let mut found = Vec::new();
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_found_with_its_value() {
+    fn finds_parameters_with_their_values() {
         assert_eq!(
             values("& $f -kubeletextraargs '--a=\"b\" it''s' -X 'y'"),
             [("--a=\"b\" it's".into(), false)]

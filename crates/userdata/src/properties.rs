@@ -1,4 +1,5 @@
 //! Properties of every text: no parser panics, and every span lies in the text on character boundaries.
+
 use manifest::source::Span;
 use proptest::prelude::*;
 

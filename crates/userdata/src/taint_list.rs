@@ -1,4 +1,5 @@
 //! Taints in the format of the flag `--register-with-taints`.
+
 use core::ops::Range;
 
 use manifest::source::Span;

@@ -134,7 +134,7 @@ fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
     let reader = Reader {
         karpenter: data.family != Image::Custom,
         nodeadm: archive.parts.iter().any(|part| part.media_type() == "application/node.eks.aws"),
-        refused: archive.is_refused(),
+        refused: archive.is_rejected(),
     };
     let mut before: Option<Span> = None;
     for problem in &archive.problems {
@@ -168,7 +168,7 @@ struct Reader {
 
 impl Reader {
     fn refuses(&self, kind: MimeProblemKind) -> bool {
-        self.refused && (kind.is_refused() || is_cause(kind))
+        self.refused && (kind.is_rejected() || is_cause(kind))
     }
 
     fn severity(&self, kind: MimeProblemKind) -> Severity {
@@ -199,7 +199,7 @@ impl Reader {
 
 /// Whether a problem causes other problems in the list.
 fn is_cause(kind: MimeProblemKind) -> bool {
-    matches!(kind, MimeProblemKind::IndentedHeader | MimeProblemKind::BlankLineWithBlanks | MimeProblemKind::MisspeltDelimiter)
+    matches!(kind, MimeProblemKind::IndentedHeader | MimeProblemKind::LineOfSpaces | MimeProblemKind::MisspeltDelimiter)
 }
 
 fn is_consequence(kind: MimeProblemKind) -> bool {
@@ -219,7 +219,7 @@ fn message_and_help(kind: MimeProblemKind) -> Option<(&'static str, &'static str
             "an indented header continues the line before it instead of starting a new header",
             "start every header in the first column",
         ),
-        MimeProblemKind::BlankLineWithBlanks => (
+        MimeProblemKind::LineOfSpaces => (
             "a line of spaces does not end the headers but continues the line before it",
             "leave the line empty",
         ),

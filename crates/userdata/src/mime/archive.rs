@@ -1,4 +1,5 @@
 //! Archive and its parts.
+
 use manifest::source::Span;
 
 use super::header::{Header, find};
@@ -54,8 +55,8 @@ impl MimePart {
 
 impl Archive {
     /// Whether Karpenter rejects the archive.
-    pub fn is_refused(&self) -> bool {
-        self.problems.iter().any(|problem| problem.kind.is_refused())
+    pub fn is_rejected(&self) -> bool {
+        self.problems.iter().any(|problem| problem.kind.is_rejected())
     }
 
     pub(super) fn problem(&mut self, kind: MimeProblemKind, span: Span) {

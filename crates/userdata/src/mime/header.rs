@@ -1,4 +1,5 @@
 //! Header lines.
+
 use manifest::source::Span;
 
 use super::problem::{MimeProblem, MimeProblemKind};
@@ -33,7 +34,7 @@ pub(super) enum HeaderEnd {
     /// End of the text.
     Text,
     /// Invalid header, at which Go stops.
-    Refused,
+    Rejected,
 }
 
 /// Span of the line at an offset, without its line ending, and the offset of the next line.
@@ -57,7 +58,8 @@ fn trimmed(text: &str, span: Span) -> Span {
     Span::new(start, start + content.trim_matches(BLANKS).len())
 }
 
-/// Parses header lines as Go's net/mail does, or, if `strict`, as net/textproto does for a part (golang/go src/net/mail/message.go `readHeader`, src/net/textproto/parameters.go `readMIMEHeader`).
+/// Parses header lines as Go's net/mail does, or, if `strict`, as net/textproto does for a part (golang/go
+/// src/net/mail/message.go `readHeader`, src/net/textproto/reader.go `readMIMEHeader`).
 pub(super) fn headers(
     text: &str,
     start: usize,
@@ -66,10 +68,9 @@ pub(super) fn headers(
 ) -> (Vec<Header>, HeaderEnd) {
     let mut headers = Vec::new();
     let mut at = start;
-    let blank_at = |at: usize| matches!(text.as_bytes().get(at), Some(b' ' | b'\t'));
-    if blank_at(at) {
+    if is_indented(text, at) {
         problems.push(MimeProblem { kind: MimeProblemKind::IndentedFirstHeader, span: line(text, at).0 });
-        return (headers, HeaderEnd::Refused);
+        return (headers, HeaderEnd::Rejected);
     }
     while at < text.len() {
         let (span, next) = line(text, at);
@@ -78,16 +79,9 @@ pub(super) fn headers(
         }
         at = next;
         let mut pieces = vec![trimmed(text, span)];
-        while blank_at(at) {
+        while is_indented(text, at) {
             let (span, next) = line(text, at);
-            let content = trimmed(text, span);
-            if looks_like_header(content.text(text)) {
-                problems.push(MimeProblem { kind: MimeProblemKind::IndentedHeader, span: content });
-            }
-            if content.is_empty() {
-                problems.push(MimeProblem { kind: MimeProblemKind::BlankLineWithBlanks, span });
-            }
-            pieces.push(content);
+            pieces.push(continuation(text, span, problems));
             at = next;
         }
         if let Some(header) = header(text, &pieces, strict) {
@@ -100,12 +94,29 @@ pub(super) fn headers(
                 MimeProblemKind::MalformedHeader
             };
             problems.push(MimeProblem { kind, span: first });
-            return (headers, HeaderEnd::Refused);
+            return (headers, HeaderEnd::Rejected);
         }
     }
     (headers, HeaderEnd::Text)
 }
 
+fn is_indented(text: &str, at: usize) -> bool {
+    matches!(text.as_bytes().get(at), Some(b' ' | b'\t'))
+}
+
+/// Trimmed span of a continuation line. Reports a line that is probably not meant to be one.
+fn continuation(text: &str, span: Span, problems: &mut Vec<MimeProblem>) -> Span {
+    let content = trimmed(text, span);
+    if looks_like_header(content.text(text)) {
+        problems.push(MimeProblem { kind: MimeProblemKind::IndentedHeader, span: content });
+    }
+    if content.is_empty() {
+        problems.push(MimeProblem { kind: MimeProblemKind::LineOfSpaces, span });
+    }
+    content
+}
+
+/// Joins the lines of a header and splits them at the colon; `None` if Go rejects the header.
 fn header(text: &str, pieces: &[Span], strict: bool) -> Option<Header> {
     let first = pieces.first()?.text(text);
     let mut line = SourceWord::default();

@@ -1,4 +1,5 @@
 //! Value of `Content-Type`.
+
 use core::ops::Range;
 
 use manifest::source::Span;
@@ -16,8 +17,8 @@ pub(super) struct MediaType {
     pub(super) encoded_boundary: bool,
 }
 
-/// Parses a value of `Content-Type` as Go's `mime.ParseMediaType` does (golang/go src/mime/mediatype.go). Returns the span
-/// of the part that Go rejects as an error.
+/// Parses a value of `Content-Type` as Go's `mime.ParseMediaType` does (golang/go src/mime/mediatype.go). The error is
+/// the span of the part that Go rejects.
 pub(super) fn media_type(word: &SourceWord) -> Result<MediaType, Span> {
     let value = word.value.as_str();
     let mut at = value.find(';').unwrap_or(value.len());

@@ -1,4 +1,5 @@
 //! Headers of an archive, which determine its boundary.
+
 use manifest::source::Span;
 
 use super::archive::Archive;
@@ -13,10 +14,8 @@ impl Archive {
     pub fn parse(text: &str) -> Self {
         let mut archive = Self::default();
         if let Some((boundary, body)) = archive.parse_headers(text) {
-            let mut parts =
-                Parts { text, boundary: &boundary.value, crlf: true, used: false, archive: &mut archive };
-            parts.parse(body);
-            if !parts.used {
+            let is_used = Parts::new(text, &boundary.value, &mut archive).parse(body);
+            if !is_used {
                 archive.problem(MimeProblemKind::BoundaryNeverUsed, boundary.span);
             }
             archive.boundary = Some(boundary);
@@ -31,7 +30,7 @@ impl Archive {
         let body = match end {
             HeaderEnd::Body(body) => body,
             HeaderEnd::Text => text.len(),
-            HeaderEnd::Refused => return None,
+            HeaderEnd::Rejected => return None,
         };
         let content_type = find(&headers, "Content-Type").map(|header| header.value.clone());
         let name = find(&headers, "Content-Type").map_or(Span::default(), |header| header.name.span);

@@ -1,4 +1,5 @@
 //! Parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
+
 use manifest::source::Span;
 
 use super::archive::{Archive, MimePart};
@@ -40,13 +41,23 @@ enum Delimiter {
 
 /// Parser of parts, equivalent to `multipart.Reader`. Reads each line once.
 pub(super) struct Parts<'t, 'a> {
-    pub(super) text: &'t str,
-    pub(super) boundary: &'a str,
+    text: &'t str,
+    boundary: &'a str,
     /// Whether delimiters end in CR LF; the first delimiter decides.
-    pub(super) crlf: bool,
+    crlf: bool,
     /// Whether a delimiter was found.
-    pub(super) used: bool,
-    pub(super) archive: &'a mut Archive,
+    used: bool,
+    /// Whether the previous line is the empty line that Go accepts after a part.
+    after_empty_line: bool,
+    /// Text before the first delimiter.
+    preamble: Option<Span>,
+    archive: &'a mut Archive,
+}
+
+impl<'t, 'a> Parts<'t, 'a> {
+    pub(super) fn new(text: &'t str, boundary: &'a str, archive: &'a mut Archive) -> Self {
+        Self { text, boundary, crlf: true, used: false, after_empty_line: false, preamble: None, archive }
+    }
 }
 
 impl Parts<'_, '_> {
@@ -82,56 +93,56 @@ impl Parts<'_, '_> {
         }
     }
 
-    /// Parses the parts of a body that starts at an offset.
-    pub(super) fn parse(&mut self, body: usize) {
+    /// Parses the parts of a body that starts at an offset. Returns whether the body contains a delimiter.
+    pub(super) fn parse(mut self, body: usize) -> bool {
         let mut at = body;
-        let mut between = false;
-        let mut preamble: Option<Span> = None;
         while at < self.text.len() {
             let line = Span::new(at, self.line_end(at));
             let delimiter = self.delimiter(line);
             self.used |= !matches!(delimiter, Delimiter::None);
-            match delimiter {
+            let next = match delimiter {
                 Delimiter::Closing => {
                     self.after_closing(line.end);
-                    break;
+                    None
                 }
                 Delimiter::Opening => {
-                    let Some(next) = self.part(line) else { break };
-                    at = next;
-                    between = false;
-                    continue;
+                    self.after_empty_line = false;
+                    self.part(line)
                 }
-                Delimiter::None => {}
-            }
-            let ends = !line.text(self.text).ends_with('\n');
-            // A closing delimiter without parts uses the boundary, although Go does not recognise it before LF.
-            let dashes = line.text(self.text).trim_end().strip_prefix("--");
-            let alone = dashes.and_then(|rest| rest.strip_prefix(self.boundary));
-            let closes = alone.is_some_and(|rest| rest == "--" || (ends && rest.is_empty()));
-            self.used |= closes;
-            if self.archive.parts.is_empty() {
-                if !closes && !line.text(self.text).trim().is_empty() {
-                    preamble = Some(preamble.map_or(line, |first| first.to(line)));
-                }
-            } else if ends {
-                let kind = if between {
-                    MimeProblemKind::BareFinalDelimiter
-                } else {
-                    MimeProblemKind::UnexpectedLine
-                };
-                self.archive.problem(kind, line);
-            } else if !between && line.text(self.text) == self.newline() {
-                between = true;
-            } else {
-                self.archive.problem(MimeProblemKind::UnexpectedLine, self.trimmed(line));
-                break;
-            }
-            at = line.end;
+                Delimiter::None => self.other_line(line),
+            };
+            let Some(next) = next else { break };
+            at = next;
         }
-        if let Some(preamble) = preamble {
+        if let Some(preamble) = self.preamble {
             self.archive.problem(MimeProblemKind::TextBeforeFirstPart, preamble);
         }
+        self.used
+    }
+
+    /// Checks a line outside the parts that is not a delimiter. Returns its end; `None` if Go stops here.
+    fn other_line(&mut self, line: Span) -> Option<usize> {
+        let content = line.text(self.text);
+        let is_last = !content.ends_with('\n');
+        // A closing delimiter without parts uses the boundary, although Go does not recognise it before LF.
+        let after = content.trim_end().strip_prefix("--").and_then(|rest| rest.strip_prefix(self.boundary));
+        let closes = after.is_some_and(|rest| rest == "--" || (is_last && rest.is_empty()));
+        self.used |= closes;
+        if self.archive.parts.is_empty() {
+            if !closes && !content.trim().is_empty() {
+                self.preamble = Some(self.preamble.map_or(line, |first| first.to(line)));
+            }
+        } else if is_last && self.after_empty_line {
+            self.archive.problem(MimeProblemKind::BareFinalDelimiter, line);
+        } else if is_last {
+            self.archive.problem(MimeProblemKind::UnexpectedLine, line);
+        } else if !self.after_empty_line && content == self.newline() {
+            self.after_empty_line = true;
+        } else {
+            self.archive.problem(MimeProblemKind::UnexpectedLine, self.trimmed(line));
+            return None;
+        }
+        Some(line.end)
     }
 
     fn trimmed(&self, line: Span) -> Span {
@@ -148,7 +159,7 @@ impl Parts<'_, '_> {
         let (headers, end) = headers(self.text, delimiter.end, true, &mut self.archive.problems);
         let body = match end {
             HeaderEnd::Body(body) => body,
-            HeaderEnd::Refused => return None,
+            HeaderEnd::Rejected => return None,
             HeaderEnd::Text => {
                 self.archive.problem(MimeProblemKind::PartWithoutBody, delimiter_line);
                 return None;

@@ -1,4 +1,5 @@
 //! Problems of a MIME archive.
+
 use manifest::source::Span;
 
 /// Problem of an archive.
@@ -20,7 +21,7 @@ pub enum MimeProblemKind {
     /// Indented header, which continues the previous line instead.
     IndentedHeader,
     /// Line of spaces in place of the empty line after the headers. The line continues the previous line.
-    BlankLineWithBlanks,
+    LineOfSpaces,
     /// Delimiter or script directly after the headers, without a blank line.
     NoBlankLineAfterHeaders,
     /// Header line without a colon or with an invalid name.
@@ -65,7 +66,7 @@ pub enum MimeProblemKind {
 
 impl MimeProblemKind {
     /// Whether Karpenter rejects the archive and launches no node.
-    pub const fn is_refused(self) -> bool {
+    pub const fn is_rejected(self) -> bool {
         matches!(
             self,
             Self::LeadingBlankLine

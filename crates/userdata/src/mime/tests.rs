@@ -97,7 +97,7 @@ fn requires_an_empty_line_after_the_headers() {
     );
     assert_eq!(
         problems("Content-Type: multipart/mixed; boundary=B\n  \n--B\nx\n--B--\n"),
-        [(BlankLineWithBlanks, "  "), (NoBlankLineAfterHeaders, "--B")]
+        [(LineOfSpaces, "  "), (NoBlankLineAfterHeaders, "--B")]
     );
     assert_eq!(
         problems(&with_head(&format!("--B\n{SHELL}\n#!/bin/sh\n--B--\n"))),
@@ -140,5 +140,5 @@ fn checks_the_type_of_each_part() {
     assert_eq!(problems(&part("Content-Type: ;", "x")), [(MalformedPartType, ";")]);
     assert_eq!(problems(&part(SHELL, "\n#!/bin/sh")), [(ShellPartWithoutShebang, "")]);
     assert_eq!(problems(&part(SHELL, "echo hi\nx")), [(ShellPartWithoutShebang, "echo hi")]);
-    assert!(!Archive::parse(&part(SHELL, "echo hi")).is_refused());
+    assert!(!Archive::parse(&part(SHELL, "echo hi")).is_rejected());
 }

@@ -1,4 +1,5 @@
 //! Collector of taints and joins.
+
 use manifest::source::Span;
 
 use super::model::{FoundTaint, Join, Registration, TaintSource, Unresolved, UnresolvedReason};

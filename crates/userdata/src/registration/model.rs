@@ -1,4 +1,5 @@
 //! Result of parsing how a node registers.
+
 use manifest::source::Span;
 
 use crate::bootstrap::Bootstrap;
@@ -13,7 +14,7 @@ pub struct Registration {
     pub unresolved: Vec<Unresolved>,
     /// Programs and settings that join the node to a cluster.
     pub joins: Vec<Join>,
-    /// Spans of the NodeConfigs.
+    /// Span of each NodeConfig.
     pub node_configs: Vec<Span>,
 }
 

@@ -1,4 +1,5 @@
 //! Registration in a shell script.
+
 use std::collections::BTreeSet;
 
 use manifest::source::Span;

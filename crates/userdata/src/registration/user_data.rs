@@ -1,4 +1,5 @@
 //! Registration in user data of every format.
+
 use manifest::source::Span;
 
 use super::collector::Collector;
@@ -38,10 +39,11 @@ impl Registration {
 }
 
 impl Collector<'_> {
+    /// Adds the parts of a MIME archive.
     fn archive(&mut self) {
         let archive = Archive::parse(self.text);
-        if archive.is_refused() {
-            let problem = archive.problems.iter().find(|problem| problem.kind.is_refused());
+        if archive.is_rejected() {
+            let problem = archive.problems.iter().find(|problem| problem.kind.is_rejected());
             self.unresolved(
                 UnresolvedReason::Unparsed,
                 problem.map_or(Span::whole(self.text), |problem| problem.span),
@@ -73,6 +75,7 @@ impl Collector<'_> {
         }
     }
 
+    /// Searches a cloud-config for taints and for directives that run or write something.
     fn cloud_config(&mut self, body: Span) {
         let content = body.text(self.text);
         let found = search_taints(content);
@@ -85,6 +88,7 @@ impl Collector<'_> {
         }
     }
 
+    /// Adds the calls of Start-EKSBootstrap.ps1.
     fn powershell(&mut self, within: Span) {
         let names = parameters(self.text, within, "EKSClusterName");
         let content = within.text(self.text);
@@ -100,6 +104,7 @@ impl Collector<'_> {
         }
     }
 
+    /// Adds the settings of Bottlerocket.
     fn settings(&mut self) {
         let document = match TomlDocument::parse(self.text) {
             Ok(document) => document,
@@ -122,7 +127,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Adds a taint of Bottlerocket's settings, `"key" = "value:Effect"` (bottlerocket-os/bottlerocket-settings-sdk, `KubernetesTaintValue`).
+    /// Adds a taint of Bottlerocket's settings, `"key" = "value:Effect"` (bottlerocket-os/bottlerocket-settings-sdk,
+    /// `KubernetesTaintValue`).
     fn setting(&mut self, entry: TomlEntry<'_>, word: &SourceWord) {
         let key = SpannedText { value: entry.key().to_owned(), span: entry.key_span() };
         let length = word.value.len();

@@ -1,4 +1,5 @@
 //! Program that a command runs, after prefixes such as `sudo`, `env` and `exec`.
+
 use super::script::ShellCommand;
 use crate::word::SourceWord;
 

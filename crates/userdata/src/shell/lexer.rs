@@ -1,5 +1,6 @@
 //! Words of a shell script: quotes, escapes, expansions. The position never moves back, so that the parser takes linear
 //! time.
+
 use manifest::source::Span;
 
 use super::script::ShellProblemKind;

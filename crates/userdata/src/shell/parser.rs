@@ -1,4 +1,5 @@
 //! Commands of a shell script: separators, keywords, groups, redirections, here-documents.
+
 use manifest::source::Span;
 
 use super::script::{Heredoc, Redirection, Script, ShellCommand, ShellProblemKind};

@@ -1,4 +1,5 @@
 //! Parts of a shell script.
+
 use manifest::source::Span;
 
 use crate::word::SourceWord;

@@ -1,4 +1,5 @@
 //! State of the shell parser, shared by words and commands.
+
 use manifest::source::Span;
 
 use super::script::{Script, ShellProblem, ShellProblemKind};

@@ -1,4 +1,5 @@
 //! Errors of the `toml` crate in the words of a finding.
+
 use manifest::source::Span;
 
 /// Syntax error in a TOML document.

@@ -76,7 +76,7 @@ impl<'d> TomlEntry<'d> {
         self.key.map_or_else(Span::default, |key| Span::from(key.span()))
     }
 
-    /// Span of the value. For a table, the span of its own header, else of the key that creates it.
+    /// Span of the value. For a table, the span of its header, or of the key that creates a table without a header.
     pub fn span(self) -> Span {
         self.span
     }
