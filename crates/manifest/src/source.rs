@@ -1,5 +1,6 @@
 //! A text with its name, and where a byte of it lies for a person and for an editor.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// One input text. Positions into it are byte offsets until [`Source::position`] turns them into what people count.
@@ -50,6 +51,59 @@ impl Span {
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
+
+    /// The whole text.
+    pub const fn whole(text: &str) -> Self {
+        Self::new(0, text.len())
+    }
+
+    /// Text that the span covers; empty if the span is not a range of this text on character boundaries.
+    pub fn text(self, text: &str) -> &str {
+        text.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// First line in the span that is not blank, without leading whitespace.
+    #[must_use]
+    pub fn first_line(self, text: &str) -> Self {
+        let within = self.text(text);
+        let line = within.trim_start();
+        let start = self.start + (within.len() - line.len());
+        Self::new(start, start + line.lines().next().map_or(0, str::len))
+    }
+
+    /// Number of bytes.
+    pub const fn len(self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Whether the span covers no bytes.
+    pub const fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+
+    /// Span from the start of this one to the end of another.
+    #[must_use]
+    pub const fn to(self, other: Self) -> Self {
+        Self::new(self.start, other.end)
+    }
+
+    /// The same span in a text that has this many more bytes before it.
+    #[must_use]
+    pub const fn shifted(self, bytes: usize) -> Self {
+        Self::new(self.start + bytes, self.end + bytes)
+    }
+}
+
+impl From<Span> for Range<usize> {
+    fn from(span: Span) -> Self {
+        span.start..span.end
+    }
+}
+
+impl From<Range<usize>> for Span {
+    fn from(range: Range<usize>) -> Self {
+        Self::new(range.start, range.end)
+    }
 }
 
 impl Source {
@@ -70,7 +124,7 @@ impl Source {
 
     /// The text of a span; empty where the span does not lie within the text on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
-        self.text.get(span.start..span.end).unwrap_or_default()
+        span.text(&self.text)
     }
 
     /// Where a byte lies. A byte past the end lies at the end; one inside a character lies at its start.

@@ -1,17 +1,17 @@
-//! `/etc/eks/bootstrap.sh`, which joins an Amazon Linux 2 node to its cluster: what it makes of its
-//! arguments.
+//! Arguments of `/etc/eks/bootstrap.sh`, which joins an Amazon Linux 2 node to its cluster.
 //!
-//! Source: awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh at v20260304, the last release that has
-//! it. Its loop compares each word with the option names, takes the next word as the value, and collects
-//! everything else; the first of those is the cluster's name and nobody looks at the others. An option's
-//! value may therefore look like anything, another option included, and `--option=value` is no option.
+//! Source: awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh at v20260304, the last release that contains the
+//! script. Its loop compares each word with the option names, uses the next word as the value, and collects all other
+//! words. The first of them is the cluster name; the script ignores the rest. The value of an option may therefore look
+//! like another option, and `--option=value` is not an option.
 
-use super::Span;
-use super::kubelet::KubeletFlags;
-use super::shell::Invocation;
-use super::word::Word;
+use manifest::source::Span;
 
-/// The options, each of which takes the next word.
+use crate::kubelet::KubeletFlags;
+use crate::shell::Invocation;
+use crate::word::SourceWord;
+
+/// Options; the next word is the value.
 pub const OPTIONS: [&str; 19] = [
     "--use-max-pods",
     "--b64-cluster-ca",
@@ -34,48 +34,48 @@ pub const OPTIONS: [&str; 19] = [
     "--local-disks",
 ];
 
-/// A call of bootstrap.sh.
+/// Call of bootstrap.sh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The word that is the program.
+    /// Span of the program.
     pub program: Span,
-    /// The first word that is neither option nor value: what the script takes for the cluster's name.
-    pub cluster_name: Option<Word>,
-    /// Options with their values, in order; of a repeated one the last counts.
+    /// First word that is neither an option nor a value. The script uses it as the cluster name.
+    pub cluster_name: Option<SourceWord>,
+    /// Options with their values, in order. The last of a repeated option wins.
     pub options: Vec<BootstrapOption>,
-    /// Words that the script drops without a word, the misspelt cluster name among them.
+    /// Words that the script ignores silently, and a cluster name that looks like an option.
     pub ignored: Vec<IgnoredWord>,
-    /// The option that is the last word: the script stops there, `$2: unbound variable`.
-    pub without_value: Option<Word>,
-    /// `-h` or `--help`: the script prints its usage and fails.
+    /// Option that is the last word. The script exits there with `$2: unbound variable`.
+    pub without_value: Option<SourceWord>,
+    /// Span of `-h` or `--help`. The script prints its usage and fails.
     pub help: Option<Span>,
-    /// Whether an expansion stands where options could come from: `bootstrap.sh demo $ARGS`.
+    /// Whether an expansion may add options: `bootstrap.sh demo $ARGS`.
     pub dynamic: bool,
 }
 
-/// An option that bootstrap.sh recognises.
+/// Option that bootstrap.sh recognises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootstrapOption {
-    /// One of [`OPTIONS`].
+    /// Name from [`OPTIONS`].
     pub name: &'static str,
-    /// Where the option stands.
+    /// Span of the option, without the value.
     pub span: Span,
-    /// The next word.
-    pub value: Word,
+    /// Value: the next word.
+    pub value: SourceWord,
 }
 
-/// A word without effect.
+/// Word that bootstrap.sh ignores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredWord {
     /// The word.
-    pub word: Word,
-    /// The option that it looks like: `--kubelet-extra-args` for `--kubelet-extra-args=…`.
+    pub word: SourceWord,
+    /// Option that the word resembles: `--kubelet-extra-args` for `--kubelet-extra-args=…`.
     pub resembles: Option<&'static str>,
-    /// Whether it even became the cluster's name.
+    /// Whether the script uses the word as the cluster name.
     pub as_cluster_name: bool,
 }
 
-/// The option that `--option=value`, `--option value` in one word, `-option` or `--Option_x` was meant to be.
+/// Option that a word resembles: `--option=value`, `--option value` in one word, `-option` or `--Option_x`.
 fn resembled(word: &str) -> Option<&'static str> {
     let name = word.trim_start_matches('-');
     let name = name.split(['=', ' ', '\t']).next().unwrap_or("").to_ascii_lowercase().replace('_', "-");
@@ -84,18 +84,18 @@ fn resembled(word: &str) -> Option<&'static str> {
 }
 
 impl Bootstrap {
-    /// Reads the call; `None` where the program is another.
-    pub fn read(invocation: &Invocation<'_>) -> Option<Self> {
-        let is_it = invocation.name() == "bootstrap.sh" && !invocation.program.is_dynamic_name();
-        is_it.then(|| Self::of(invocation))
+    /// Parses a call; `None` if the program is not bootstrap.sh.
+    pub fn parse(invocation: &Invocation<'_>) -> Option<Self> {
+        let is_bootstrap = invocation.name() == "bootstrap.sh" && !invocation.program.is_dynamic_name();
+        is_bootstrap.then(|| Self::of(invocation))
     }
 
-    /// Reads the call of a program that is known to be bootstrap.sh, whatever it is called by.
+    /// Parses a call of a program that is known to be bootstrap.sh, such as a variable with its path.
     pub fn of(invocation: &Invocation<'_>) -> Self {
         Self { program: invocation.program.span, ..Self::default() }.with_arguments(invocation.arguments)
     }
 
-    fn with_arguments(mut self, arguments: &[Word]) -> Self {
+    fn with_arguments(mut self, arguments: &[SourceWord]) -> Self {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             if matches!(word.value.as_str(), "-h" | "--help") {
@@ -112,8 +112,8 @@ impl Bootstrap {
                 continue;
             }
             let resembles = resembled(&word.value);
-            // `$NAME` is taken for a name where it is the first; a second one, an array, or one that stands
-            // alone may just as well be options.
+            // The first `$NAME` is assumed to be the cluster name. A second one, an array, or a single argument may
+            // contain options.
             let as_cluster_name = self.cluster_name.is_none();
             let only = arguments.len() == 1 && !word.quoted;
             self.dynamic |=
@@ -128,12 +128,12 @@ impl Bootstrap {
         self
     }
 
-    /// The option that counts.
+    /// Last option with this name, which wins.
     pub fn option(&self, name: &str) -> Option<&BootstrapOption> {
         self.options.iter().rev().find(|option| option.name == name)
     }
 
-    /// Options that a later one of the same name replaces, each with the one that counts.
+    /// Options that a later option of the same name replaces, each with the option that wins.
     pub fn replaced(&self) -> impl Iterator<Item = (&BootstrapOption, &BootstrapOption)> {
         self.options.iter().filter_map(|option| {
             let last = self.option(option.name)?;
@@ -141,46 +141,34 @@ impl Bootstrap {
         })
     }
 
-    /// The word after the last `--kubelet-extra-args`.
-    pub fn kubelet_extra_args(&self) -> Option<&Word> {
+    /// Value of `--kubelet-extra-args`.
+    pub fn kubelet_extra_args(&self) -> Option<&SourceWord> {
         self.option("--kubelet-extra-args").map(|option| &option.value)
     }
 
-    /// The kubelet's flags in it.
+    /// Flags of the kubelet in `--kubelet-extra-args`.
     pub fn kubelet_flags(&self) -> KubeletFlags {
-        self.kubelet_extra_args().map(KubeletFlags::read).unwrap_or_default()
+        self.kubelet_extra_args().map(KubeletFlags::parse).unwrap_or_default()
     }
 
-    /// The single quotes inside the kubelet's arguments. The script writes them to a systemd drop-in as
-    /// `Environment='KUBELET_EXTRA_ARGS=…'`, which a single quote ends early.
+    /// Span of the first single quote in the value of `--kubelet-extra-args`. The script writes the value to a systemd
+    /// drop-in as `Environment='KUBELET_EXTRA_ARGS=…'`, where a single quote ends the value early.
     pub fn breaks_drop_in(&self) -> Option<Span> {
         let word = self.kubelet_extra_args()?;
         let at = word
             .value
             .char_indices()
             .find(|(at, found)| *found == '\'' && !word.is_dynamic_in(&(*at..at + 1)));
-        at.map(|(at, _)| word.place(&(at..at + 1)))
+        at.map(|(at, _)| word.span_of(&(at..at + 1)))
     }
 
-    /// The one of `--apiserver-endpoint` and `--b64-cluster-ca` that stands without the other, and so does
-    /// not count: the script asks the EKS API instead.
+    /// `--apiserver-endpoint` without `--b64-cluster-ca`, or the reverse. The script ignores it and calls the EKS API
+    /// instead.
     pub fn lone_endpoint(&self) -> Option<&BootstrapOption> {
         match (self.option("--apiserver-endpoint"), self.option("--b64-cluster-ca")) {
             (Some(lone), None) | (None, Some(lone)) => Some(lone),
             _ => None,
         }
-    }
-}
-
-impl Word {
-    /// Whether the last path segment, the program's name, is only known on the node.
-    pub fn is_dynamic_name(&self) -> bool {
-        self.is_dynamic_in(&(self.value.len() - self.basename().len()..self.value.len()))
-    }
-
-    /// Whether it is written to turn into several words: an array or all arguments.
-    pub fn is_list(&self) -> bool {
-        self.is_dynamic() && ["[@]", "[*]", "$@", "$*"].iter().any(|list| self.value.contains(list))
     }
 }
 
@@ -190,12 +178,12 @@ mod tests {
     use crate::shell::Script;
 
     fn call(text: &str) -> Bootstrap {
-        let script = Script::read(text, Span::whole(text));
-        Bootstrap::read(&script.commands[0].invocation().unwrap()).unwrap()
+        let script = Script::parse(text, Span::whole(text));
+        Bootstrap::parse(&script.commands[0].invocation().unwrap()).unwrap()
     }
 
     #[test]
-    fn an_option_takes_the_next_word_whatever_it_is() {
+    fn uses_the_next_word_as_value_even_if_it_is_an_option() {
         let call = call("bootstrap.sh --b64-cluster-ca --apiserver-endpoint demo");
         assert_eq!(call.options[0].value.value, "--apiserver-endpoint");
         assert_eq!(call.cluster_name.as_ref().unwrap().value, "demo");
@@ -203,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_dropped_and_known_by_what_they_resemble() {
+    fn ignores_other_words_and_names_the_option_they_resemble() {
         let call = call(
             "bootstrap.sh demo extra --use-max-pods=false -kubelet-extra-args x --dns_cluster_ip y --nope",
         );
@@ -222,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_counts_and_an_option_at_the_end_has_no_value() {
+    fn last_option_wins_and_option_at_the_end_has_no_value() {
         let text = "sudo /etc/eks/bootstrap.sh demo --kubelet-extra-args --v=1 --kubelet-extra-args '--v=2' --ip-family";
         let call = call(text);
         assert_eq!(call.kubelet_extra_args().unwrap().span.text(text), "'--v=2'");
@@ -231,16 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn a_single_quote_inside_the_value_breaks_the_drop_in() {
+    fn finds_single_quote_that_breaks_the_drop_in() {
         let text = r#"bootstrap.sh demo --kubelet-extra-args "--node-labels='a=b'""#;
         assert_eq!(call(text).breaks_drop_in().map(|span| span.start), text.find('\''));
         assert_eq!(call("bootstrap.sh demo --kubelet-extra-args '--a='b' --c'").breaks_drop_in(), None);
     }
 
     #[test]
-    fn another_program_is_no_call() {
+    fn ignores_other_programs() {
         let text = "echo bootstrap.sh";
-        let script = Script::read(text, Span::whole(text));
-        assert_eq!(Bootstrap::read(&script.commands[0].invocation().unwrap()), None);
+        let script = Script::parse(text, Span::whole(text));
+        assert_eq!(Bootstrap::parse(&script.commands[0].invocation().unwrap()), None);
     }
 }

@@ -1,18 +1,20 @@
-//! Thirty user data texts from the field, good and bad, and what these readers report of each.
+//! Thirty examples of user data from practice, valid and invalid, with the results of the parsers.
 
-use super::Span;
-use super::kind::{Family, Kind, Taken};
-use super::mime::{Archive, ProblemKind as Mime};
-use super::registration::{Join, Place, Registration};
-use super::shell::{ProblemKind, Script};
-use super::toml::TomlDocument;
+use manifest::source::Span;
+
+use crate::format::UserDataFormat;
+use crate::image_family::{ImageFamily, Treatment};
+use crate::mime::{Archive, MimeProblemKind};
+use crate::registration::{Join, Registration, TaintSource};
+use crate::shell::{Script, ShellProblemKind};
+use crate::toml::TomlDocument;
 
 const KEY: &str = "karpenter.sh/unregistered";
 const EFFECT: &str = "NoExecute";
 
-/// What the readers say of a Custom node's text, a line for each fact.
+/// Results for user data of `amiFamily: Custom`, one line per fact.
 fn report(text: &str) -> Vec<String> {
-    let found = Registration::read(text);
+    let found = Registration::parse(text);
     let mut lines = Vec::new();
     for call in found.bootstraps() {
         let name = call.cluster_name.as_ref().map_or("-", |word| word.value.as_str());
@@ -28,7 +30,7 @@ fn report(text: &str) -> Vec<String> {
         lines.extend(pods.map(|pods| format!("max-pods {pods}")));
     }
     for taint in &found.taints {
-        let place = if taint.place == Place::Mention { "mentions" } else { "registers" };
+        let place = if taint.source == TaintSource::Mention { "mentions" } else { "registers" };
         lines.push(format!("{place} {}", taint.taint.span.text(text)));
     }
     let certain = found.registered(KEY, EFFECT).next().is_some();
@@ -48,7 +50,7 @@ fn calls(arguments: &str) -> Vec<String> {
 }
 
 #[test]
-fn e1_to_e3_register_the_taint_in_any_quoting() {
+fn finds_the_taint_in_any_quoting() {
     assert_eq!(
         calls(
             "demo --apiserver-endpoint https://E --b64-cluster-ca Q0E= \
@@ -77,7 +79,7 @@ fn e1_to_e3_register_the_taint_in_any_quoting() {
 }
 
 #[test]
-fn e4_and_e5_an_equals_sign_makes_the_option_a_positional() {
+fn ignores_option_with_equals_sign() {
     let option = "--kubelet-extra-args='--register-with-taints=karpenter.sh/unregistered:NoExecute'";
     let ignored = format!("ignored {option} (--kubelet-extra-args)");
     assert_eq!(calls(&format!("demo {option}")), ["joins demo", &ignored, "missing"]);
@@ -93,7 +95,7 @@ fn e4_and_e5_an_equals_sign_makes_the_option_a_positional() {
 }
 
 #[test]
-fn e6_to_e8_another_key_another_effect_or_no_taint() {
+fn reports_wrong_key_wrong_effect_and_no_taint_as_missing() {
     let with = |taint: &str| calls(&format!("demo --kubelet-extra-args '--register-with-taints={taint}'"));
     assert_eq!(
         with("karpenter.sh/uninitialized:NoExecute"),
@@ -107,7 +109,7 @@ fn e6_to_e8_another_key_another_effect_or_no_taint() {
 }
 
 #[test]
-fn e9_to_e11_quoting_that_happens_to_work() {
+fn finds_the_taint_in_unusual_quoting() {
     assert_eq!(
         calls(
             "demo --kubelet-extra-args --register-with-taints=karpenter.sh/unregistered:NoExecute --max-pods=20"
@@ -133,7 +135,7 @@ const NODE_CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n
     apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";
 
 #[test]
-fn e12_to_e14_a_node_config() {
+fn finds_the_taint_in_a_node_config() {
     let config = format!(
         "{NODE_CONFIG}  kubelet:\n    config:\n      registerWithTaints:\n      - {{key: karpenter.sh/unregistered, effect: NoExecute}}"
     );
@@ -143,19 +145,19 @@ fn e12_to_e14_a_node_config() {
     );
     assert_eq!(report(&flags), ["registers karpenter.sh/unregistered:NoExecute", "good"]);
     assert_eq!(report(NODE_CONFIG), ["missing"]);
-    assert_eq!(Registration::read(NODE_CONFIG).node_configs, [Span::whole(NODE_CONFIG)]);
+    assert_eq!(Registration::parse(NODE_CONFIG).node_configs, [Span::whole(NODE_CONFIG)]);
 }
 
 const BOTTLEROCKET: &str = "[settings.kubernetes]\ncluster-name = \"demo\"\napi-server = \"https://E\"\n\
     cluster-certificate = \"Q0E=\"\n";
 
 #[test]
-fn e15_bottlerocket_on_custom() {
+fn finds_the_taint_in_bottlerocket_settings() {
     for value in ["[\":NoExecute\"]", "\":NoExecute\"", "['true:NoExecute']"] {
         let text = format!(
             "{BOTTLEROCKET}[settings.kubernetes.node-taints]\n\"karpenter.sh/unregistered\" = {value}\n"
         );
-        let found = Registration::read(&text);
+        let found = Registration::parse(&text);
         let taint = found.registered(KEY, EFFECT).next().unwrap();
         assert_eq!(taint.taint.effect.span.text(&text), "NoExecute");
         assert!(matches!(found.joins[..], [Join::Bottlerocket(_)]));
@@ -164,49 +166,52 @@ fn e15_bottlerocket_on_custom() {
 }
 
 #[test]
-fn e16_to_e18_al2023_takes_yaml_for_a_node_config() {
-    assert_eq!(Family::Al2023.takes("#!/bin/bash\necho hello"), Taken::NodeConfigIfYaml);
-    assert_eq!(Kind::of("#!/bin/bash\necho hello"), Kind::Script);
+fn al2023_treats_yaml_as_a_node_config() {
+    assert_eq!(ImageFamily::Al2023.treatment("#!/bin/bash\necho hello"), Treatment::NodeConfigIfYaml);
+    assert_eq!(UserDataFormat::of("#!/bin/bash\necho hello"), UserDataFormat::Script);
     let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo";
-    let found = Registration::read(call);
+    let found = Registration::parse(call);
     assert_eq!(found.bootstraps().next().unwrap().program.text(call), "/etc/eks/bootstrap.sh");
     let config = "#cloud-config\npackages: [jq]";
     assert_eq!(
-        (Kind::of(config), Family::Al2023.takes(config)),
-        (Kind::CloudConfig, Taken::NodeConfigIfYaml)
+        (UserDataFormat::of(config), ImageFamily::Al2023.treatment(config)),
+        (UserDataFormat::CloudConfig, Treatment::NodeConfigIfYaml)
     );
 }
 
 #[test]
-fn e19_a_leading_blank_line_before_mime() {
+fn reports_blank_line_before_mime_headers() {
     let text = "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\n";
-    assert_eq!((Kind::of(text), Family::Al2023.takes(text)), (Kind::Mime, Taken::Mime));
-    assert_eq!(Archive::read(text).problems[0].kind, Mime::LeadingBlankLine);
+    assert_eq!(
+        (UserDataFormat::of(text), ImageFamily::Al2023.treatment(text)),
+        (UserDataFormat::Mime, Treatment::Mime)
+    );
+    assert_eq!(Archive::parse(text).problems[0].kind, MimeProblemKind::LeadingBlankLine);
     assert_eq!(report(text), ["unknown"]);
 }
 
 #[test]
-fn e20_a_second_bootstrap() {
+fn reads_max_pods_of_a_bootstrap_call() {
     assert_eq!(calls("demo --kubelet-extra-args '--max-pods=20'"), ["joins demo", "max-pods 20", "missing"]);
 }
 
 #[test]
-fn e21_and_e22_mime_closed_and_not() {
+fn distinguishes_closed_and_unclosed_archives() {
     let archive = |end: &str| {
         let part = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho hi\n";
         let text = format!(
             "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n{part}{part}{end}\n"
         );
-        Archive::read(&text).problems.iter().map(|problem| problem.kind).collect::<Vec<_>>()
+        Archive::parse(&text).problems.iter().map(|problem| problem.kind).collect::<Vec<_>>()
     };
     assert_eq!(archive("--B--"), []);
-    assert_eq!(archive("--B-"), [Mime::MisspeltDelimiter, Mime::NotClosed]);
-    let early = Archive::read("Content-Type: multipart/mixed; boundary=\"B\"\n--B\n");
-    assert_eq!(early.problems[0].kind, Mime::NoBlankLineAfterHeaders);
+    assert_eq!(archive("--B-"), [MimeProblemKind::MisspeltDelimiter, MimeProblemKind::NotClosed]);
+    let early = Archive::parse("Content-Type: multipart/mixed; boundary=\"B\"\n--B\n");
+    assert_eq!(early.problems[0].kind, MimeProblemKind::NoBlankLineAfterHeaders);
 }
 
 #[test]
-fn e23_to_e25_bottlerocket_wants_toml() {
+fn parses_bottlerocket_settings_as_toml() {
     let error = TomlDocument::parse("#!/bin/bash\necho hi").unwrap_err();
     assert_eq!(error.span.start, 17);
     let taints =
@@ -220,34 +225,37 @@ fn e23_to_e25_bottlerocket_wants_toml() {
 }
 
 #[test]
-fn e26_to_e28_windows_tags_and_base64() {
+fn detects_windows_tags_and_base64() {
     let tagged = "<powershell>\nWrite-Host x\n</powershell>";
-    assert_eq!((Kind::of(tagged), Family::Windows.takes(tagged)), (Kind::Tagged, Taken::PowerShell));
-    assert_eq!(Kind::of("Write-Host x"), Kind::Unmarked);
-    assert_eq!(Kind::of("IyEvYmluL2Jhc2gKZWNobyBoaQo="), Kind::Base64);
+    assert_eq!(
+        (UserDataFormat::of(tagged), ImageFamily::Windows.treatment(tagged)),
+        (UserDataFormat::Tagged, Treatment::PowerShell)
+    );
+    assert_eq!(UserDataFormat::of("Write-Host x"), UserDataFormat::Unmarked);
+    assert_eq!(UserDataFormat::of("IyEvYmluL2Jhc2gKZWNobyBoaQo="), UserDataFormat::Base64);
     assert_eq!(report("IyEvYmluL2Jhc2gKZWNobyBoaQo="), ["unknown"]);
 }
 
 #[test]
-fn e29_windows_line_endings() {
+fn reports_windows_line_endings() {
     let text = "#!/bin/bash\r\necho hi\r\n";
-    let script = Script::read(text, Span::whole(text));
-    assert_eq!(script.problems[0].kind, ProblemKind::CarriageReturns);
-    // Karpenter takes them away for these two, so only the others suffer.
-    assert!(Family::Al2023.strips_carriage_returns() && !Family::Custom.strips_carriage_returns());
+    let script = Script::parse(text, Span::whole(text));
+    assert_eq!(script.problems[0].kind, ShellProblemKind::CarriageReturns);
+    // Karpenter removes carriage returns only for AL2 and AL2023.
+    assert!(ImageFamily::Al2023.strips_carriage_returns() && !ImageFamily::Custom.strips_carriage_returns());
 }
 
 #[test]
-fn e30_a_folded_script_is_one_comment() {
+fn folded_script_has_no_commands() {
     let text = "#!/bin/bash set -e /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'";
-    assert_eq!(Kind::of(text), Kind::Script);
-    assert_eq!(Script::read(text, Span::whole(text)).commands, []);
+    assert_eq!(UserDataFormat::of(text), UserDataFormat::Script);
+    assert_eq!(Script::parse(text, Span::whole(text)).commands, []);
     assert_eq!(report(text), ["missing"]);
 }
 
 #[test]
-fn the_published_custom_family_example_registers_no_taint() {
-    // aws/karpenter-provider-aws examples/v1/custom-family.yaml at v1.14.1, retyped.
+fn published_custom_family_example_registers_no_taint() {
+    // Based on aws/karpenter-provider-aws examples/v1/custom-family.yaml at v1.14.1.
     let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"BOUNDARY\"\n\n--BOUNDARY\n\
         Content-Type: text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/bash\necho \"set-up\"\n\n\
         /etc/eks/bootstrap.sh my-cluster --kubelet-extra-args='--node-labels=foo=bar'\n\n--BOUNDARY\n";
@@ -259,5 +267,5 @@ fn the_published_custom_family_example_registers_no_taint() {
             "missing"
         ]
     );
-    assert_eq!(Archive::read(text).problems[0].kind, Mime::BareFinalDelimiter);
+    assert_eq!(Archive::parse(text).problems[0].kind, MimeProblemKind::BareFinalDelimiter);
 }

@@ -1,28 +1,28 @@
-//! The shapes that Karpenter itself renders, retyped with names of our own: nothing in them is a problem.
+//! User data in the form that Karpenter renders, with other names. The parsers report no problem in it.
 //!
 //! Source: aws/karpenter-provider-aws pkg/providers/launchtemplate/testdata/*.golden at v1.14.1.
 
-use super::kind::Kind;
-use super::mime::Archive;
-use super::registration::{Join, Registration};
-use super::shell::Script;
-use super::toml::TomlDocument;
+use crate::format::UserDataFormat;
+use crate::mime::Archive;
+use crate::registration::{Join, Registration};
+use crate::shell::Script;
+use crate::toml::TomlDocument;
 
 const LABELS: &str = "karpenter.k8s.aws/ec2nodeclass=web,karpenter.sh/capacity-type=spot";
 
 fn assert_registers(text: &str) -> Registration {
-    let found = Registration::read(text);
+    let found = Registration::parse(text);
     let mut taints = found.registered("karpenter.sh/unregistered", "NoExecute");
     let taint = taints.next().expect("the taint is found");
     assert!(taint.taint.key.span.text(text).contains("karpenter.sh/unregistered"));
     assert!(taints.next().is_none());
     drop(taints);
-    assert_eq!(found.unknown, []);
+    assert_eq!(found.unresolved, []);
     found
 }
 
 #[test]
-fn al2() {
+fn parses_user_data_of_al2() {
     let text = format!(
         "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\n\
          Content-Type: text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/bash\necho mine\n\n--//\n\
@@ -33,9 +33,9 @@ fn al2() {
          --kubelet-extra-args '--node-labels=\"{LABELS}\" \
          --register-with-taints=\"karpenter.sh/unregistered:NoExecute\" --max-pods=110'\n--//--\n"
     );
-    let archive = Archive::read(&text);
+    let archive = Archive::parse(&text);
     assert_eq!((archive.parts.len(), archive.problems), (2, vec![]));
-    assert_eq!(Script::read(&text, archive.parts[1].body).problems, []);
+    assert_eq!(Script::parse(&text, archive.parts[1].body).problems, []);
     let found = assert_registers(&text);
     let call = found.bootstraps().next().unwrap();
     let flags = call.kubelet_flags();
@@ -48,7 +48,7 @@ fn al2() {
 }
 
 #[test]
-fn al2023() {
+fn parses_user_data_of_al2023() {
     let text = format!(
         "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\n\
          Content-Type: application/node.eks.aws\n\n# Karpenter Generated NodeConfig\n\
@@ -57,14 +57,14 @@ fn al2023() {
          registerWithTaints:\n      - effect: NoExecute\n        key: karpenter.sh/unregistered\n    flags:\n    \
          - --node-labels=\"{LABELS}\"\n\n--//--\n"
     );
-    assert_eq!(Archive::read(&text).problems, []);
+    assert_eq!(Archive::parse(&text).problems, []);
     let found = assert_registers(&text);
     assert!(matches!(found.joins[..], [Join::NodeConfig(_)]));
     assert!(found.node_configs[0].text(&text).starts_with("# Karpenter Generated"));
 }
 
 #[test]
-fn bottlerocket() {
+fn parses_user_data_of_bottlerocket() {
     let text = "[settings]\n[settings.kubernetes]\napi-server = 'https://shop'\nmax-pods = 110\n\n\
         [settings.kubernetes.node-taints]\nbaz = ['bin:NoExecute']\n'karpenter.sh/unregistered' = [':NoExecute']\n\n\
         [settings.kubernetes.eviction-hard]\n'memory.available' = '12%%'\n\n[settings.network]\n\
@@ -77,7 +77,7 @@ fn bottlerocket() {
 }
 
 #[test]
-fn windows() {
+fn parses_user_data_of_windows() {
     let text = format!(
         "<powershell>\nWrite-Host \"mine\"\n\
          [string]$EKSBootstrapScriptFile = \"$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1\"\n\
@@ -86,7 +86,7 @@ fn windows() {
          --register-with-taints=\"karpenter.sh/unregistered:NoExecute\" --max-pods=110' \
          -DNSClusterIP '10.0.100.10'\n</powershell>"
     );
-    assert_eq!(Kind::of(&text), Kind::Tagged);
+    assert_eq!(UserDataFormat::of(&text), UserDataFormat::Tagged);
     let found = assert_registers(&text);
     assert!(matches!(found.joins[..], [Join::Windows(_)]));
 }

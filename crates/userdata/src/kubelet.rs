@@ -1,54 +1,56 @@
-//! The kubelet's command line, as far as it decides how a node registers.
+//! Flags of the kubelet that decide how a node registers.
 //!
-//! The kubelet reads flags as spf13/pflag does: `--flag=value` and `--flag value` are the same
-//! (kubernetes/kubernetes cmd/kubelet/app/options/options.go). A repeated list flag adds to the list, any
-//! other is decided by its last mention.
+//! The kubelet parses flags with spf13/pflag: `--flag=value` and `--flag value` are equivalent
+//! (kubernetes/kubernetes cmd/kubelet/app/options/options.go). A repeated list flag adds to the list; for any other flag
+//! the last value wins.
 
-use super::taint_list::{Taint, parse_taints};
-use super::word::Word;
-use super::{Placed, Span};
+use manifest::source::Span;
 
-/// The flags of one kubelet, in the order of the text.
+use crate::taint_list::{SpannedTaint, parse_taints};
+use crate::word::SourceWord;
+use crate::word::SpannedText;
+
+/// Flags of one kubelet, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KubeletFlags {
-    /// What starts with `--`, or with `-` and a letter.
+    /// Words that start with `--`, or with `-` and a letter.
     pub flags: Vec<Flag>,
-    /// Words that belong to no flag; the kubelet refuses to start with them.
-    pub stray: Vec<Word>,
-    /// Whether an expansion stands where whole flags could come from: `$EXTRA --v=2`.
+    /// Words that belong to no flag. The kubelet exits with an error if there are any.
+    pub stray: Vec<SourceWord>,
+    /// Whether an expansion may add whole flags: `$EXTRA --v=2`.
     pub dynamic: bool,
 }
 
-/// One flag.
+/// Flag with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// Without dashes and value: `max-pods`.
-    pub name: Placed,
-    /// Its value; `None` for a flag that stands alone.
+    /// Name without dashes: `max-pods`.
+    pub name: SpannedText,
+    /// Value; `None` for a flag without a value.
     pub value: Option<FlagValue>,
-    /// The whole flag with its value.
+    /// Span of the flag and its value.
     pub span: Span,
 }
 
-/// A flag's value, and whether only the node knows it.
+/// Value of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlagValue {
-    /// As the kubelet gets it, expansions as written.
-    pub text: Placed,
-    /// Whether a part of it is an expansion.
+    /// Value that the kubelet receives, with expansions as written.
+    pub text: SpannedText,
+    /// Whether a part of the value is an expansion.
     pub dynamic: bool,
-    word: Word,
+    word: SourceWord,
     start: usize,
 }
 
 impl KubeletFlags {
-    /// Reads one argument that holds all the flags, as `--kubelet-extra-args '…'` does.
-    pub fn read(argument: &Word) -> Self {
+    /// Parses one argument that contains all flags, as in `--kubelet-extra-args '…'`.
+    pub fn parse(argument: &SourceWord) -> Self {
         Self::from_words(argument.split())
     }
 
-    /// Reads flags that are words of their own, as on the kubelet's own command line.
-    pub fn from_words(words: Vec<Word>) -> Self {
+    /// Parses flags that are separate words, as on the command line of the kubelet.
+    pub fn from_words(words: Vec<SourceWord>) -> Self {
         let mut flags = Self::default();
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next() {
@@ -75,29 +77,29 @@ impl KubeletFlags {
         flags
     }
 
-    /// All mentions of a flag.
+    /// All occurrences of a flag.
     pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f Flag> {
         self.flags.iter().filter(move |flag| flag.name.value == name)
     }
 
-    /// The mention that decides.
+    /// Last occurrence of a flag, which wins.
     pub fn last(&self, name: &str) -> Option<&Flag> {
         self.flags.iter().rev().find(|flag| flag.name.value == name)
     }
 
-    /// `--max-pods`, as the kubelet gets it.
+    /// Value of `--max-pods`.
     pub fn max_pods(&self) -> Option<&FlagValue> {
         self.last("max-pods")?.value.as_ref()
     }
 
-    /// The labels of every `--node-labels`: key and value.
-    pub fn node_labels(&self) -> Vec<(Placed, Option<Placed>)> {
+    /// Keys and values of every `--node-labels`.
+    pub fn node_labels(&self) -> Vec<(SpannedText, Option<SpannedText>)> {
         let values = self.all("node-labels").filter_map(|flag| flag.value.as_ref());
         values.flat_map(FlagValue::list).map(|item| (item.key, item.value)).collect()
     }
 
-    /// The taints of every `--register-with-taints`.
-    pub fn taints(&self) -> Vec<Taint> {
+    /// Taints of every `--register-with-taints`.
+    pub fn taints(&self) -> Vec<SpannedTaint> {
         let mut taints = Vec::new();
         for flag in self.all("register-with-taints") {
             if let Some(value) = &flag.value {
@@ -107,7 +109,7 @@ impl KubeletFlags {
         taints
     }
 
-    /// Whether something that only the node knows could hold a `--register-with-taints`.
+    /// Whether an expansion could contain a `--register-with-taints`.
     pub fn may_hide_taints(&self) -> bool {
         let mut values = self.all("register-with-taints").filter_map(|flag| flag.value.as_ref());
         self.dynamic || values.any(|value| value.dynamic) || self.flags.iter().any(Flag::may_hide)
@@ -115,25 +117,26 @@ impl KubeletFlags {
 }
 
 impl Flag {
-    /// An expansion that ends a flag may bring further flags along: `--v=2$MORE`. One inside quotes of its
-    /// own is taken for a value.
+    /// Whether the value may add further flags, as an unquoted expansion does: `--v $MORE`. An expansion in quotes is
+    /// assumed to be a value.
     fn may_hide(&self) -> bool {
         self.value.as_ref().is_some_and(|value| value.dynamic && !value.word.quoted && value.start == 0)
     }
 }
 
+/// Item of a list of labels.
 struct Item {
-    key: Placed,
-    value: Option<Placed>,
+    key: SpannedText,
+    value: Option<SpannedText>,
 }
 
 impl FlagValue {
-    fn new(word: Word, start: usize) -> Self {
+    fn new(word: SourceWord, start: usize) -> Self {
         let range = start..word.value.len();
         Self { text: word.part(&range), dynamic: word.is_dynamic_in(&range), start, word }
     }
 
-    /// `key=value,key=value`
+    /// Items of `key=value,key=value`.
     fn list(&self) -> Vec<Item> {
         let mut at = self.start;
         let mut items = Vec::new();
@@ -148,9 +151,9 @@ impl FlagValue {
         items
     }
 
-    fn taints(&self) -> Vec<Taint> {
+    fn taints(&self) -> Vec<SpannedTaint> {
         parse_taints(&self.text.value, &|range| {
-            self.word.place(&(self.start + range.start..self.start + range.end))
+            self.word.span_of(&(self.start + range.start..self.start + range.end))
         })
     }
 }

@@ -1,30 +1,40 @@
-//! Taints in a kubelet configuration and in other text that is not read as commands.
+//! Text search for taints in a kubelet configuration and in other text that is not parsed.
 //!
-//! This is a scan, not a parser: it takes what is plain and says where it gave up.
+//! The search reads lists in a plain form and reports the others as unread.
 
-use super::taint_list::{Taint, parse_taints};
-use super::{Placed, Span};
 use core::ops::Range;
 
-/// The taints of a `registerWithTaints` list in a kubelet configuration, and whether all of it was
-/// understood.
+use manifest::source::Span;
+
+use crate::taint_list::{SpannedTaint, parse_taints};
+use crate::word::SpannedText;
+
+/// Taints found in a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfiguredTaints {
-    /// What was read.
-    pub taints: Vec<Taint>,
-    /// Where the list starts that could not be read to its end.
+    /// Taints that were read.
+    pub taints: Vec<SpannedTaint>,
+    /// Name of the first list that could not be read to its end.
     pub unread: Option<Span>,
 }
 
-/// The name of the list, in `KubeletConfiguration` and so in a NodeConfig's `spec.kubelet.config`.
+/// Name of the list of taints in a `KubeletConfiguration`, and in `spec.kubelet.config` of a NodeConfig.
 pub const FIELD: &str = "registerWithTaints";
 
-/// Finds `registerWithTaints` in JSON, in a jq program or in YAML, and reads the list where its shape is
-/// plain: `[{"key": "k", "effect": "NoExecute"}]`, or block items one field a line. Anything else is
-/// `unread`, never wrong.
-pub fn configured_taints(body: &str) -> ConfiguredTaints {
+/// Finds `registerWithTaints` and `--register-with-taints` in a text that is not parsed.
+pub fn search_taints(body: &str) -> ConfiguredTaints {
+    let mut found = configured_taints(body);
+    let flags = mentioned_flags(body);
+    found.taints.extend(flags.taints);
+    found.unread = found.unread.or(flags.unread);
+    found
+}
+
+/// Finds `registerWithTaints` in JSON, in a jq program or in YAML, and reads the list if it has a plain form:
+/// `[{"key": "k", "effect": "NoExecute"}]`, or block items with one field per line. Any other form is `unread`.
+fn configured_taints(body: &str) -> ConfiguredTaints {
     let mut found = ConfiguredTaints::default();
-    let mut search = Search { body, mark: FIELD, from: 0, line: Line::default() };
+    let mut search = Search { body, pattern: FIELD, from: 0, line: Line::default() };
     while let Some(at) = search.next() {
         let mut list = List { body, at: search.from, taints: Vec::new() };
         list.skip(b"\"'\\ \t:=|+");
@@ -42,12 +52,12 @@ pub fn configured_taints(body: &str) -> ConfiguredTaints {
     found
 }
 
-/// Finds `--register-with-taints` in text that is no command line of ours: a NodeConfig's `flags`, a systemd
-/// unit, the argument of `echo` or `sed`.
-pub fn mentioned_flags(body: &str) -> ConfiguredTaints {
+/// Finds `--register-with-taints` in text other than a command line: `flags` of a NodeConfig, a systemd unit, an
+/// argument of `echo` or `sed`.
+fn mentioned_flags(body: &str) -> ConfiguredTaints {
     const FLAG: &str = "--register-with-taints";
     let mut found = ConfiguredTaints::default();
-    let mut search = Search { body, mark: FLAG, from: 0, line: Line::default() };
+    let mut search = Search { body, pattern: FLAG, from: 0, line: Line::default() };
     while let Some(at) = search.next() {
         let mut list = List { body, at: search.from, taints: Vec::new() };
         list.skip(b"\"'\\ \t=");
@@ -57,18 +67,18 @@ pub fn mentioned_flags(body: &str) -> ConfiguredTaints {
         if value.is_empty() || matches!(list.peek(), Some(b'$' | b'{' | b'`')) {
             found.unread.get_or_insert(Span::new(at, search.from));
         }
-        let place = |range: Range<usize>| Span::new(start + range.start, start + range.end);
-        found.taints.append(&mut parse_taints(value, &place));
+        let to_text = |range: Range<usize>| Span::from(range).shifted(start);
+        found.taints.append(&mut parse_taints(value, &to_text));
         search.from = list.at;
     }
     found
 }
 
-/// A search for a mark, comments left out.
+/// Search for a pattern outside comments.
 struct Search<'t> {
     body: &'t str,
-    mark: &'t str,
-    /// Where it goes on.
+    pattern: &'t str,
+    /// Position at which the search continues.
     from: usize,
     line: Line,
 }
@@ -76,9 +86,9 @@ struct Search<'t> {
 impl Search<'_> {
     fn next(&mut self) -> Option<usize> {
         loop {
-            let at = self.from + self.body.get(self.from..)?.find(self.mark)?;
+            let at = self.from + self.body.get(self.from..)?.find(self.pattern)?;
             self.line.advance(self.body, self.from, at);
-            self.from = at + self.mark.len();
+            self.from = at + self.pattern.len();
             if !self.line.comment {
                 return Some(at);
             }
@@ -86,7 +96,7 @@ impl Search<'_> {
     }
 }
 
-/// The line that a search has come to.
+/// Current line of a search.
 #[derive(Default)]
 struct Line {
     indent: usize,
@@ -95,7 +105,7 @@ struct Line {
 }
 
 impl Line {
-    /// Goes on from one place to the next; the text between is looked at once.
+    /// Moves from one position to the next. Each byte is read once.
     fn advance(&mut self, body: &str, from: usize, to: usize) {
         let passed = Span::new(from, to).text(body);
         let start = match passed.rfind('\n') {
@@ -110,33 +120,35 @@ impl Line {
     }
 }
 
+/// Position in a list of taints.
 struct List<'t> {
     body: &'t str,
     at: usize,
-    taints: Vec<Taint>,
+    taints: Vec<SpannedTaint>,
 }
 
+/// Fields of a taint that is being read.
 #[derive(Default)]
 struct Fields {
-    key: Option<Placed>,
-    value: Option<Placed>,
-    effect: Option<Placed>,
+    key: Option<SpannedText>,
+    value: Option<SpannedText>,
+    effect: Option<SpannedText>,
 }
 
 impl Fields {
-    fn set(&mut self, name: &str, placed: Placed) -> Option<()> {
+    fn set(&mut self, name: &str, text: SpannedText) -> Option<()> {
         match name {
-            "key" => self.key = Some(placed),
-            "value" => self.value = Some(placed),
-            "effect" => self.effect = Some(placed),
+            "key" => self.key = Some(text),
+            "value" => self.value = Some(text),
+            "effect" => self.effect = Some(text),
             "timeAdded" => {}
             _ => return None,
         }
         Some(())
     }
 
-    fn taint(self) -> Option<Taint> {
-        Some(Taint::covering(self.key?, self.value, self.effect?))
+    fn taint(self) -> Option<SpannedTaint> {
+        Some(SpannedTaint::covering(self.key?, self.value, self.effect?))
     }
 }
 
@@ -151,7 +163,7 @@ impl List<'_> {
         }
     }
 
-    /// Skips letters, digits and these.
+    /// Skips letters, digits and some other characters.
     fn skip_name(&mut self, others: &[u8]) {
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte)) {
             self.at += 1;
@@ -166,8 +178,8 @@ impl List<'_> {
         (self.peek() == Some(byte)).then(|| self.at += 1)
     }
 
-    /// A plain or quoted scalar; nothing that an expansion or an escape could change.
-    fn scalar(&mut self) -> Option<Placed> {
+    /// Reads a plain or quoted scalar without expansions and escapes.
+    fn scalar(&mut self) -> Option<SpannedText> {
         self.skip(b"\"'\\");
         let start = self.at;
         self.skip_name(b"-_./");
@@ -175,9 +187,10 @@ impl List<'_> {
         self.skip(b"\"'\\");
         let plain =
             matches!(self.peek(), None | Some(b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\r' | b'\n'));
-        plain.then(|| Placed { value: span.text(self.body).to_owned(), span })
+        plain.then(|| SpannedText { value: span.text(self.body).to_owned(), span })
     }
 
+    /// Reads a list in brackets.
     fn flow(&mut self) -> Option<()> {
         self.take(b'[')?;
         loop {
@@ -191,31 +204,12 @@ impl List<'_> {
         }
     }
 
+    /// Reads a list in block style. The list ends at the first line that is indented less than its name, or as much
+    /// without being an item.
     fn block(&mut self, indent: usize) -> Option<()> {
         let mut fields: Option<Fields> = None;
-        loop {
-            let rest = self.body.get(self.at..).unwrap_or("");
-            self.at += rest.find('\n').unwrap_or(rest.len());
-            let (line, start) = (self.at, self.at + 1);
-            let rest = self.body.get(start..).unwrap_or("");
-            let content = rest.lines().next().unwrap_or("");
-            let depth = content.bytes().take_while(|byte| *byte == b' ').count();
-            let trimmed = content.trim();
-            let item = trimmed.starts_with("- ");
-            let ends = self.peek().is_none()
-                || (!trimmed.is_empty() && (depth < indent || (depth == indent && !item)));
-            if ends {
-                self.at = line;
-                if let Some(fields) = fields {
-                    self.taints.push(fields.taint()?);
-                }
-                return Some(());
-            }
-            self.at = start + depth;
-            if trimmed.is_empty() || trimmed.starts_with('#') {
-                continue;
-            }
-            if item {
+        while let Some(is_item) = self.next_line(indent) {
+            if is_item {
                 if let Some(fields) = fields.replace(Fields::default()) {
                     self.taints.push(fields.taint()?);
                 }
@@ -223,7 +217,7 @@ impl List<'_> {
                 self.skip(b" ");
             }
             if self.peek() == Some(b'{') {
-                // `- {key: k, effect: E}`
+                // Item in braces: `- {key: k, effect: E}`.
                 self.braces()?;
                 fields = None;
                 continue;
@@ -234,8 +228,36 @@ impl List<'_> {
             let value = self.scalar()?;
             fields.as_mut()?.set(&name.value, value)?;
         }
+        if let Some(fields) = fields {
+            self.taints.push(fields.taint()?);
+        }
+        Some(())
     }
 
+    /// Moves to the content of the next line of a block list, past blank lines and comments. Returns whether the line
+    /// starts an item; `None` at the end of the list, whose last line break is not skipped.
+    fn next_line(&mut self, indent: usize) -> Option<bool> {
+        loop {
+            let rest = self.body.get(self.at..).unwrap_or("");
+            let end = self.at + rest.find('\n').unwrap_or(rest.len());
+            self.at = end;
+            self.peek()?;
+            let start = end + 1;
+            let content = self.body.get(start..).unwrap_or("").lines().next().unwrap_or("");
+            let depth = content.bytes().take_while(|byte| *byte == b' ').count();
+            let trimmed = content.trim();
+            let is_item = trimmed.starts_with("- ");
+            if !trimmed.is_empty() && (depth < indent || (depth == indent && !is_item)) {
+                return None;
+            }
+            self.at = start + depth;
+            if !trimmed.is_empty() && !trimmed.starts_with('#') {
+                return Some(is_item);
+            }
+        }
+    }
+
+    /// Reads a taint in braces.
     fn braces(&mut self) -> Option<()> {
         self.take(b'{')?;
         let mut fields = Fields::default();
@@ -277,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn json_jq_and_yaml_are_read_where_they_are_plain() {
+    fn reads_plain_lists_in_json_jq_and_yaml() {
         let one = ["a.b/c - NoExecute"];
         assert_eq!(read(r#"{"registerWithTaints": [{"key": "a.b/c", "effect": "NoExecute"}], "x": 1}"#), one);
         assert_eq!(read(r#".registerWithTaints += [{key: "a.b/c", effect: "NoExecute"}]"#), one);
@@ -293,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_said_and_not_guessed() {
+    fn reports_other_lists_as_unread() {
         assert_eq!(read("registerWithTaints: $TAINTS"), ["unread registerWithTaints"]);
         assert_eq!(
             read("registerWithTaints: [{key: ${K}, effect: NoExecute}]"),

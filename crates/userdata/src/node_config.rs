@@ -1,42 +1,41 @@
-//! `NodeConfigs` and kubelet configurations, read by the YAML loader, every place counted in the text that was given.
+//! Taints of a NodeConfig or a kubelet configuration in YAML.
 //!
 //! Source: awslabs/amazon-eks-ami `nodeadm/api/v1alpha1/nodeconfig_types.go`: `spec.cluster`, `spec.kubelet.config` (a
-//! kubelet configuration) and `spec.kubelet.flags` (the kubelet's command line, an argument an item).
+//! kubelet configuration) and `spec.kubelet.flags` (the command line of the kubelet, one argument per item).
 
-use super::Span;
-use super::kubelet::KubeletFlags;
-use super::kubelet_config::{ConfiguredTaints, FIELD};
-use super::registration::plain_node_config;
-use super::taint_list::Taint;
-use super::word::Word;
-use crate::Placed;
 use manifest::limits::Limits;
-use manifest::source::Span as Bytes;
+use manifest::source::Span;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
-/// The API group of a NodeConfig.
+use crate::kubelet::KubeletFlags;
+use crate::kubelet_config::{ConfiguredTaints, FIELD, search_taints};
+use crate::taint_list::SpannedTaint;
+use crate::word::SourceWord;
+use crate::word::SpannedText;
+
+/// API group of a NodeConfig.
 pub const GROUP: &str = "node.eks.aws";
 
-/// The one version of it.
+/// The only API version of a NodeConfig.
 pub const API_VERSION: &str = "node.eks.aws/v1alpha1";
 
-/// A YAML text inside user data.
+/// YAML inside user data. Spans refer to the given text.
 #[derive(Debug)]
 pub struct Yaml {
     file: File,
-    /// How many bytes of the text come before what the loader counts: those of a byte order mark.
+    /// Length of the byte order mark, which the YAML parser does not count.
     base: usize,
 }
 
 impl Yaml {
-    /// Reads a text.
-    pub fn read(text: &str) -> Self {
+    /// Parses a text.
+    pub fn parse(text: &str) -> Self {
         let base = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self { file: File::read_yaml("node.yaml", text, &Limits::DEFAULT), base }
     }
 
-    /// The values of its documents.
+    /// Root nodes of the documents that parse.
     pub fn roots(&self) -> impl Iterator<Item = Node<'_>> {
         self.file.documents.iter().filter_map(|document| match document {
             Document::Read(tree) => Some(tree.root()),
@@ -44,7 +43,7 @@ impl Yaml {
         })
     }
 
-    /// Where reading stopped, and why.
+    /// Span and message of the first document that does not parse.
     pub fn problem(&self) -> Option<(Span, String)> {
         self.file.documents.iter().find_map(|document| match document {
             Document::Read(_) => None,
@@ -54,54 +53,53 @@ impl Yaml {
             Document::Unreadable { at, message } => {
                 let length = self.file.source.text().get(*at..).and_then(|rest| rest.chars().next());
                 let end = at + length.map_or(0, char::len_utf8);
-                Some((self.shifted(Bytes::new(*at, end)), message.clone()))
+                Some((self.shifted(Span::new(*at, end)), message.clone()))
             }
         })
     }
 
-    /// Whether Go reads it as a map: one document that is a mapping, or nothing but comments.
+    /// Whether Go unmarshals the text into a map: the first document is a mapping or null.
     pub fn is_mapping(&self) -> bool {
         self.problem().is_none() && self.roots().next().is_none_or(|root| root.is_mapping() || root.is_null())
     }
 
-    /// The key of a value; of an item or the root the first key within.
+    /// Span of the key of a value. For an item and for the root, the span of the first key in it.
     pub fn key(&self, node: Node<'_>) -> Span {
-        let own = |node: Node<'_>| Some(node.key_span()).filter(|span| *span != Bytes::default());
+        let own = |node: Node<'_>| Some(node.key_span()).filter(|span| *span != Span::default());
         let first = node.children().next().and_then(own);
         self.shifted(own(node).or(first).unwrap_or_else(|| node.span()))
     }
 
-    /// Where a value stands, without quotes.
+    /// Span of a value without quotes.
     pub fn value(&self, node: Node<'_>) -> Span {
         let length = node.as_str().map_or(0, str::len);
-        self.shifted(if length > 0 { node.span_within(Bytes::new(0, length)) } else { node.span() })
+        self.shifted(if length > 0 { node.span_within(Span::new(0, length)) } else { node.span() })
     }
 
-    fn shifted(&self, span: Bytes) -> Span {
-        Span::new(span.start + self.base, span.end + self.base)
+    fn shifted(&self, span: Span) -> Span {
+        span.shifted(self.base)
     }
 
-    /// Whether a document is a NodeConfig, as far as it says.
+    /// Whether `kind` or `apiVersion` of a document identify a NodeConfig.
     pub fn is_node_config(root: Node<'_>) -> bool {
         root.str_at(&["kind"]) == Some("NodeConfig")
             || root.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with(GROUP))
     }
 }
 
-/// The taints that a NodeConfig or a kubelet configuration registers; a
-/// [`NodeConfigReader`](super::registration::NodeConfigReader).
+/// Finds the taints that a NodeConfig or a kubelet configuration registers.
 ///
-/// `$X` may be replaced before anybody reads the text, so that a key, an effect or a flag with a `$` is not read. What
-/// is no YAML is scanned, and said to be unread.
+/// A key, effect or flag with a `$` is unread, because a shell or another tool may replace `$X` first. A text that is
+/// not YAML is searched and also reported as unread.
 pub fn taints(body: &str) -> ConfiguredTaints {
-    let yaml = Yaml::read(body);
+    let yaml = Yaml::parse(body);
     let mut found = ConfiguredTaints::default();
     if let Some((span, _)) = yaml.problem() {
-        found = plain_node_config(body);
+        found = search_taints(body);
         found.unread.get_or_insert(span);
         return found;
     }
-    let mut known = true;
+    let mut is_known = true;
     for root in yaml.roots() {
         if Yaml::is_node_config(root) {
             for path in [&["spec"][..], &["spec", "kubelet"], &["spec", "kubelet", "config"]] {
@@ -120,10 +118,10 @@ pub fn taints(body: &str) -> ConfiguredTaints {
                 list_taints(&yaml, list, &mut found);
             }
         } else {
-            known = false;
+            is_known = false;
         }
     }
-    if known { found } else { plain_node_config(body) }
+    if is_known { found } else { search_taints(body) }
 }
 
 fn list_taints(yaml: &Yaml, list: Node<'_>, found: &mut ConfiguredTaints) {
@@ -140,19 +138,19 @@ fn list_taints(yaml: &Yaml, list: Node<'_>, found: &mut ConfiguredTaints) {
     }
 }
 
-fn taint(yaml: &Yaml, item: Node<'_>) -> Option<Taint> {
-    let placed = |name: &str| {
+fn taint(yaml: &Yaml, item: Node<'_>) -> Option<SpannedTaint> {
+    let field = |name: &str| {
         let node = item.get(name)?;
         let value = node.as_str().filter(|value| !value.contains('$'))?;
-        Some(Placed { value: value.to_owned(), span: yaml.value(node) })
+        Some(SpannedText { value: value.to_owned(), span: yaml.value(node) })
     };
-    let key = placed("key")?;
+    let key = field("key")?;
     let effect = match item.get("effect") {
-        None => Placed { value: String::new(), span: Span::new(key.span.end, key.span.end) },
-        Some(_) => placed("effect")?,
+        None => SpannedText { value: String::new(), span: Span::new(key.span.end, key.span.end) },
+        Some(_) => field("effect")?,
     };
-    let value = placed("value");
-    Some(Taint::covering(key, value, effect))
+    let value = field("value");
+    Some(SpannedTaint::covering(key, value, effect))
 }
 
 fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
@@ -161,22 +159,22 @@ fn flag_taints(yaml: &Yaml, flags: Node<'_>, found: &mut ConfiguredTaints) {
     }
     for item in flags.items() {
         let Some(text) = item.as_str() else { continue };
-        let flags = KubeletFlags::read(&argument(text));
+        let flags = KubeletFlags::parse(&argument(text));
         if flags.may_hide_taints() {
             found.unread.get_or_insert(yaml.value(item));
         }
-        let place = |span: Span| yaml.shifted(item.span_within(Bytes::new(span.start, span.end)));
+        let to_text = |span: Span| yaml.shifted(item.span_within(span));
         for taint in flags.taints() {
             if !taint.key.value.contains('$') && !taint.effect.value.contains('$') {
-                found.taints.push(taint.moved(&place));
+                found.taints.push(taint.moved(&to_text));
             }
         }
     }
 }
 
-/// A text as one word; what starts with a `$` is taken for an expansion.
-fn argument(text: &str) -> Word {
-    let mut word = Word::starting(Span::whole(text));
+/// Converts a text to a word, in which `$X` is an expansion.
+fn argument(text: &str) -> SourceWord {
+    let mut word = SourceWord::starting(Span::whole(text));
     let mut at = 0;
     while at < text.len() {
         let rest = text.get(at..).unwrap_or("");
@@ -195,7 +193,7 @@ mod tests {
 
     const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n";
 
-    /// What is read, every taint as its words stand in the text.
+    /// Taints and unread lists, after a check of the spans of the taints.
     fn read(body: &str) -> Vec<String> {
         let found = taints(body);
         let mut lines: Vec<_> = found
@@ -212,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_flags_are_read_in_every_spelling_of_yaml() {
+    fn reads_lists_and_flags_in_every_yaml_style() {
         for body in [
             "    config:\n      registerWithTaints:\n      - {key: a/b, effect: NoExecute}\n",
             "    config:\n      registerWithTaints:\n      - effect: 'NoExecute'\n        key: \"a/b\"\n",
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_tool_replaces_is_not_read() {
+    fn reports_placeholders_as_unread() {
         for (body, unread) in [
             ("    config: {registerWithTaints: $TAINTS}", "registerWithTaints"),
             ("    config: {registerWithTaints: [{key: \"${K}\", effect: NoExecute}]}", "registerWithTaints"),
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_scanned_and_said_to_be_unread() {
+    fn searches_text_that_is_not_yaml_and_reports_it_as_unread() {
         let found =
             taints(&format!("{HEAD}\tconfig:\n\t\tregisterWithTaints: [{{key: a/b, effect: NoExecute}}]\n"));
         assert_eq!((found.taints.len(), found.unread.is_some()), (1, true));

@@ -1,61 +1,62 @@
-//! Windows user data: which arguments `Start-EKSBootstrap.ps1` gets, as far as registration needs it.
+//! Windows user data: the parameters of `Start-EKSBootstrap.ps1` that affect registration.
 //!
-//! Karpenter calls it as `& $EKSBootstrapScriptFile -EKSClusterName '…' … -KubeletExtraArgs '…'`
-//! (aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/windows.go at v1.14.1). Parameters are found
-//! by name, whatever the variable before them; nothing else of the language is read.
+//! Karpenter calls the script as `& $EKSBootstrapScriptFile -EKSClusterName '…' … -KubeletExtraArgs '…'`
+//! (aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/windows.go at v1.14.1). Parameters are found by name,
+//! whatever the command before them; the rest of the language is not parsed.
 
-use super::Span;
-use super::word::Word;
+use manifest::source::Span;
 
-/// A parameter with its value.
+use crate::word::SourceWord;
+
+/// Parameter with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// The parameter, its dash included.
+pub struct PowerShellParameter {
+    /// Span of the name, including the dash.
     pub name: Span,
-    /// The value; empty where none follows.
-    pub value: Word,
+    /// Value; empty if there is no value.
+    pub value: SourceWord,
 }
 
-/// Every `-name value` in the script, names compared as PowerShell does, without regard to case. Comments and
-/// strings are passed over.
-pub fn parameters(text: &str, within: Span, name: &str) -> Vec<Parameter> {
-    let mut reader = Reader { text, at: within.start, end: within.end.min(text.len()) };
+/// Finds every `-name value` in a script, outside comments and strings. Names are case-insensitive, as in PowerShell.
+pub fn parameters(text: &str, within: Span, name: &str) -> Vec<PowerShellParameter> {
+    let mut scanner = Scanner { text, at: within.start, end: within.end.min(text.len()) };
     let mut found = Vec::new();
-    while let Some(character) = reader.peek() {
-        let start = reader.at;
+    while let Some(character) = scanner.peek() {
+        let start = scanner.at;
         match character {
-            '#' => reader.until("\n"),
-            '<' if reader.rest().starts_with("<#") => reader.until("#>"),
+            '#' => scanner.until("\n"),
+            '<' if scanner.rest().starts_with("<#") => scanner.until("#>"),
             '\'' | '"' => {
-                reader.string(character, &mut Word::default());
+                scanner.string(character, &mut SourceWord::default());
             }
             '`' => {
-                reader.bump();
-                reader.bump();
+                scanner.bump();
+                scanner.bump();
             }
             '-' => {
-                reader.bump();
-                let read = reader.name();
+                scanner.bump();
+                let read = scanner.name();
                 if read.eq_ignore_ascii_case(name) {
-                    let name = Span::new(start, reader.at);
-                    found.push(Parameter { name, value: reader.value() });
+                    let name = Span::new(start, scanner.at);
+                    found.push(PowerShellParameter { name, value: scanner.value() });
                 }
             }
             _ => {
-                reader.bump();
+                scanner.bump();
             }
         }
     }
     found
 }
 
-struct Reader<'t> {
+/// Position in a PowerShell script.
+struct Scanner<'t> {
     text: &'t str,
     at: usize,
     end: usize,
 }
 
-impl Reader<'_> {
+impl Scanner<'_> {
     fn rest(&self) -> &str {
         Span::new(self.at, self.end).text(self.text)
     }
@@ -83,9 +84,9 @@ impl Reader<'_> {
         name
     }
 
-    /// The word after a parameter: `'…'`, `"…"` or bare; `-Name:value` and a back-tick at the end of the line
-    /// count.
-    fn value(&mut self) -> Word {
+    /// Parses the value of a parameter: `'…'`, `"…"` or bare, also in `-Name:value` and on the next line after a
+    /// back-tick.
+    fn value(&mut self) -> SourceWord {
         if self.peek() == Some(':') {
             self.at += 1;
         }
@@ -99,7 +100,7 @@ impl Reader<'_> {
             }
         }
         let start = self.at;
-        let mut word = Word::starting(Span::new(start, start));
+        let mut word = SourceWord::starting(Span::new(start, start));
         while let Some(next) = self.peek() {
             match next {
                 '\'' | '"' => self.string(next, &mut word),
@@ -111,8 +112,8 @@ impl Reader<'_> {
         word
     }
 
-    /// A string; a doubled quote stands for one. In double quotes `$` expands and a back-tick escapes.
-    fn string(&mut self, quote: char, word: &mut Word) {
+    /// Parses a string. A doubled quote is a quote. In double quotes `$` expands and a back-tick escapes.
+    fn string(&mut self, quote: char, word: &mut SourceWord) {
         word.quoted = true;
         self.at += 1;
         while let Some(next) = self.peek() {
@@ -130,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    fn character(&mut self, word: &mut Word, expands: bool) {
+    fn character(&mut self, word: &mut SourceWord, expands: bool) {
         let start = self.at;
         let Some(next) = self.bump() else { return };
         let expansion =
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_found_with_its_value() {
+    fn finds_parameters_with_their_values() {
         assert_eq!(
             values("& $f -kubeletextraargs '--a=\"b\" it''s' -X 'y'"),
             [("--a=\"b\" it's".into(), false)]

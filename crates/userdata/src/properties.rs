@@ -1,17 +1,18 @@
-//! What holds for every text: no reader panics, every range lies in the text on character boundaries.
+//! Properties of every text: no parser panics, and every span lies in the text on character boundaries.
 
-use super::Span;
-use super::kind::{Kind, tag};
-use super::kubelet::KubeletFlags;
-use super::mime::Archive;
-use super::powershell::parameters;
-use super::registration::{Join, Registration};
-use super::shell::Script;
-use super::toml::TomlDocument;
-use super::word::Word;
+use manifest::source::Span;
 use proptest::prelude::*;
 
-/// Text made of what the readers look out for, with some that they do not.
+use crate::format::{UserDataFormat, tag};
+use crate::kubelet::KubeletFlags;
+use crate::mime::Archive;
+use crate::powershell::parameters;
+use crate::registration::{Join, Registration};
+use crate::shell::Script;
+use crate::toml::TomlDocument;
+use crate::word::SourceWord;
+
+/// Generates text from pieces that the parsers look for, and arbitrary text.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         " ",
@@ -91,20 +92,20 @@ fn check(text: &str, span: Span) {
     assert!(text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
 }
 
-fn check_word(text: &str, word: &Word) {
+fn check_word(text: &str, word: &SourceWord) {
     check(text, word.span);
     word.expansions().for_each(|span| check(text, span));
     let mut ends: Vec<usize> = word.value.char_indices().map(|(at, _)| at).collect();
     ends.push(word.value.len());
     for from in &ends {
         for to in ends.iter().filter(|to| *to >= from) {
-            check(text, word.place(&(*from..*to)));
+            check(text, word.span_of(&(*from..*to)));
         }
     }
 }
 
 fn check_script(text: &str, within: Span) {
-    let script = Script::read(text, within);
+    let script = Script::parse(text, within);
     for command in &script.commands {
         check(text, command.span);
         let targets = command.redirections.iter().map(|to| &to.target);
@@ -113,7 +114,7 @@ fn check_script(text: &str, within: Span) {
             for part in word.split() {
                 check_word(text, &part);
             }
-            for flag in KubeletFlags::read(word).flags {
+            for flag in KubeletFlags::parse(word).flags {
                 check(text, flag.span);
                 check(text, flag.name.span);
                 flag.value.iter().for_each(|value| check(text, value.text.span));
@@ -126,7 +127,7 @@ fn check_script(text: &str, within: Span) {
 }
 
 fn check_archive(text: &str) {
-    let archive = Archive::read(text);
+    let archive = Archive::parse(text);
     archive.problems.iter().for_each(|problem| check(text, problem.span));
     archive.boundary.iter().for_each(|boundary| check(text, boundary.span));
     for part in &archive.parts {
@@ -141,13 +142,13 @@ fn check_archive(text: &str) {
 }
 
 fn check_registration(text: &str) {
-    let found = Registration::read(text);
+    let found = Registration::parse(text);
     for taint in &found.taints {
         check(text, taint.taint.span);
         check(text, taint.taint.key.span);
         check(text, taint.taint.effect.span);
     }
-    found.unknown.iter().for_each(|unknown| check(text, unknown.span));
+    found.unresolved.iter().for_each(|unknown| check(text, unknown.span));
     found.node_configs.iter().for_each(|span| check(text, *span));
     for join in &found.joins {
         match join {
@@ -183,8 +184,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_makes_a_reader_panic_or_point_outside(text in text()) {
-        let _ = Kind::of(&text);
+    fn parsers_return_spans_inside_any_text(text in text()) {
+        let _ = UserDataFormat::of(&text);
         if let Some(span) = tag(&text) {
             check(&text, span);
         }
@@ -198,22 +199,22 @@ proptest! {
     }
 
     #[test]
-    fn quoting_a_text_gives_it_back(words in prop::collection::vec("[^']{0,12}", 1..6)) {
+    fn parses_quoted_words_back(words in prop::collection::vec("[^']{0,12}", 1..6)) {
         let line = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
         let line = format!("x {line}");
-        let script = Script::read(&line, Span::whole(&line));
+        let script = Script::parse(&line, Span::whole(&line));
         let values: Vec<_> = script.commands[0].words.iter().skip(1).map(|word| word.value.clone()).collect();
         prop_assert_eq!(values, words);
     }
 
     #[test]
-    fn an_archive_gives_back_the_bodies_it_was_made_of(bodies in prop::collection::vec("#![a-z \n]{0,30}", 0..5)) {
+    fn parses_bodies_of_an_archive_back(bodies in prop::collection::vec("#![a-z \n]{0,30}", 0..5)) {
         let mut text = "Content-Type: multipart/mixed; boundary=\"//\"\n\n".to_owned();
         for body in &bodies {
             text.extend(["--//\nContent-Type: text/x-shellscript\n\n", body, "\n"]);
         }
         text += "--//--\n";
-        let archive = Archive::read(&text);
+        let archive = Archive::parse(&text);
         let read: Vec<_> = archive.parts.iter().map(|part| part.body.text(&text).to_owned()).collect();
         prop_assert_eq!(read, bodies);
         prop_assert!(archive.problems.is_empty());

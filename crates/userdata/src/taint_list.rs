@@ -1,24 +1,27 @@
-//! Taints, as a flag lists them.
+//! Taints in the format of the flag `--register-with-taints`.
 
-use super::{Placed, Span};
 use core::ops::Range;
 
-/// A taint that a node registers with.
+use manifest::source::Span;
+
+use crate::word::SpannedText;
+
+/// Taint that a node registers with, with its spans in the user data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taint {
-    /// The key.
-    pub key: Placed,
-    /// The value, where one is given.
-    pub value: Option<Placed>,
-    /// The effect; empty where it is left out.
-    pub effect: Placed,
-    /// The whole taint.
+pub struct SpannedTaint {
+    /// Key.
+    pub key: SpannedText,
+    /// Value, if there is one.
+    pub value: Option<SpannedText>,
+    /// Effect; empty if omitted.
+    pub effect: SpannedText,
+    /// Span of the whole taint.
     pub span: Span,
 }
 
-impl Taint {
-    /// A taint that covers all that is said of it, in whatever order.
-    pub(super) fn covering(key: Placed, value: Option<Placed>, effect: Placed) -> Self {
+impl SpannedTaint {
+    /// Taint whose span covers all of its fields, in any order.
+    pub(super) fn covering(key: SpannedText, value: Option<SpannedText>, effect: SpannedText) -> Self {
         let mut span = key.span;
         for part in [Some(&effect), value.as_ref()].into_iter().flatten() {
             span = Span::new(span.start.min(part.span.start), span.end.max(part.span.end));
@@ -26,33 +29,32 @@ impl Taint {
         Self { key, value, effect, span }
     }
 
-    /// Whether key and effect are these. Kubernetes compares no more (`MatchTaint`, kubernetes/kubernetes
-    /// staging/src/k8s.io/api/core/v1/taint.go).
+    /// Whether the taint has this key and effect. Kubernetes does not compare values (`MatchTaint`,
+    /// kubernetes/kubernetes staging/src/k8s.io/api/core/v1/taint.go).
     pub fn matches(&self, key: &str, effect: &str) -> bool {
         self.key.value == key && self.effect.value == effect
     }
 
-    /// The same taint, read from a piece of a larger text: `place` tells where the piece's ranges stand in
-    /// it.
+    /// The same taint in a larger text. `to_text` maps spans of the parsed part to spans of that text.
     #[must_use]
-    pub(super) fn moved(mut self, place: &dyn Fn(Span) -> Span) -> Self {
-        self.span = place(self.span);
-        self.key.span = place(self.key.span);
-        self.effect.span = place(self.effect.span);
+    pub(super) fn moved(mut self, to_text: &dyn Fn(Span) -> Span) -> Self {
+        self.span = to_text(self.span);
+        self.key.span = to_text(self.key.span);
+        self.effect.span = to_text(self.effect.span);
         if let Some(value) = &mut self.value {
-            value.span = place(value.span);
+            value.span = to_text(value.span);
         }
         self
     }
 }
 
-/// Reads `key=value:effect,key:effect`; `place` tells where a range of the list stands in the text.
+/// Parses `key=value:effect,key:effect`. `to_text` maps ranges of the list to spans of the user data.
 ///
-/// What has no colon has no effect, which the kubelet refuses.
-pub(super) fn parse_taints(list: &str, place: &dyn Fn(Range<usize>) -> Span) -> Vec<Taint> {
-    let placed = |range: Range<usize>| Placed {
+/// An item without a colon has an empty effect, which the kubelet rejects.
+pub(super) fn parse_taints(list: &str, to_text: &dyn Fn(Range<usize>) -> Span) -> Vec<SpannedTaint> {
+    let spanned = |range: Range<usize>| SpannedText {
         value: list.get(range.clone()).unwrap_or("").to_owned(),
-        span: place(range),
+        span: to_text(range),
     };
     let mut taints = Vec::new();
     let mut start = 0;
@@ -61,11 +63,11 @@ pub(super) fn parse_taints(list: &str, place: &dyn Fn(Range<usize>) -> Span) -> 
         let colon = item.find(':').map_or(end, |at| start + at);
         let equals = item.find('=').map(|at| start + at).filter(|at| *at < colon);
         if !item.is_empty() {
-            taints.push(Taint {
-                key: placed(start..equals.unwrap_or(colon)),
-                value: equals.map(|at| placed(at + 1..colon)),
-                effect: placed((colon + 1).min(end)..end),
-                span: place(start..end),
+            taints.push(SpannedTaint {
+                key: spanned(start..equals.unwrap_or(colon)),
+                value: equals.map(|at| spanned(at + 1..colon)),
+                effect: spanned((colon + 1).min(end)..end),
+                span: to_text(start..end),
             });
         }
         start = end + 1;
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flag_lists_taints_between_commas() {
+    fn parses_taints_between_commas() {
         let list = "a/b:NoExecute,c=d:NoSchedule,e,,f:";
         let taints = parse_taints(list, &Span::from);
         let read: Vec<_> = taints

@@ -1,48 +1,58 @@
-//! A word as a tool receives it, quotes taken away, with the way back to where each of its characters stands.
+//! Words after quotes and escapes are resolved, with the span of every part in the source text.
 
-use super::{Placed, Span};
 use core::ops::Range;
 
-/// A word after quote removal. Nothing in it is expanded: `$X` stays as written and is marked.
+use manifest::source::Span;
+
+/// Text with its span in the source. The two differ if quotes or escapes were resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
-    /// Where it stands, quotes included.
-    pub span: Span,
-    /// What the tool receives, with expansions left as they are written.
+pub struct SpannedText {
+    /// Text after quotes and escapes are resolved.
     pub value: String,
-    /// Whether a part of it stands in quotes or behind a backslash.
+    /// Span in the source text.
+    pub span: Span,
+}
+
+/// Word as a program receives it, after quote removal. Expansions such as `$X` stay as written and are marked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceWord {
+    /// Span in the source text, with quotes.
+    pub span: Span,
+    /// Value that the program receives, with expansions as written.
+    pub value: String,
+    /// Whether a part of the word is quoted or escaped.
     pub quoted: bool,
     pieces: Vec<Piece>,
     expansions: Vec<Range<usize>>,
 }
 
-/// A stretch of the value and where it comes from. The next piece starts where this one ends.
+/// Part of the value with its span in the source text. The next piece starts where this one ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
+    /// Offset in the value.
     value: usize,
     raw: Span,
 }
 
-impl Word {
-    /// Whether a part of it is only known on the node: `$X`, `${X}`, `$(…)`, a back-tick.
+impl SourceWord {
+    /// Whether only the node knows a part of the value: `$X`, `${X}`, `$(…)`, a back-tick.
     pub fn is_dynamic(&self) -> bool {
         !self.expansions.is_empty()
     }
 
-    /// Whether an expansion touches this range of the value.
+    /// Whether a range of the value overlaps an expansion.
     pub fn is_dynamic_in(&self, range: &Range<usize>) -> bool {
         let next = self.expansions.partition_point(|expansion| expansion.end <= range.start);
         self.expansions.get(next).is_some_and(|expansion| expansion.start < range.end)
     }
 
-    /// The expansions, as they stand in the text.
+    /// Spans of the expansions in the source text.
     pub fn expansions(&self) -> impl Iterator<Item = Span> {
-        self.expansions.iter().map(|range| self.place(range))
+        self.expansions.iter().map(|range| self.span_of(range))
     }
 
-    /// Where a range of the value stands in the text. A range that the value does not have gives the whole
-    /// word.
-    pub fn place(&self, range: &Range<usize>) -> Span {
+    /// Span of a range of the value in the source text. For a range outside the value, the span of the whole word.
+    pub fn span_of(&self, range: &Range<usize>) -> Span {
         let first = self.pieces.partition_point(|piece| piece.value <= range.start).checked_sub(1);
         let last = self.pieces.partition_point(|piece| piece.value < range.end).checked_sub(1);
         let (Some(first), Some(last)) = (first, last.or(first)) else { return self.span };
@@ -51,7 +61,7 @@ impl Word {
         Span::new(start, end.max(start))
     }
 
-    /// Where an offset in a piece stands. A piece that is no copy has only its two ends.
+    /// Position of an offset of the value in the source text. A piece with escapes maps only its two ends.
     fn position(&self, index: usize, offset: usize, is_end: bool) -> usize {
         let Some(piece) = self.pieces.get(index) else { return self.span.end };
         let value_end = self.pieces.get(index + 1).map_or(self.value.len(), |next| next.value);
@@ -65,41 +75,49 @@ impl Word {
         }
     }
 
-    /// A range of the value as text of its own.
-    pub fn part(&self, range: &Range<usize>) -> Placed {
-        Placed { value: self.value.get(range.clone()).unwrap_or("").to_owned(), span: self.place(range) }
+    /// Range of the value as text with its span.
+    pub fn part(&self, range: &Range<usize>) -> SpannedText {
+        SpannedText {
+            value: self.value.get(range.clone()).unwrap_or("").to_owned(),
+            span: self.span_of(range),
+        }
     }
 
-    /// The value with its place.
-    pub fn placed(&self) -> Placed {
-        Placed { value: self.value.clone(), span: self.span }
-    }
-
-    /// A word that is given as one, such as an item of a list: no shell takes it apart, and nothing in it is expanded.
-    /// `raw` is where its value stands, `span` with what is around it.
+    /// Word that no shell splits or expands, such as an item of a list. `raw` is the span of the value, `span` includes
+    /// the quotes.
     pub fn literal(value: &str, raw: Span, span: Span) -> Self {
         let mut word = Self { span, quoted: true, ..Self::default() };
         word.push(value, raw, false);
         word
     }
 
-    /// The last path segment: `bootstrap.sh` of `/etc/eks/bootstrap.sh`.
+    /// Last path segment: `bootstrap.sh` for `/etc/eks/bootstrap.sh`.
     pub fn basename(&self) -> &str {
         self.value.rsplit('/').next().unwrap_or("")
     }
 
-    /// Whether it is exactly this, written bare.
+    /// Whether only the node knows the last path segment, the name of the program.
+    pub fn is_dynamic_name(&self) -> bool {
+        self.is_dynamic_in(&(self.value.len() - self.basename().len()..self.value.len()))
+    }
+
+    /// Whether the word expands to several words: an array or all arguments.
+    pub fn is_list(&self) -> bool {
+        self.is_dynamic() && ["[@]", "[*]", "$@", "$*"].iter().any(|list| self.value.contains(list))
+    }
+
+    /// Whether the word is this text without quotes.
     pub fn is_bare(&self, text: &str) -> bool {
         !self.quoted && self.value == text
     }
 
-    /// Adds what reads as `value` and stands at `raw`.
+    /// Appends a value with its span in the source text.
     pub(super) fn push(&mut self, value: &str, raw: Span, expanded: bool) {
         let start = self.value.len();
         self.value.push_str(value);
         let end = self.value.len();
         match self.pieces.last_mut() {
-            // A copy goes on where the last one stopped.
+            // Both pieces are verbatim and adjacent.
             Some(last)
                 if last.raw.end == raw.start
                     && last.raw.len() == start - last.value
@@ -117,9 +135,10 @@ impl Word {
         }
     }
 
-    /// Splits the value once more as a shell or systemd would: blanks, quotes, backslashes. Places stay true.
+    /// Splits the value once more as a shell or systemd does, at spaces, with quotes and backslashes. Spans still refer
+    /// to the source text.
     ///
-    /// An expansion is kept whole; what it expands to may well be several words.
+    /// An expansion is never split, although its result may consist of several words.
     pub fn split(&self) -> Vec<Self> {
         let mut words = Vec::new();
         let mut word: Option<Self> = None;
@@ -128,7 +147,7 @@ impl Word {
         while let Some((at, character)) = characters.next() {
             let range = at..at + character.len_utf8();
             let expanded = self.is_dynamic_in(&range);
-            let raw = self.place(&range);
+            let raw = self.span_of(&range);
             match (character, quote) {
                 _ if expanded => {}
                 (' ' | '\t' | '\n' | '\r', None) => {
@@ -147,7 +166,7 @@ impl Word {
                 }
                 ('\\', None | Some('"')) => {
                     if let Some((at, escaped)) = characters.next() {
-                        let raw = raw.to(self.place(&(at..at + escaped.len_utf8())));
+                        let raw = raw.to(self.span_of(&(at..at + escaped.len_utf8())));
                         let word = word.get_or_insert_with(|| Self::starting(raw));
                         word.quote(raw);
                         word.push(escaped.encode_utf8(&mut [0; 4]), raw, false);
@@ -178,8 +197,8 @@ impl Word {
 mod tests {
     use super::*;
 
-    fn word(pieces: &[(&str, usize, usize, bool)]) -> Word {
-        let mut word = Word::default();
+    fn word(pieces: &[(&str, usize, usize, bool)]) -> SourceWord {
+        let mut word = SourceWord::default();
         for (value, start, end, expanded) in pieces {
             word.push(value, Span::new(*start, *end), *expanded);
             word.span.end = *end;
@@ -188,29 +207,29 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_the_value_is_found_behind_quotes_and_escapes() {
+    fn maps_ranges_of_the_value_across_quotes_and_escapes() {
         // text: 'ab'"cd"\e
         let word = word(&[("ab", 1, 3, false), ("cd", 5, 7, false), ("e", 8, 10, false)]);
         assert_eq!(word.value, "abcde");
-        assert_eq!(word.place(&(0..2)), Span::new(1, 3));
-        assert_eq!(word.place(&(1..3)), Span::new(2, 6));
-        assert_eq!(word.place(&(3..5)), Span::new(6, 10));
-        assert_eq!(word.place(&(4..5)), Span::new(8, 10));
+        assert_eq!(word.span_of(&(0..2)), Span::new(1, 3));
+        assert_eq!(word.span_of(&(1..3)), Span::new(2, 6));
+        assert_eq!(word.span_of(&(3..5)), Span::new(6, 10));
+        assert_eq!(word.span_of(&(4..5)), Span::new(8, 10));
     }
 
     #[test]
-    fn a_second_split_keeps_the_places_of_the_first() {
+    fn splits_a_value_and_keeps_its_spans() {
         let text = r#"--a="x y" --b \"c d"#;
         let outer = word(&[(text, 100, 100 + text.len(), false)]);
         let words = outer.split();
         let values: Vec<_> = words.iter().map(|word| word.value.as_str()).collect();
         assert_eq!(values, ["--a=x y", "--b", "\"c", "d"]);
-        assert_eq!(words[0].place(&(4..7)), Span::new(105, 108));
-        assert_eq!(words[2].place(&(1..2)), Span::new(116, 117));
+        assert_eq!(words[0].span_of(&(4..7)), Span::new(105, 108));
+        assert_eq!(words[2].span_of(&(1..2)), Span::new(116, 117));
     }
 
     #[test]
-    fn an_expansion_is_marked_in_the_word_that_has_it_and_kept_whole() {
+    fn split_keeps_expansions_whole_and_marked() {
         let outer = word(&[("--a=", 0, 4, false), ("${X:-b c}", 4, 13, true), (" --d", 13, 17, false)]);
         let words = outer.split();
         assert_eq!(words.len(), 2);

@@ -6,7 +6,8 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use userdata::kind::{Family as Image, Kind as Format};
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::ImageFamily as Image;
 
 use super::user_data::{UserData, family};
 

@@ -7,11 +7,11 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
+use manifest::source::Span;
 use userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
-use userdata::kind::Family as Image;
-use userdata::shell::{Problem, ProblemKind};
-use userdata::word::Word;
+use userdata::image_family::ImageFamily as Image;
+use userdata::shell::{ShellProblem, ShellProblemKind};
+use userdata::word::SourceWord;
 
 rule! {
     /// ## What it does
@@ -102,8 +102,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             if !data.is_eks(&call) {
                 continue;
             }
-            let within = |problem: &&Problem| {
-                problem.kind == ProblemKind::BrokenContinuation
+            let within = |problem: &&ShellProblem| {
+                problem.kind == ShellProblemKind::BrokenContinuation
                     && (command.span.start..=command.span.end).contains(&problem.span.start)
             };
             let broken = shell.problems.iter().find(within);
@@ -117,7 +117,7 @@ struct Call<'c, 'd> {
     parsed: &'c Bootstrap,
     /// Whether the words are items of a YAML list.
     is_list: bool,
-    broken: Option<&'c Problem>,
+    broken: Option<&'c ShellProblem>,
 }
 
 impl<'d> Call<'_, 'd> {
@@ -251,7 +251,7 @@ impl<'d> Call<'_, 'd> {
         let equals = word.value.find('=');
         let end = equals.map_or(word.value.len(), |at| at + 1);
         let name = word.value.get(..end).filter(|name| !name.contains([' ', '\t']))?;
-        let raw = Span::new(word.span.start, word.place(&(0..end)).end);
+        let raw = Span::new(word.span.start, word.span_of(&(0..end)).end);
         let written = raw.text(self.data.text);
         let quote = written.strip_suffix(name)?;
         if !matches!(quote, "" | "'" | "\"") {
@@ -267,7 +267,7 @@ impl<'d> Call<'_, 'd> {
     }
 
     /// `--kubelet-extra-args`, if it has an unquoted value that ends right before this word.
-    fn unquoted_args_before(&self, word: &Word) -> Option<&BootstrapOption> {
+    fn unquoted_args_before(&self, word: &SourceWord) -> Option<&BootstrapOption> {
         let args = self.parsed.option("--kubelet-extra-args")?;
         let follows = self.is_between(args.value.span.end, word.span.start);
         (follows && !args.value.quoted && args.value.value.starts_with('-') && word.value.starts_with('-'))
@@ -288,7 +288,7 @@ impl<'d> Call<'_, 'd> {
         if run.contains(['\'', '"', '$', '`', '\\', '\n']) || last.span == args.value.span {
             return None;
         }
-        let edge = |word: &Word, text: String| -> Change<'d> { self.data.replace(word.span, text) };
+        let edge = |word: &SourceWord, text: String| -> Change<'d> { self.data.replace(word.span, text) };
         let changes =
             vec![edge(&args.value, format!("'{}", args.value.value)), edge(last, format!("{}'", last.value))];
         Some(Fix::safe("put quotes around the kubelet arguments", changes))
@@ -309,7 +309,7 @@ impl<'d> Call<'_, 'd> {
             .severity(Severity::Warning)
     }
 
-    fn without_value(&self, option: &Word) -> Draft<'d> {
+    fn without_value(&self, option: &SourceWord) -> Draft<'d> {
         let message = format!(
             "`{}` is the last word and has no value, so bootstrap.sh stops with an error",
             option.value
@@ -317,19 +317,19 @@ impl<'d> Call<'_, 'd> {
         self.data.draft(&RULE, option.span, message).help("write the value after it, or remove the option")
     }
 
-    fn broken(&self, problem: &Problem) -> Draft<'d> {
+    fn broken(&self, problem: &ShellProblem) -> Draft<'d> {
         let message = "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command";
         let fix = Fix::safe_one("remove the whitespace", self.data.replace(problem.span, "\\"));
         self.data.draft(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
     }
 }
 
-fn is_option(word: &Word) -> bool {
+fn is_option(word: &SourceWord) -> bool {
     OPTIONS.contains(&word.value.as_str())
 }
 
 /// The word, or only the option at its start if the word is long.
-fn shown(word: &Word) -> &str {
+fn shown(word: &SourceWord) -> &str {
     if word.value.len() <= 60 {
         return &word.value;
     }

@@ -5,9 +5,9 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
-use userdata::kind::Family as Image;
-use userdata::shell::{ProblemKind, Script};
+use manifest::source::Span;
+use userdata::image_family::ImageFamily as Image;
+use userdata::shell::{Script, ShellProblemKind};
 
 rule! {
     /// ## What it does
@@ -115,13 +115,13 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
     for problem in &shell.problems {
         let in_call = call_spans.iter().any(|span| (span.start..=span.end).contains(&problem.span.start));
         match problem.kind {
-            ProblemKind::UnterminatedQuote => draft(
+            ShellProblemKind::UnterminatedQuote => draft(
                 problem.span,
                 "this quote is never closed, so the script stops here with a syntax error".to_owned(),
                 "close the quote",
             ),
             // In a call of bootstrap.sh, `bootstrap-argument-ignored` reports this.
-            ProblemKind::BrokenContinuation if !in_call => draft(
+            ShellProblemKind::BrokenContinuation if !in_call => draft(
                 problem.span,
                 "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command".to_owned(),
                 "end the line with the backslash",

@@ -6,8 +6,8 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
-use userdata::kind::Family as Image;
+use manifest::source::Span;
+use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{Join, Registration};
 
 rule! {

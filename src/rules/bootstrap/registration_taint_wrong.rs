@@ -7,10 +7,11 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Placed;
-use userdata::kind::Family as Image;
-use userdata::registration::{FoundTaint, Place, Registration};
-use userdata::taint_list::Taint;
+use manifest::source::Span;
+use userdata::image_family::ImageFamily as Image;
+use userdata::registration::{FoundTaint, Registration, TaintSource};
+use userdata::taint_list::SpannedTaint;
+use userdata::word::SpannedText;
 
 rule! {
     /// ## What it does
@@ -82,7 +83,7 @@ rule! {
 }
 
 /// Whether a taint is meant for Karpenter but is not the taint that Karpenter expects.
-pub(super) fn is_wrong(taint: &Taint) -> bool {
+pub(super) fn is_wrong(taint: &SpannedTaint) -> bool {
     let (domain, name) = taint.key.value.split_once('/').unwrap_or(("", &taint.key.value));
     let karpenters = domain == "karpenter.sh" || domain.ends_with(".karpenter.sh");
     let meant = domain.contains("karpenter") && name == "unregistered";
@@ -120,10 +121,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 /// Whether the node certainly registers with this taint and without the correct one.
 fn refused(one: &FoundTaint, right: bool, found: &Registration) -> bool {
-    !right && one.place != Place::Mention && !found.is_dynamic()
+    !right && one.source != TaintSource::Mention && !found.is_dynamic()
 }
 
-fn message(taint: &Taint) -> String {
+fn message(taint: &SpannedTaint) -> String {
     let (key, effect) = (&taint.key.value, &taint.effect.value);
     match (key == TAINT_KEY, effect.as_str()) {
         (true, "") => {
@@ -147,12 +148,12 @@ fn help(right: bool) -> String {
 }
 
 /// Edits that replace a wrong key and a wrong effect; `None` if they do not appear verbatim in the user data.
-fn changes<'d>(data: UserData<'d>, taint: &Taint) -> Option<Vec<Change<'d>>> {
-    let replaced = |part: &Placed, by: &str| {
+fn changes<'d>(data: UserData<'d>, taint: &SpannedTaint) -> Option<Vec<Change<'d>>> {
+    let replaced = |part: &SpannedText, by: &str| {
         let quoted = part.span.text(data.text);
         let inner = quoted.trim_matches(['"', '\'']);
         let start = part.span.start + quoted.find(inner)?;
-        let span = userdata::Span::new(start, start + inner.len());
+        let span = Span::new(start, start + inner.len());
         (inner == part.value && !inner.is_empty()).then(|| data.replace(span, by))
     };
     if taint.effect.value.is_empty() {

@@ -4,19 +4,19 @@ use karpenter::release::Releases;
 use lint::finding::{Draft, Place};
 use lint::rule::Rule;
 use manifest::edit::Change;
-use manifest::source::Span as Bytes;
 use manifest::tree::{Node, Style};
 use objects::node_class::Ec2NodeClass;
 use objects::node_config::CloudConfig;
 use objects::object::Object;
-use userdata::Span;
+use manifest::source::Span;
 use userdata::bootstrap::Bootstrap;
-use userdata::kind::{Family, Kind};
-use userdata::mime::{Archive, Part};
-use userdata::node_config::{self, Yaml};
+use userdata::format::UserDataFormat;
+use userdata::image_family::ImageFamily;
+use userdata::mime::{Archive, MimePart};
+use userdata::node_config::Yaml;
 use userdata::registration::Registration;
-use userdata::shell::{Command, Script};
-use userdata::word::Word;
+use userdata::shell::{Script, ShellCommand};
+use userdata::word::SourceWord;
 
 /// Path of bootstrap.sh on the EKS images.
 const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
@@ -42,7 +42,7 @@ pub(super) struct UserData<'d> {
     /// Value of `spec.userData`.
     pub(super) text: &'d str,
     /// AMI family of the image.
-    pub(super) family: Family,
+    pub(super) family: ImageFamily,
 }
 
 impl<'d> UserData<'d> {
@@ -61,7 +61,7 @@ impl<'d> UserData<'d> {
 
     /// Location of a part of the user data.
     pub(super) fn place(&self, span: Span) -> Place<'d> {
-        Place::within(self.node, Bytes::new(span.start, span.end))
+        Place::within(self.node, span)
     }
 
     /// Span of the first line that is not blank, without surrounding whitespace.
@@ -77,7 +77,7 @@ impl<'d> UserData<'d> {
 
     /// Edit that replaces a part of the user data.
     pub(super) fn replace(&self, span: Span, text: impl Into<String>) -> Change<'d> {
-        Change::Replace(self.node, Bytes::new(span.start, span.end), text.into())
+        Change::Replace(self.node, span, text.into())
     }
 
     /// Edit that removes a part of the user data. In a block scalar the edit keeps the indentation after the last
@@ -87,10 +87,10 @@ impl<'d> UserData<'d> {
             return self.replace(span, "");
         }
         let source = self.node.tree().source();
-        let written = self.node.span_within(Bytes::new(span.start, span.end));
+        let written = self.node.span_within(span);
         let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
         let indent = after_break(source.slice(written));
-        let column = after_break(source.slice(Bytes::new(0, written.start)));
+        let column = after_break(source.slice(Span::new(0, written.start)));
         let breaks = source.slice(written).contains('\n');
         let kept = if breaks { indent.saturating_sub(column) } else { 0 };
         self.replace(span, " ".repeat(kept))
@@ -98,26 +98,26 @@ impl<'d> UserData<'d> {
 
     /// Parses how the user data joins the cluster and which taints it registers.
     pub(super) fn registration(&self) -> Registration {
-        Registration::read_with(self.text, &node_config::taints)
+        Registration::parse(self.text)
     }
 
     /// Parses every part of the user data that a shell runs.
     pub(super) fn scripts(&self) -> Vec<Script> {
-        let spans = match Kind::of(self.text) {
-            Kind::Mime => self.bodies(&|part| self.is_shell(part)),
-            Kind::Unmarked if self.family == Family::Windows || self.text.contains("EKSBootstrap") => {
+        let spans = match UserDataFormat::of(self.text) {
+            UserDataFormat::Mime => self.bodies(&|part| self.is_shell(part)),
+            UserDataFormat::Unmarked if self.family == ImageFamily::Windows || self.text.contains("EKSBootstrap") => {
                 Vec::new()
             }
-            Kind::Script | Kind::Unmarked => vec![Span::whole(self.text)],
+            UserDataFormat::Script | UserDataFormat::Unmarked => vec![Span::whole(self.text)],
             _ => Vec::new(),
         };
-        spans.into_iter().map(|span| Script::read(self.text, span)).collect()
+        spans.into_iter().map(|span| Script::parse(self.text, span)).collect()
     }
 
     /// Bodies of the MIME parts for which `wanted` returns true.
-    fn bodies(&self, wanted: &dyn Fn(&Part) -> bool) -> Vec<Span> {
+    fn bodies(&self, wanted: &dyn Fn(&MimePart) -> bool) -> Vec<Span> {
         let mut bodies = Vec::new();
-        for part in Archive::read(self.text).parts {
+        for part in Archive::parse(self.text).parts {
             if wanted(&part) {
                 bodies.push(part.body);
             }
@@ -142,14 +142,14 @@ impl<'d> UserData<'d> {
     /// Commands that cloud-init runs for a cloud-config, each as a script: the items of `bootcmd` and `runcmd` that
     /// appear verbatim in the user data.
     pub(super) fn cloud_commands(&self) -> Vec<CloudCommand> {
-        let spans = match Kind::of(self.text) {
-            Kind::CloudConfig if self.family == Family::Custom => vec![Span::whole(self.text)],
-            Kind::Mime => self.plain_bodies("text/cloud-config"),
+        let spans = match UserDataFormat::of(self.text) {
+            UserDataFormat::CloudConfig if self.family == ImageFamily::Custom => vec![Span::whole(self.text)],
+            UserDataFormat::Mime => self.plain_bodies("text/cloud-config"),
             _ => Vec::new(),
         };
         let mut commands = Vec::new();
         for span in spans {
-            let yaml = Yaml::read(span.text(self.text));
+            let yaml = Yaml::parse(span.text(self.text));
             for root in yaml.roots() {
                 for item in CloudConfig::new(root).commands() {
                     commands.extend(self.cloud_command(item, span.start));
@@ -166,7 +166,7 @@ impl<'d> UserData<'d> {
             // An edit could insert a single quote, which would end a single-quoted scalar.
             item.as_str().filter(|_| item.style() != Style::SingleQuoted)?;
             return Some(CloudCommand {
-                script: Script::read(self.text, verbatim(item, base)?),
+                script: Script::parse(self.text, verbatim(item, base)?),
                 is_list: false,
             });
         }
@@ -174,24 +174,24 @@ impl<'d> UserData<'d> {
         for node in item.items() {
             let raw = verbatim(node, base)?;
             let at = node.span();
-            words.push(Word::literal(raw.text(self.text), raw, Span::new(base + at.start, base + at.end)));
+            words.push(SourceWord::literal(raw.text(self.text), raw, at.shifted(base)));
         }
         let span = words.first()?.span.to(words.last()?.span);
-        let commands = vec![Command { span, words, ..Command::default() }];
+        let commands = vec![ShellCommand { span, words, ..ShellCommand::default() }];
         Some(CloudCommand { script: Script { commands, ..Script::default() }, is_list: true })
     }
 
     /// Spans of every NodeConfig that nodeadm reads from the user data itself, but not of one that a script writes to
     /// a file.
     pub(super) fn node_configs(&self) -> Vec<Span> {
-        match Kind::of(self.text) {
-            Kind::NodeConfig => vec![Span::whole(self.text)],
-            Kind::Mime => self.plain_bodies("application/node.eks.aws"),
+        match UserDataFormat::of(self.text) {
+            UserDataFormat::NodeConfig => vec![Span::whole(self.text)],
+            UserDataFormat::Mime => self.plain_bodies("application/node.eks.aws"),
             _ => Vec::new(),
         }
     }
 
-    fn is_shell(&self, part: &Part) -> bool {
+    fn is_shell(&self, part: &MimePart) -> bool {
         let media_type = part.media_type();
         let unnamed = matches!(media_type, "" | "text/plain");
         let shell = media_type.starts_with("text/x-shellscript")
@@ -226,7 +226,7 @@ fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
 }
 
 /// Calls of bootstrap.sh in a script, by name or through a variable that contains the path, as in `$B meadow`.
-pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
+pub(super) fn calls(script: &Script) -> Vec<(&ShellCommand, Bootstrap)> {
     let mut calls = Vec::new();
     for command in &script.commands {
         let Some(invocation) = command.invocation() else { continue };
@@ -235,7 +235,7 @@ pub(super) fn calls(script: &Script) -> Vec<(&Command, Bootstrap)> {
             Some(name) if !name.is_empty() && holds_bootstrap(script, name) => {
                 Some(Bootstrap::of(&invocation))
             }
-            _ => Bootstrap::read(&invocation),
+            _ => Bootstrap::parse(&invocation),
         };
         calls.extend(call.map(|call| (command, call)));
     }
@@ -260,23 +260,23 @@ fn holds_bootstrap(script: &Script, name: &str) -> bool {
 
 /// AMI family of an EC2NodeClass: `spec.amiFamily`, or the family of the alias if `amiFamily` is omitted
 /// (aws/karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go `AMIFamily`).
-pub(super) fn family(class: Ec2NodeClass<'_>) -> Option<Family> {
+pub(super) fn family(class: Ec2NodeClass<'_>) -> Option<ImageFamily> {
     if let Some(name) = class.ami_family().and_then(Node::as_str) {
         return family_by_name(name);
     }
     let alias = class.ami_aliases().find_map(Node::as_str)?;
-    family_by_name(alias.split('@').next()?).filter(|family| *family != Family::Custom)
+    family_by_name(alias.split('@').next()?).filter(|family| *family != ImageFamily::Custom)
 }
 
-fn family_by_name(name: &str) -> Option<Family> {
-    const NAMES: [(&str, Family); 7] = [
-        ("AL2", Family::Al2),
-        ("AL2023", Family::Al2023),
-        ("Bottlerocket", Family::Bottlerocket),
-        ("Windows2019", Family::Windows),
-        ("Windows2022", Family::Windows),
-        ("Windows2025", Family::Windows),
-        ("Custom", Family::Custom),
+fn family_by_name(name: &str) -> Option<ImageFamily> {
+    const NAMES: [(&str, ImageFamily); 7] = [
+        ("AL2", ImageFamily::Al2),
+        ("AL2023", ImageFamily::Al2023),
+        ("Bottlerocket", ImageFamily::Bottlerocket),
+        ("Windows2019", ImageFamily::Windows),
+        ("Windows2022", ImageFamily::Windows),
+        ("Windows2025", ImageFamily::Windows),
+        ("Custom", ImageFamily::Custom),
     ];
     NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, family)| *family)
 }

@@ -7,7 +7,9 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::kind::{Family as Image, Kind as Format, decode_base64};
+use userdata::base64::decode_base64;
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::ImageFamily as Image;
 
 rule! {
     /// ## What it does

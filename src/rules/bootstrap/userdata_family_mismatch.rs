@@ -6,13 +6,14 @@ use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
-use userdata::Span;
-use userdata::kind::{Family as Image, Kind as Format, only_comments, tag};
+use manifest::source::Span;
+use userdata::format::{UserDataFormat as Format, only_comments, tag};
+use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
 use userdata::node_config::Yaml;
 use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
-use userdata::shell::Command;
+use userdata::shell::ShellCommand;
 use userdata::toml::TomlDocument;
 
 use super::user_data::UserData;
@@ -150,7 +151,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         drafts.push(draft(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
-        for part in Archive::read(data.text)
+        for part in Archive::parse(data.text)
             .parts
             .iter()
             .filter(|part| part.media_type() == "application/node.eks.aws")
@@ -164,7 +165,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
-    let mapping = || Yaml::read(data.text).is_mapping();
+    let mapping = || Yaml::parse(data.text).is_mapping();
     match format {
         Format::CloudConfig => {
             let treated_as = if mapping() {
@@ -218,7 +219,7 @@ fn is_one_long_line(text: &str) -> bool {
 
 /// Calls of the EKS images' bootstrap.sh; none if the user data tests whether that script exists.
 fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
-    let is_test = |command: &Command| {
+    let is_test = |command: &ShellCommand| {
         command.words.first().is_some_and(|word| matches!(word.value.as_str(), "[" | "[[" | "test"))
             && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
     };

@@ -6,9 +6,10 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
-use userdata::kind::{Family as Image, Kind as Format, Taken};
-use userdata::mime::{Archive, Problem, ProblemKind};
+use manifest::source::Span;
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::{ImageFamily as Image, Treatment};
+use userdata::mime::{Archive, MimeProblem, MimeProblemKind};
 
 rule! {
     /// ## What it does
@@ -105,8 +106,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if Format::of(data.text) != Format::Mime {
         return;
     }
-    match (data.family, data.family.takes(data.text)) {
-        (_, Taken::Mime) | (Image::Custom, _) => archive(data, drafts),
+    match (data.family, data.family.treatment(data.text)) {
+        (_, Treatment::Mime) | (Image::Custom, _) => archive(data, drafts),
         (Image::Al2 | Image::Al2023, _) => drafts.extend(name(data)),
         _ => {}
     }
@@ -127,19 +128,19 @@ fn name(data: UserData<'_>) -> Option<Draft<'_>> {
 }
 
 fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let archive = Archive::read(data.text);
+    let archive = Archive::parse(data.text);
     let handled = archive.parts.iter().any(|part| part.media_type() == "text/part-handler");
     let causes = archive.problems.iter().any(|problem| is_cause(problem.kind));
     let reader = Reader {
         karpenter: data.family != Image::Custom,
         nodeadm: archive.parts.iter().any(|part| part.media_type() == "application/node.eks.aws"),
-        refused: archive.is_refused(),
+        refused: archive.is_rejected(),
     };
     let mut before: Option<Span> = None;
     for problem in &archive.problems {
         // Skip the consequence of a reported cause, and a second finding on the same line.
         let redundant = (causes && is_consequence(problem.kind)) || before == Some(problem.span);
-        let known = handled && problem.kind == ProblemKind::UnknownPartType;
+        let known = handled && problem.kind == MimeProblemKind::UnknownPartType;
         if redundant || known {
             continue;
         }
@@ -166,29 +167,29 @@ struct Reader {
 }
 
 impl Reader {
-    fn refuses(&self, kind: ProblemKind) -> bool {
-        self.refused && (kind.is_refused() || is_cause(kind))
+    fn refuses(&self, kind: MimeProblemKind) -> bool {
+        self.refused && (kind.is_rejected() || is_cause(kind))
     }
 
-    fn severity(&self, kind: ProblemKind) -> Severity {
+    fn severity(&self, kind: MimeProblemKind) -> Severity {
         match kind {
-            ProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => Severity::Warning,
-            ProblemKind::BareFinalDelimiter => Severity::Info,
-            ProblemKind::NotClosed if !self.karpenter && !self.nodeadm => Severity::Info,
-            ProblemKind::BoundaryNeverUsed if self.karpenter => Severity::Error,
+            MimeProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => Severity::Warning,
+            MimeProblemKind::BareFinalDelimiter => Severity::Info,
+            MimeProblemKind::NotClosed if !self.karpenter && !self.nodeadm => Severity::Info,
+            MimeProblemKind::BoundaryNeverUsed if self.karpenter => Severity::Error,
             _ if self.karpenter && self.refuses(kind) => Severity::Error,
             _ => Severity::Warning,
         }
     }
 
-    fn effect(&self, kind: ProblemKind) -> &'static str {
+    fn effect(&self, kind: MimeProblemKind) -> &'static str {
         match kind {
-            ProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => {
+            MimeProblemKind::BareFinalDelimiter if self.nodeadm && !self.karpenter => {
                 "; nodeadm refuses the archive because of it"
             }
-            ProblemKind::BareFinalDelimiter if self.karpenter => "; Karpenter accepts it",
-            ProblemKind::BareFinalDelimiter => "; cloud-init accepts it",
-            ProblemKind::NotClosed if !self.karpenter && !self.nodeadm => "; cloud-init accepts it",
+            MimeProblemKind::BareFinalDelimiter if self.karpenter => "; Karpenter accepts it",
+            MimeProblemKind::BareFinalDelimiter => "; cloud-init accepts it",
+            MimeProblemKind::NotClosed if !self.karpenter && !self.nodeadm => "; cloud-init accepts it",
             _ if !self.refuses(kind) => "",
             _ if self.karpenter => "; Karpenter refuses the archive and launches no node",
             _ => "; programs on the node may fail to read the archive",
@@ -197,106 +198,106 @@ impl Reader {
 }
 
 /// Whether a problem causes other problems in the list.
-fn is_cause(kind: ProblemKind) -> bool {
-    matches!(kind, ProblemKind::IndentedHeader | ProblemKind::BlankLineWithBlanks | ProblemKind::MisspeltDelimiter)
+fn is_cause(kind: MimeProblemKind) -> bool {
+    matches!(kind, MimeProblemKind::IndentedHeader | MimeProblemKind::LineOfSpaces | MimeProblemKind::MisspeltDelimiter)
 }
 
-fn is_consequence(kind: ProblemKind) -> bool {
-    use ProblemKind::{NoBlankLineAfterHeaders, NoBoundary, NoContentType, NotClosed};
+fn is_consequence(kind: MimeProblemKind) -> bool {
+    use MimeProblemKind::{NoBlankLineAfterHeaders, NoBoundary, NoContentType, NotClosed};
     matches!(kind, NoContentType | NoBoundary | NotClosed | NoBlankLineAfterHeaders)
 }
 
 /// Message and help; `None` if the problem is harmless or another rule reports it.
-fn message_and_help(kind: ProblemKind) -> Option<(&'static str, &'static str)> {
+fn message_and_help(kind: MimeProblemKind) -> Option<(&'static str, &'static str)> {
     Some(match kind {
-        ProblemKind::LeadingBlankLine => (
+        MimeProblemKind::LeadingBlankLine => (
             "the blank line before the headers ends them, so the archive has no headers",
             "start the text with `MIME-Version: 1.0`",
         ),
-        ProblemKind::IndentedFirstHeader => ("the first header is indented", "start the header in the first column"),
-        ProblemKind::IndentedHeader => (
+        MimeProblemKind::IndentedFirstHeader => ("the first header is indented", "start the header in the first column"),
+        MimeProblemKind::IndentedHeader => (
             "an indented header continues the line before it instead of starting a new header",
             "start every header in the first column",
         ),
-        ProblemKind::BlankLineWithBlanks => (
+        MimeProblemKind::LineOfSpaces => (
             "a line of spaces does not end the headers but continues the line before it",
             "leave the line empty",
         ),
-        ProblemKind::NoBlankLineAfterHeaders => {
+        MimeProblemKind::NoBlankLineAfterHeaders => {
             ("no empty line ends the headers", "add an empty line after the headers")
         }
-        ProblemKind::MalformedHeader => (
+        MimeProblemKind::MalformedHeader => (
             "this line among the headers is not a header",
             "write `Name: value`, or end the headers with an empty line before it",
         ),
-        ProblemKind::BodyReadAsHeader => (
+        MimeProblemKind::BodyReadAsHeader => (
             "this line is parsed as a header of the part, because no empty line ends the headers before it",
             "add an empty line between the part's headers and its content",
         ),
-        ProblemKind::NoContentType => (
+        MimeProblemKind::NoContentType => (
             "the archive has no `Content-Type`",
             "add `Content-Type: multipart/mixed; boundary=\"BOUNDARY\"` to its headers",
         ),
-        ProblemKind::MalformedContentType => {
+        MimeProblemKind::MalformedContentType => {
             ("the `Content-Type` cannot be parsed", "put the boundary in double quotes: `boundary=\"//\"`")
         }
-        ProblemKind::NotMultipart => (
+        MimeProblemKind::NotMultipart => (
             "the `Content-Type` is not `multipart/...`",
             "write `multipart/mixed` with a boundary, or remove the headers",
         ),
-        ProblemKind::NoBoundary => ("the `Content-Type` names no boundary", "add `; boundary=\"BOUNDARY\"`"),
-        ProblemKind::BoundaryNeverUsed => (
+        MimeProblemKind::NoBoundary => ("the `Content-Type` names no boundary", "add `; boundary=\"BOUNDARY\"`"),
+        MimeProblemKind::BoundaryNeverUsed => (
             "no line starts a part with this boundary, so every part is silently dropped",
             "start each part with `--` and the boundary, and end the last part with `--`, the boundary and `--`",
         ),
-        ProblemKind::MisspeltDelimiter => {
+        MimeProblemKind::MisspeltDelimiter => {
             ("this line looks like the closing delimiter but is not one", "write `--`, the boundary and `--`")
         }
-        ProblemKind::NotClosed => {
+        MimeProblemKind::NotClosed => {
             ("the archive ends inside this part", "end it with `--`, the boundary and `--`")
         }
-        ProblemKind::BareFinalDelimiter => {
+        MimeProblemKind::BareFinalDelimiter => {
             ("the last delimiter lacks its two closing dashes", "write `--`, the boundary and `--`")
         }
-        ProblemKind::PartWithoutBody => (
+        MimeProblemKind::PartWithoutBody => (
             "the archive ends in the headers of this part, so the part is silently dropped",
             "add an empty line after the part's headers and write its content below",
         ),
-        ProblemKind::UnexpectedLine => (
+        MimeProblemKind::UnexpectedLine => (
             "this line is not a valid delimiter, so parsing stops here",
             "write nothing after the boundary, and use the same line ending everywhere",
         ),
-        ProblemKind::PartAfterClosing => (
+        MimeProblemKind::PartAfterClosing => (
             "this part comes after the closing delimiter and is silently dropped",
             "remove the two dashes after the boundary from every delimiter except the last",
         ),
-        ProblemKind::PartWithoutContentType => (
+        MimeProblemKind::PartWithoutContentType => (
             "this part has no `Content-Type`, so no program knows what to do with it",
             "write `Content-Type: text/x-shellscript`, or the type that applies",
         ),
-        ProblemKind::MalformedPartType => (
+        MimeProblemKind::MalformedPartType => (
             "the `Content-Type` of this part cannot be parsed",
             "write it as `text/x-shellscript; charset=\"us-ascii\"`",
         ),
-        ProblemKind::UnknownPartType => (
+        MimeProblemKind::UnknownPartType => (
             "no program on the node handles a part of this type",
             "write `text/x-shellscript`, `text/cloud-config` or `application/node.eks.aws`",
         ),
-        ProblemKind::BoundaryNotRead | ProblemKind::TextBeforeFirstPart | ProblemKind::ShellPartWithoutShebang => {
+        MimeProblemKind::BoundaryNotRead | MimeProblemKind::TextBeforeFirstPart | MimeProblemKind::ShellPartWithoutShebang => {
             return None;
         }
     })
 }
 
-fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &Problem) -> Option<Fix<'d>> {
+fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &MimeProblem) -> Option<Fix<'d>> {
     let boundary = archive.boundary.as_ref().map(|boundary| boundary.value.as_str());
     let closed = || Some(format!("--{}--", boundary?));
     let line = problem.span.text(data.text);
     let (title, change) = match problem.kind {
-        ProblemKind::LeadingBlankLine => ("remove the blank lines", data.remove(problem.span)),
-        ProblemKind::BareFinalDelimiter => ("close the archive", data.replace(problem.span, closed()?)),
+        MimeProblemKind::LeadingBlankLine => ("remove the blank lines", data.remove(problem.span)),
+        MimeProblemKind::BareFinalDelimiter => ("close the archive", data.replace(problem.span, closed()?)),
         // Only at the end of the text; elsewhere the line may be meant to start a part.
-        ProblemKind::MisspeltDelimiter
+        MimeProblemKind::MisspeltDelimiter
             if data.text.get(problem.span.end..)?.trim().is_empty() && line.trim() == line =>
         {
             ("close the archive", data.replace(problem.span, closed()?))

@@ -6,8 +6,9 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_config::{ClusterField, NodeConfig};
 use objects::object::Object;
-use userdata::Span;
-use userdata::kind::{Family as Image, Kind as Format};
+use manifest::source::Span;
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::{API_VERSION, Yaml};
 
 use super::user_data::UserData;
@@ -100,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     }
     let whole = Format::of(data.text) == Format::NodeConfig;
     let bodies: Vec<(Span, Yaml)> =
-        data.node_configs().into_iter().map(|body| (body, Yaml::read(body.text(data.text)))).collect();
+        data.node_configs().into_iter().map(|body| (body, Yaml::parse(body.text(data.text)))).collect();
     for (body, yaml) in &bodies {
         shape(data, *body, yaml, whole, drafts);
     }

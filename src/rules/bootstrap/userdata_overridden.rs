@@ -6,8 +6,8 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_config::NodeConfig;
 use objects::object::Object;
-use userdata::Span;
-use userdata::kind::Family as Image;
+use manifest::source::Span;
+use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
 use values::spelling::did_you_mean;
@@ -210,8 +210,8 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
 }
 
 fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) {
-    let yaml = Yaml::read(body.text(data.text));
-    let place = |span: Span| data.place(Span::new(body.start + span.start, body.start + span.end));
+    let yaml = Yaml::parse(body.text(data.text));
+    let place = |span: Span| data.place(span.shifted(body.start));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
         let message = format!(
             "Karpenter sets {what} in its own NodeConfig, which comes after this one and overrides it"

@@ -7,9 +7,10 @@ use manifest::tree::Style;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
-use userdata::kind::{Family as Image, Kind as Format};
-use userdata::mime::{Archive, ProblemKind};
+use manifest::source::Span;
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::ImageFamily as Image;
+use userdata::mime::{Archive, MimeProblemKind};
 use userdata::node_config::Yaml;
 use userdata::registration::Join;
 
@@ -110,8 +111,8 @@ fn severity(data: UserData<'_>) -> Severity {
 }
 
 fn parts<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
-    let archive = Archive::read(data.text);
-    for problem in archive.problems.iter().filter(|problem| problem.kind == ProblemKind::ShellPartWithoutShebang) {
+    let archive = Archive::parse(data.text);
+    for problem in archive.problems.iter().filter(|problem| problem.kind == MimeProblemKind::ShellPartWithoutShebang) {
         let part = archive.parts.iter().find(|part| part.body.start == problem.span.start);
         drafts.push(match part.and_then(|part| leading_blank(data, part.body)) {
             Some(draft) => draft,
@@ -201,7 +202,7 @@ fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
     let runs = match data.family {
         Image::Al2 => true,
         // Karpenter treats a YAML mapping as a NodeConfig, which `userdata-family-mismatch` reports.
-        Image::Al2023 => !Yaml::read(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:"),
+        Image::Al2023 => !Yaml::parse(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:"),
         _ => {
             let joins = data.registration().joins;
             joins.iter().any(|join| matches!(join, Join::Bootstrap(_) | Join::Nodeadm(_) | Join::Kubelet(_)))

@@ -5,7 +5,7 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::Span;
+use manifest::source::Span;
 
 rule! {
     /// ## What it does

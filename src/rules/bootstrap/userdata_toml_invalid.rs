@@ -5,7 +5,8 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::kind::{Family as Image, Kind as Format};
+use userdata::format::UserDataFormat as Format;
+use userdata::image_family::ImageFamily as Image;
 use userdata::toml::TomlDocument;
 
 rule! {

@@ -5,7 +5,7 @@ use karpenter::release::Releases;
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
-use userdata::kind::Family as Image;
+use userdata::image_family::ImageFamily as Image;
 
 /// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
 /// pkg/providers/amifamily/resolver.go at v1.14.1; EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is

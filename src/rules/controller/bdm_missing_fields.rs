@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
-use userdata::kind::Family as AmiFamily;
+use userdata::image_family::ImageFamily as AmiFamily;
 
 use crate::rules::ami_family;
 

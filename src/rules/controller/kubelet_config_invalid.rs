@@ -9,7 +9,7 @@ use manifest::edit::Change;
 use manifest::tree::{Members, Node};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use userdata::kind::Family as AmiFamily;
+use userdata::image_family::ImageFamily as AmiFamily;
 use values::placeholder::is_unresolved;
 use values::quantity::{Quantity, QuantityError};
 

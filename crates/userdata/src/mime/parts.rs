@@ -1,10 +1,13 @@
-//! The parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
+//! Parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
 
-use super::header::{HeaderEnd, MediaType, headers, line, media_type};
-use super::{Archive, Part, ProblemKind};
-use crate::Span;
+use manifest::source::Span;
 
-/// What cloud-init and nodeadm handle (canonical/cloud-init cloudinit/handlers/__init__.py
+use super::archive::{Archive, MimePart};
+use super::header::{HeaderEnd, headers, line};
+use super::media_type::{MediaType, media_type};
+use super::problem::MimeProblemKind;
+
+/// Media types that cloud-init and nodeadm handle (canonical/cloud-init cloudinit/handlers/__init__.py
 /// `INCLUSION_TYPES_MAP`, `cloudinit/user_data.py`; awslabs/amazon-eks-ami
 /// nodeadm/internal/configprovider/userdata.go).
 const PART_TYPES: [&str; 19] = [
@@ -29,22 +32,32 @@ const PART_TYPES: [&str; 19] = [
     "application/node.eks.aws",
 ];
 
-/// What a line is to the reader of parts.
+/// Kind of delimiter on a line.
 enum Delimiter {
     Opening,
     Closing,
     None,
 }
 
-/// `multipart.Reader`: no line is read twice.
+/// Parser of parts, equivalent to `multipart.Reader`. Reads each line once.
 pub(super) struct Parts<'t, 'a> {
-    pub(super) text: &'t str,
-    pub(super) boundary: &'a str,
-    /// Whether delimiters are told by CR LF; decided by the first one.
-    pub(super) crlf: bool,
-    /// Whether a delimiter was seen.
-    pub(super) used: bool,
-    pub(super) archive: &'a mut Archive,
+    text: &'t str,
+    boundary: &'a str,
+    /// Whether delimiters end in CR LF; the first delimiter decides.
+    crlf: bool,
+    /// Whether a delimiter was found.
+    used: bool,
+    /// Whether the previous line is the empty line that Go accepts after a part.
+    after_empty_line: bool,
+    /// Text before the first delimiter.
+    preamble: Option<Span>,
+    archive: &'a mut Archive,
+}
+
+impl<'t, 'a> Parts<'t, 'a> {
+    pub(super) fn new(text: &'t str, boundary: &'a str, archive: &'a mut Archive) -> Self {
+        Self { text, boundary, crlf: true, used: false, after_empty_line: false, preamble: None, archive }
+    }
 }
 
 impl Parts<'_, '_> {
@@ -56,7 +69,7 @@ impl Parts<'_, '_> {
         self.text.get(at..).unwrap_or("")
     }
 
-    /// Where the line that starts here ends, its line feed included.
+    /// End of the line at an offset, including the line feed.
     fn line_end(&self, at: usize) -> usize {
         self.rest(at).find('\n').map_or(self.text.len(), |length| at + length + 1)
     }
@@ -80,91 +93,94 @@ impl Parts<'_, '_> {
         }
     }
 
-    pub(super) fn read(&mut self, body: usize) {
+    /// Parses the parts of a body that starts at an offset. Returns whether the body contains a delimiter.
+    pub(super) fn parse(mut self, body: usize) -> bool {
         let mut at = body;
-        let mut between = false;
-        let mut preamble: Option<Span> = None;
         while at < self.text.len() {
             let line = Span::new(at, self.line_end(at));
             let delimiter = self.delimiter(line);
             self.used |= !matches!(delimiter, Delimiter::None);
-            match delimiter {
+            let next = match delimiter {
                 Delimiter::Closing => {
                     self.after_closing(line.end);
-                    break;
+                    None
                 }
                 Delimiter::Opening => {
-                    let Some(next) = self.part(line) else { break };
-                    at = next;
-                    between = false;
-                    continue;
+                    self.after_empty_line = false;
+                    self.part(line)
                 }
-                Delimiter::None => {}
-            }
-            let ends = !line.text(self.text).ends_with('\n');
-            // A closing delimiter alone is an archive without parts, though Go does not recognise it before
-            // LF.
-            let dashes = line.text(self.text).trim_end().strip_prefix("--");
-            let alone = dashes.and_then(|rest| rest.strip_prefix(self.boundary));
-            let closes = alone.is_some_and(|rest| rest == "--" || (ends && rest.is_empty()));
-            self.used |= closes;
-            if self.archive.parts.is_empty() {
-                if !closes && !line.text(self.text).trim().is_empty() {
-                    preamble = Some(preamble.map_or(line, |first| first.to(line)));
-                }
-            } else if ends {
-                let kind =
-                    if between { ProblemKind::BareFinalDelimiter } else { ProblemKind::UnexpectedLine };
-                self.archive.problem(kind, line);
-            } else if !between && line.text(self.text) == self.newline() {
-                between = true;
-            } else {
-                self.archive.problem(ProblemKind::UnexpectedLine, self.trimmed(line));
-                break;
-            }
-            at = line.end;
+                Delimiter::None => self.other_line(line),
+            };
+            let Some(next) = next else { break };
+            at = next;
         }
-        if let Some(preamble) = preamble {
-            self.archive.problem(ProblemKind::TextBeforeFirstPart, preamble);
+        if let Some(preamble) = self.preamble {
+            self.archive.problem(MimeProblemKind::TextBeforeFirstPart, preamble);
         }
+        self.used
+    }
+
+    /// Checks a line outside the parts that is not a delimiter. Returns its end; `None` if Go stops here.
+    fn other_line(&mut self, line: Span) -> Option<usize> {
+        let content = line.text(self.text);
+        let is_last = !content.ends_with('\n');
+        // A closing delimiter without parts uses the boundary, although Go does not recognise it before LF.
+        let after = content.trim_end().strip_prefix("--").and_then(|rest| rest.strip_prefix(self.boundary));
+        let closes = after.is_some_and(|rest| rest == "--" || (is_last && rest.is_empty()));
+        self.used |= closes;
+        if self.archive.parts.is_empty() {
+            if !closes && !content.trim().is_empty() {
+                self.preamble = Some(self.preamble.map_or(line, |first| first.to(line)));
+            }
+        } else if is_last && self.after_empty_line {
+            self.archive.problem(MimeProblemKind::BareFinalDelimiter, line);
+        } else if is_last {
+            self.archive.problem(MimeProblemKind::UnexpectedLine, line);
+        } else if !self.after_empty_line && content == self.newline() {
+            self.after_empty_line = true;
+        } else {
+            self.archive.problem(MimeProblemKind::UnexpectedLine, self.trimmed(line));
+            return None;
+        }
+        Some(line.end)
     }
 
     fn trimmed(&self, line: Span) -> Span {
         Span::new(line.start, line.start + line.text(self.text).trim_end().len())
     }
 
-    /// Reads a part; gives where it ends, `None` where reading ends.
+    /// Parses a part. Returns its end; `None` if Go stops here.
     fn part(&mut self, delimiter: Span) -> Option<usize> {
         let delimiter_line = self.trimmed(delimiter);
         if delimiter.end >= self.text.len() {
-            self.archive.problem(ProblemKind::BareFinalDelimiter, delimiter_line);
+            self.archive.problem(MimeProblemKind::BareFinalDelimiter, delimiter_line);
             return None;
         }
         let (headers, end) = headers(self.text, delimiter.end, true, &mut self.archive.problems);
         let body = match end {
             HeaderEnd::Body(body) => body,
-            HeaderEnd::Refused => return None,
+            HeaderEnd::Rejected => return None,
             HeaderEnd::Text => {
-                self.archive.problem(ProblemKind::PartWithoutBody, delimiter_line);
+                self.archive.problem(MimeProblemKind::PartWithoutBody, delimiter_line);
                 return None;
             }
         };
         let end = self.body_end(body);
         let span = Span::new(body, end.unwrap_or(self.text.len()));
-        let mut part = Part { delimiter: delimiter_line, headers, body: span, media_type: String::new() };
-        self.judge(&mut part);
+        let mut part = MimePart { delimiter: delimiter_line, headers, body: span, media_type: String::new() };
+        self.check(&mut part);
         self.archive.parts.push(part);
         if end.is_none() {
             let misspelt = self.misspelt(span);
             if let Some(line) = misspelt {
-                self.archive.problem(ProblemKind::MisspeltDelimiter, line);
+                self.archive.problem(MimeProblemKind::MisspeltDelimiter, line);
             }
-            self.archive.problem(ProblemKind::NotClosed, misspelt.unwrap_or(delimiter_line));
+            self.archive.problem(MimeProblemKind::NotClosed, misspelt.unwrap_or(delimiter_line));
         }
         end
     }
 
-    /// Where the body ends: before the line break of the next delimiter.
+    /// End of a body: before the line break of the next delimiter.
     fn body_end(&self, body: usize) -> Option<usize> {
         let dashed = ["--", self.boundary].concat();
         let follows = |at: usize| {
@@ -190,7 +206,7 @@ impl Parts<'_, '_> {
         None
     }
 
-    /// The last line of dashes around the boundary.
+    /// Last misspelt delimiter in a body: the boundary between other dashes.
     fn misspelt(&self, body: Span) -> Option<Span> {
         let name = self.boundary.trim_matches('-');
         let mut found = None;
@@ -208,37 +224,39 @@ impl Parts<'_, '_> {
         found
     }
 
+    /// Reports delimiters after the closing delimiter.
     fn after_closing(&mut self, start: usize) {
         let mut at = start;
         while at < self.text.len() {
             let line = Span::new(at, self.line_end(at));
             if matches!(self.delimiter(line), Delimiter::Opening) {
-                self.archive.problem(ProblemKind::PartAfterClosing, self.trimmed(line));
+                self.archive.problem(MimeProblemKind::PartAfterClosing, self.trimmed(line));
             }
             at = line.end;
         }
     }
 
-    fn judge(&mut self, part: &mut Part) {
+    /// Reports problems of a part and sets its media type.
+    fn check(&mut self, part: &mut MimePart) {
         for header in &part.headers {
             let name = header.name.value.to_ascii_lowercase();
             if !["content-", "mime-", "x-", "merge-type", "launch-index"]
                 .iter()
                 .any(|known| name.starts_with(known))
             {
-                self.archive.problem(ProblemKind::BodyReadAsHeader, header.name.span);
+                self.archive.problem(MimeProblemKind::BodyReadAsHeader, header.name.span);
                 break;
             }
         }
         let Some(header) = part.header("Content-Type") else {
-            return self.archive.problem(ProblemKind::PartWithoutContentType, part.delimiter);
+            return self.archive.problem(MimeProblemKind::PartWithoutContentType, part.delimiter);
         };
         let span = header.value.span;
         let Ok(MediaType { name, .. }) = media_type(&header.value) else {
-            return self.archive.problem(ProblemKind::MalformedPartType, span);
+            return self.archive.problem(MimeProblemKind::MalformedPartType, span);
         };
         if !PART_TYPES.contains(&name.as_str()) && !name.starts_with("multipart/") {
-            self.archive.problem(ProblemKind::UnknownPartType, span);
+            self.archive.problem(MimeProblemKind::UnknownPartType, span);
         }
         let body = part.body.text(self.text);
         let encoded = part.header("Content-Transfer-Encoding").is_some();
@@ -249,7 +267,7 @@ impl Parts<'_, '_> {
         {
             let length = body.trim_end().lines().next().unwrap_or("").len();
             let span = Span::new(part.body.start, part.body.start + length);
-            self.archive.problem(ProblemKind::ShellPartWithoutShebang, span);
+            self.archive.problem(MimeProblemKind::ShellPartWithoutShebang, span);
         }
         part.media_type = name;
     }

@@ -1,17 +1,22 @@
-//! Registration as a shell script sets it up.
+//! Registration in a shell script.
 
 use std::collections::BTreeSet;
 
-use super::{Join, Place, Reader, Reason, plain_node_config};
-use crate::Span;
+use manifest::source::Span;
+
+use super::collector::Collector;
+use super::model::{Join, TaintSource, UnresolvedReason};
 use crate::bootstrap::Bootstrap;
 use crate::kubelet::KubeletFlags;
-use crate::shell::{Command, Heredoc, Invocation, ProblemKind, Script, is_shell};
-use crate::word::Word;
-/// Directories whose programs come with the operating system, and the one of the EKS image.
+use crate::kubelet_config::search_taints;
+use crate::node_config;
+use crate::shell::{Heredoc, Invocation, Script, ShellCommand, ShellProblemKind, is_shell};
+use crate::word::SourceWord;
+
+/// Directories with programs of the operating system and of the EKS image.
 const SYSTEM: [&str; 5] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/etc/eks/"];
 
-/// Programs that carry out what another file says.
+/// Programs that run another file.
 const RUNNERS: [&str; 12] = [
     "python",
     "python3",
@@ -27,15 +32,18 @@ const RUNNERS: [&str; 12] = [
     "cfn-init",
 ];
 
-/// Files of the operating system that set variables and do nothing else.
+/// Files of the operating system that only set variables.
 const INERT: [&str; 3] = ["/etc/os-release", "/etc/environment", "/etc/profile"];
 
-impl Reader<'_> {
+impl Collector<'_> {
     pub(super) fn script(&mut self, within: Span) {
-        let script = Script::read(self.text, within);
+        let script = Script::parse(self.text, within);
         for problem in &script.problems {
-            if !matches!(problem.kind, ProblemKind::CarriageReturns | ProblemKind::BrokenContinuation) {
-                self.unknown(Reason::Unparsed, problem.span);
+            if !matches!(
+                problem.kind,
+                ShellProblemKind::CarriageReturns | ShellProblemKind::BrokenContinuation
+            ) {
+                self.unresolved(UnresolvedReason::Unparsed, problem.span);
             }
         }
         let mut written = BTreeSet::new();
@@ -50,14 +58,14 @@ impl Reader<'_> {
         }
     }
 
-    fn command(&mut self, command: &Command, written: &BTreeSet<&'_ str>) {
+    fn command(&mut self, command: &ShellCommand, written: &BTreeSet<&'_ str>) {
         let Some(invocation) = command.invocation() else { return self.mentions(command) };
-        if let Some(call) = Bootstrap::read(&invocation) {
+        if let Some(call) = Bootstrap::parse(&invocation) {
             let flags = call.kubelet_flags();
             let whole = call.kubelet_extra_args().map_or(command.span, |word| word.span);
             self.flags(&flags, whole);
             if call.dynamic {
-                self.unknown(Reason::Expansion, command.span);
+                self.unresolved(UnresolvedReason::Expansion, command.span);
             }
             return self.join(Join::Bootstrap(Box::new(call)));
         }
@@ -67,7 +75,7 @@ impl Reader<'_> {
                 let flags = KubeletFlags::from_words(invocation.arguments.to_vec());
                 self.flags(&flags, command.span);
                 for config in flags.all("config") {
-                    self.unknown(Reason::ConfigFile, config.span);
+                    self.unresolved(UnresolvedReason::ConfigFile, config.span);
                 }
             }
             "nodeadm" => {
@@ -75,16 +83,16 @@ impl Reader<'_> {
                 self.config_source(invocation.arguments, written);
             }
             _ => {
-                if let Some(reason) = hides(command, &invocation) {
-                    self.unknown(reason, command.span);
+                if let Some(reason) = unresolved_reason(command, &invocation) {
+                    self.unresolved(reason, command.span);
                 }
                 self.mentions(command);
             }
         }
     }
 
-    /// `nodeadm init --config-source file://…`: unknown unless this script writes the file.
-    fn config_source(&mut self, arguments: &[Word], written: &BTreeSet<&'_ str>) {
+    /// Reports the file in `nodeadm init --config-source file://…` as unresolved, unless the script writes it.
+    fn config_source(&mut self, arguments: &[SourceWord], written: &BTreeSet<&'_ str>) {
         for (index, argument) in arguments.iter().enumerate() {
             let source = match argument.value.split_once('=') {
                 Some(("-c" | "--config-source", source)) => source,
@@ -95,17 +103,17 @@ impl Reader<'_> {
             };
             let file = source.strip_prefix("file://").unwrap_or(source);
             if source != "imds://user-data" && !written.contains(file) {
-                self.unknown(Reason::ConfigFile, argument.span);
+                self.unresolved(UnresolvedReason::ConfigFile, argument.span);
             }
         }
     }
 
-    /// Taints in the words of a command that is not the kubelet's: `jq`, `sed`, `echo`, an assignment.
-    fn mentions(&mut self, command: &Command) {
+    /// Adds taints in the words of another command: `jq`, `sed`, `echo`, an assignment.
+    fn mentions(&mut self, command: &ShellCommand) {
         let edits = command.words.iter().any(|word| word.basename() == "jq");
-        let place = if edits { Place::Config } else { Place::Mention };
+        let source = if edits { TaintSource::Config } else { TaintSource::Mention };
         for word in command.assignments.iter().chain(&command.words) {
-            self.scanned(plain_node_config(&word.value), place, &|span| word.place(&span.into()));
+            self.configured(search_taints(&word.value), source, &|span| word.span_of(&span.into()));
         }
     }
 
@@ -114,23 +122,23 @@ impl Reader<'_> {
         if body.contains("node.eks.aws/") {
             return self.node_config(heredoc.body);
         }
-        let kubelet = body.contains("kubelet.config.k8s.io/");
-        let found = if kubelet { (self.node_config)(body) } else { plain_node_config(body) };
-        self.scanned(found, Place::Config, &|span| super::shifted(span, heredoc.body.start));
+        let is_kubelet = body.contains("kubelet.config.k8s.io/");
+        let found = if is_kubelet { node_config::taints(body) } else { search_taints(body) };
+        self.configured(found, TaintSource::Config, &|span| span.shifted(heredoc.body.start));
         if heredoc.expands(self.text) {
             let hides = |line: &&str| {
                 line.contains(['$', '`'])
                     && ["EXTRA_ARGS", "KUBELET_ARGS", "taint"].iter().any(|name| line.contains(name))
             };
             if body.lines().any(|line| hides(&line)) {
-                self.unknown(Reason::Expansion, heredoc.body);
+                self.unresolved(UnresolvedReason::Expansion, heredoc.body);
             }
         }
     }
 }
 
-/// The files that a command redirects to, or copies its input to as `tee` does.
-fn written_files<'c>(command: &'c Command, written: &mut BTreeSet<&'c str>) {
+/// Adds the files that a command writes through redirections or as `tee`.
+fn written_files<'c>(command: &'c ShellCommand, written: &mut BTreeSet<&'c str>) {
     for to in &command.redirections {
         written.insert(&to.target.value);
     }
@@ -141,21 +149,23 @@ fn written_files<'c>(command: &'c Command, written: &mut BTreeSet<&'c str>) {
     }
 }
 
-/// Whether what this command does is written somewhere else.
-fn hides(command: &Command, invocation: &Invocation<'_>) -> Option<Reason> {
+/// Reason why the effect of a command cannot be evaluated.
+fn unresolved_reason(command: &ShellCommand, invocation: &Invocation<'_>) -> Option<UnresolvedReason> {
     let program = invocation.program;
     let name = invocation.name();
     if program.value.starts_with("<(") || program.is_dynamic_name() {
         let fetched = program.value.contains("curl") || program.value.contains("wget");
-        return Some(if fetched { Reason::Download } else { Reason::DynamicProgram });
+        return Some(if fetched { UnresolvedReason::Download } else { UnresolvedReason::DynamicProgram });
     }
     match name {
         "source" | "." => {
             let file = invocation.arguments.first().map_or("", |word| word.value.as_str());
-            return (!INERT.contains(&file)).then_some(Reason::Sourced);
+            return (!INERT.contains(&file)).then_some(UnresolvedReason::Sourced);
         }
-        shell if is_shell(shell) && command.piped => return Some(Reason::Download),
-        "eval" | "sh" | "bash" | "dash" | "ash" | "ksh" | "zsh" => return Some(Reason::InlineScript),
+        shell if is_shell(shell) && command.piped => return Some(UnresolvedReason::Download),
+        "eval" | "sh" | "bash" | "dash" | "ash" | "ksh" | "zsh" => {
+            return Some(UnresolvedReason::InlineScript);
+        }
         _ => {}
     }
     let elsewhere =
@@ -163,5 +173,5 @@ fn hides(command: &Command, invocation: &Invocation<'_>) -> Option<Reason> {
     let script = [".sh", ".py", ".pl", ".rb"].iter().any(|ending| name.ends_with(ending));
     let system_script = script && program.value.starts_with("/etc/eks/");
     let runs = elsewhere || (script && !system_script) || RUNNERS.contains(&name) || invocation.is_script();
-    runs.then_some(Reason::OtherProgram)
+    runs.then_some(UnresolvedReason::OtherProgram)
 }

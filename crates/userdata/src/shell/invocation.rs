@@ -1,37 +1,37 @@
-//! Which program a command runs, once `sudo`, `env`, `exec` and their like have stepped aside.
+//! Program that a command runs, after prefixes such as `sudo`, `env` and `exec`.
 
-use super::Command;
-use crate::word::Word;
+use super::script::ShellCommand;
+use crate::word::SourceWord;
 
-/// A program and its arguments.
+/// Program with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocation<'c> {
-    /// What stands before the program: `sudo -E`, `env A=b`, `bash -x`.
-    pub prefixes: &'c [Word],
-    /// The program as it is written, path included.
-    pub program: &'c Word,
-    /// What it gets.
-    pub arguments: &'c [Word],
+    /// Words before the program: `sudo -E`, `env A=b`, `bash -x`.
+    pub prefixes: &'c [SourceWord],
+    /// Program as written, including the path.
+    pub program: &'c SourceWord,
+    /// Arguments of the program.
+    pub arguments: &'c [SourceWord],
 }
 
 impl Invocation<'_> {
-    /// The program's last path segment; for a program that only the node knows, what is written.
+    /// Last path segment of the program, with expansions as written.
     pub fn name(&self) -> &str {
         self.program.basename()
     }
 
-    /// Whether one of the shells runs it as a script: `bash /opt/join.sh`.
+    /// Whether a shell runs the program as a script: `bash /opt/join.sh`.
     pub fn is_script(&self) -> bool {
         self.prefixes.iter().any(|word| is_shell(word.basename()))
     }
 }
 
-/// Whether it is one of the shells, which are programs of their own and prefixes to a script.
+/// Whether a name is a shell, which is a program and can be the prefix of a script.
 pub fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "ash" | "ksh" | "zsh")
 }
 
-/// The options of a prefix that take the next word; `None` where the word is no prefix.
+/// Options of a prefix whose value is the next word; `None` if the name is not a prefix.
 fn options_with_value(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "sudo" => {
@@ -49,10 +49,10 @@ fn options_with_value(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-impl Command {
-    /// The program that runs; `None` where the command has only assignments or redirections.
+impl ShellCommand {
+    /// Program that the command runs; `None` if the command has only assignments or redirections.
     ///
-    /// A shell is the program itself where it reads a string (`bash -c`) or its input.
+    /// A shell that runs a string (`bash -c`) or its input is the program itself.
     pub fn invocation(&self) -> Option<Invocation<'_>> {
         let mut at = 0;
         loop {
@@ -72,7 +72,7 @@ impl Command {
         }
     }
 
-    /// Where the program after this prefix stands; `None` where the word is itself the program.
+    /// Index of the program after a prefix; `None` if the word is the program.
     fn after_prefix(&self, prefix: usize, name: &str) -> Option<usize> {
         let with_value = options_with_value(name)?;
         let mut at = prefix + 1;
@@ -93,12 +93,12 @@ impl Command {
                 break;
             }
         }
-        // `timeout 60 program`
+        // The duration comes first: `timeout 60 program`.
         Some(if name == "timeout" { at + 1 } else { at })
     }
 }
 
-/// Whether a shell with this option takes its script from the next argument (`-c`) or its input (`-s`).
+/// Whether a shell with this option runs the next argument (`-c`) or its input (`-s`).
 fn reads_elsewhere(option: &str) -> bool {
     option.strip_prefix('-').is_some_and(|letters| {
         !letters.starts_with('-')

@@ -1,12 +1,14 @@
-//! Words: quotes, escapes, expansions. The reader never moves back, so every byte is looked at a fixed number
-//! of times.
+//! Words of a shell script: quotes, escapes, expansions. The position never moves back, so that the parser takes linear
+//! time.
 
-use super::{Close, MAX_DEPTH, ProblemKind, Reader};
-use crate::Span;
-use crate::word::Word;
+use manifest::source::Span;
 
-impl Reader<'_> {
-    /// Skips blanks and joined lines.
+use super::script::ShellProblemKind;
+use super::state::{Close, MAX_DEPTH, ShellParser, is_assignment};
+use crate::word::SourceWord;
+
+impl ShellParser<'_> {
+    /// Skips spaces, tabs and joined lines.
     pub(super) fn blanks(&mut self) {
         loop {
             match (self.byte(0), self.byte(1), self.byte(2)) {
@@ -18,10 +20,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the word that starts here; `None` where no word starts.
-    pub(super) fn word(&mut self) -> Option<Word> {
+    /// Parses the word that starts here; `None` if no word starts here.
+    pub(super) fn word(&mut self) -> Option<SourceWord> {
         let start = self.at;
-        let mut word = Word::starting(Span::new(start, start));
+        let mut word = SourceWord::starting(Span::new(start, start));
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'\r' if matches!(self.byte(1), Some(b'\n') | None) => break,
@@ -43,8 +45,8 @@ impl Reader<'_> {
         (self.at > start).then_some(word)
     }
 
-    /// Copies up to the next byte that means something, at least one character.
-    fn run(&mut self, word: &mut Word, stops: &[u8]) {
+    /// Copies at least one character, up to the next stop.
+    fn run(&mut self, word: &mut SourceWord, stops: &[u8]) {
         let start = self.at;
         let first = self.rest().chars().next().map_or(1, char::len_utf8);
         let bytes = self.rest().as_bytes();
@@ -54,13 +56,13 @@ impl Reader<'_> {
         self.copy(word, start, false);
     }
 
-    /// Adds what was just passed over, as it stands.
-    fn copy(&self, word: &mut Word, start: usize, expanded: bool) {
+    /// Appends the text since `start` verbatim.
+    fn copy(&self, word: &mut SourceWord, start: usize, expanded: bool) {
         let span = Span::new(start, self.at);
         word.push(span.text(self.text), span, expanded);
     }
 
-    fn backslash(&mut self, word: &mut Word) {
+    fn backslash(&mut self, word: &mut SourceWord) {
         let start = self.at;
         self.at += 1;
         let Some(next) = self.rest().chars().next() else { return self.copy(word, start, false) };
@@ -73,8 +75,8 @@ impl Reader<'_> {
             let blanks = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             if matches!(self.byte(blanks), Some(b'\n' | b'\r')) {
                 let span = Span::new(start, self.at + blanks);
-                self.problem(ProblemKind::BrokenContinuation, span);
-                // The blanks are one word's blank and separators; none of them starts a continuation again.
+                self.problem(ShellProblemKind::BrokenContinuation, span);
+                // The shell escapes the first space; the others separate words.
                 word.push(" ", Span::new(start, self.at + 1), false);
                 self.at += blanks;
                 return;
@@ -85,7 +87,7 @@ impl Reader<'_> {
         word.push(Span::new(from, self.at).text(self.text), Span::new(start, self.at), false);
     }
 
-    fn single(&mut self, word: &mut Word) {
+    fn single(&mut self, word: &mut SourceWord) {
         let open = self.at;
         word.quoted = true;
         self.at += 1;
@@ -96,11 +98,11 @@ impl Reader<'_> {
         if length.is_some() {
             self.at += 1;
         } else {
-            self.problem(ProblemKind::UnterminatedQuote, Span::new(open, open + 1));
+            self.problem(ShellProblemKind::UnterminatedQuote, Span::new(open, open + 1));
         }
     }
 
-    fn double(&mut self, word: &mut Word) {
+    fn double(&mut self, word: &mut SourceWord) {
         let open = self.at;
         word.quoted = true;
         self.at += 1;
@@ -126,10 +128,10 @@ impl Reader<'_> {
                 _ => self.run(word, b"\"\\`$"),
             }
         }
-        self.problem(ProblemKind::UnterminatedQuote, Span::new(open, open + 1));
+        self.problem(ShellProblemKind::UnterminatedQuote, Span::new(open, open + 1));
     }
 
-    fn dollar(&mut self, word: &mut Word, in_quotes: bool) {
+    fn dollar(&mut self, word: &mut SourceWord, in_quotes: bool) {
         let start = self.at;
         match self.byte(1) {
             Some(b'\'') if !in_quotes => return self.ansi_c(word),
@@ -160,7 +162,7 @@ impl Reader<'_> {
         self.copy(word, start, true);
     }
 
-    /// Passes over a stretch between brackets of one kind; quoted ones and escaped ones do not count.
+    /// Skips text up to the closing bracket. Brackets in quotes and after a backslash do not count.
     pub(super) fn balanced(&mut self, open: u8, close: u8) {
         let start = self.at;
         let mut depth = 0_usize;
@@ -183,49 +185,49 @@ impl Reader<'_> {
                 return;
             }
         }
-        self.problem(ProblemKind::UnterminatedExpansion, Span::new(start, start + 1));
+        self.problem(ShellProblemKind::UnterminatedExpansion, Span::new(start, start + 1));
     }
 
-    /// `$(…)`, `<(…)`, `>(…)`: its commands are read, its output is unknown.
-    fn substitution(&mut self, word: &mut Word, opening: usize) {
+    /// Parses the commands in `$(…)`, `<(…)` or `>(…)`.
+    fn substitution(&mut self, word: &mut SourceWord, opening: usize) {
         let start = self.at;
         self.at += opening;
         self.nested(Close::Parenthesis, Span::new(start, start + opening));
         self.copy(word, start, true);
     }
 
-    fn backtick(&mut self, word: &mut Word) {
+    fn backtick(&mut self, word: &mut SourceWord) {
         let start = self.at;
         self.at += 1;
         self.nested(Close::Backtick, Span::new(start, start + 1));
         self.copy(word, start, true);
     }
 
-    /// Reads commands up to what closes them.
+    /// Parses commands up to the closing character.
     pub(super) fn nested(&mut self, close: Close, opening: Span) {
         if self.depth >= MAX_DEPTH {
-            self.problem(ProblemKind::TooDeep, opening);
+            self.problem(ShellProblemKind::TooDeep, opening);
             self.at = self.end;
             return;
         }
         let outside = core::mem::replace(&mut self.close, close);
         self.depth += 1;
         if !self.list() {
-            self.problem(ProblemKind::UnterminatedExpansion, opening);
+            self.problem(ShellProblemKind::UnterminatedExpansion, opening);
         }
         self.depth -= 1;
         self.close = outside;
     }
 
-    /// `NAME=(…)`: the elements are not followed further.
-    fn array(&mut self, word: &mut Word) {
+    /// Skips the elements of an array, `NAME=(…)`.
+    fn array(&mut self, word: &mut SourceWord) {
         let start = self.at;
         self.balanced(b'(', b')');
         self.copy(word, start, true);
     }
 
-    /// `$'…'` with its escapes.
-    fn ansi_c(&mut self, word: &mut Word) {
+    /// Parses `$'…'` with its escapes.
+    fn ansi_c(&mut self, word: &mut SourceWord) {
         let open = self.at;
         word.quoted = true;
         self.at += 2;
@@ -239,10 +241,10 @@ impl Reader<'_> {
                 _ => self.run(word, b"'\\"),
             }
         }
-        self.problem(ProblemKind::UnterminatedQuote, Span::new(open, open + 2));
+        self.problem(ShellProblemKind::UnterminatedQuote, Span::new(open, open + 2));
     }
 
-    fn ansi_c_escape(&mut self, word: &mut Word) {
+    fn ansi_c_escape(&mut self, word: &mut SourceWord) {
         let start = self.at;
         self.at += 1;
         let Some(next) = self.rest().chars().next() else { return self.copy(word, start, false) };
@@ -272,7 +274,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Up to so many digits as a character; a byte that is no character on its own is not followed.
+    /// Parses a character code of at most `most` digits; `None` if it is not a character.
     fn code(&mut self, radix: u32, most: usize) -> Option<char> {
         let mut code = 0_u32;
         for _ in 0..most {
@@ -282,16 +284,4 @@ impl Reader<'_> {
         }
         char::from_u32(code).filter(|_| code != 0)
     }
-}
-
-/// Whether the word is `NAME=…` or `NAME+=…` with a bare name.
-pub(super) fn is_assignment(word: &Word) -> bool {
-    let Some((name, _)) = word.value.split_once('=') else { return false };
-    let bare = word.place(&(0..name.len() + 1)).len() == name.len() + 1;
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let name = name.split_once('[').map_or(name, |(name, _)| name);
-    let named = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    bare && !name.is_empty()
-        && name.bytes().all(named)
-        && !name.starts_with(|first: char| first.is_ascii_digit())
 }

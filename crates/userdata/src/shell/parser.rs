@@ -1,42 +1,46 @@
-//! Commands: separators, keywords, groups, redirections, here-documents.
+//! Commands of a shell script: separators, keywords, groups, redirections, here-documents.
 
-use super::lexer::is_assignment;
-use super::{Close, Command, Heredoc, ProblemKind, Reader, Redirection, Script};
-use crate::Span;
-use crate::word::Word;
+use manifest::source::Span;
 
-pub(super) fn read(text: &str, within: Span) -> Script {
-    if text.get(within.start..within.end).is_none() {
-        return Script::default();
+use super::script::{Heredoc, Redirection, Script, ShellCommand, ShellProblemKind};
+use super::state::{Close, ShellParser, is_assignment};
+use crate::word::SourceWord;
+
+impl Script {
+    /// Parses the part of a text that is a script. Spans refer to the whole text.
+    pub fn parse(text: &str, within: Span) -> Self {
+        if text.get(within.start..within.end).is_none() {
+            return Self::default();
+        }
+        let mut parser = ShellParser {
+            text,
+            at: within.start,
+            end: within.end,
+            close: Close::End,
+            depth: 0,
+            pending: Vec::new(),
+            script: Script::default(),
+        };
+        if let Some(at) = within.text(text).find("\r\n") {
+            let start = within.start + at;
+            parser.problem(ShellProblemKind::CarriageReturns, Span::new(start, start + 2));
+        }
+        parser.list();
+        for (_, delimiter) in core::mem::take(&mut parser.pending) {
+            parser.problem(ShellProblemKind::UnterminatedHeredoc, delimiter.span);
+        }
+        // Commands in a substitution are finished before the command that contains it.
+        parser.script.commands.sort_by_key(|command| command.span.start);
+        parser.script.problems.sort_by_key(|problem| problem.span);
+        parser.script
     }
-    let mut reader = Reader {
-        text,
-        at: within.start,
-        end: within.end,
-        close: Close::End,
-        depth: 0,
-        pending: Vec::new(),
-        script: Script::default(),
-    };
-    if let Some(at) = within.text(text).find("\r\n") {
-        let start = within.start + at;
-        reader.problem(ProblemKind::CarriageReturns, Span::new(start, start + 2));
-    }
-    reader.list();
-    for (_, delimiter) in core::mem::take(&mut reader.pending) {
-        reader.problem(ProblemKind::UnterminatedHeredoc, delimiter.span);
-    }
-    // What stands inside a substitution is finished before the command around it.
-    reader.script.commands.sort_by_key(|command| command.span.start);
-    reader.script.problems.sort_by_key(|problem| problem.span);
-    reader.script
 }
 
-/// A command that is being read.
+/// Command that is being parsed.
 #[derive(Default)]
 struct Draft {
-    command: Command,
-    /// Inside `[[ … ]]`, where operators compare and do not separate.
+    command: ShellCommand,
+    /// Whether the position is in `[[ … ]]`, where operators do not separate commands.
     test: bool,
 }
 
@@ -47,12 +51,12 @@ impl Draft {
     }
 }
 
-/// Words after which another command starts, or that only end a block.
+/// Words that another command follows, or that only end a block.
 const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
 
-impl Reader<'_> {
-    /// Reads commands up to what closes this list; false where the text ends before.
+impl ShellParser<'_> {
+    /// Parses commands up to the character that closes this list. Returns false if the text ends before it.
     pub(super) fn list(&mut self) -> bool {
         let mut draft = Draft::default();
         let mut cases = 0_usize;
@@ -83,7 +87,7 @@ impl Reader<'_> {
                 b')' => {
                     self.finish(&mut draft);
                     self.at += 1;
-                    // Inside `case`, it ends a pattern.
+                    // In `case`, a parenthesis ends a pattern.
                     if cases == 0 && self.close == Close::Parenthesis {
                         return true;
                     }
@@ -119,8 +123,8 @@ impl Reader<'_> {
         }
     }
 
-    fn take(&mut self, draft: &mut Draft, word: Word, cases: &mut usize) {
-        // `2>` has its descriptor as a word before the operator.
+    fn take(&mut self, draft: &mut Draft, word: SourceWord, cases: &mut usize) {
+        // The number before `>` in `2>` is a descriptor.
         let number = !word.value.is_empty() && word.value.bytes().all(|byte| byte.is_ascii_digit());
         if number && !word.quoted && matches!(self.byte(0), Some(b'<' | b'>')) {
             return;
@@ -143,7 +147,7 @@ impl Reader<'_> {
         if first && word.is_bare("case") {
             *cases += 1;
         }
-        // `in` ends the head of a `case`; a pattern follows.
+        // A pattern follows `case WORD in`.
         let words = &draft.command.words;
         let head =
             word.is_bare("in") && words.len() == 2 && words.first().is_some_and(|word| word.is_bare("case"));
@@ -177,7 +181,7 @@ impl Reader<'_> {
         draft.command.redirections.push(Redirection { operator: operator_span, target, heredoc });
     }
 
-    /// Reads the bodies that start on this line, in the order in which they were announced.
+    /// Parses the here-documents that start on this line, in the order of their operators.
     fn heredoc_bodies(&mut self) {
         for (index, delimiter) in core::mem::take(&mut self.pending) {
             let start = self.at;
@@ -194,7 +198,7 @@ impl Reader<'_> {
                 end = (line == delimiter.value).then_some(from);
             }
             if end.is_none() {
-                self.problem(ProblemKind::UnterminatedHeredoc, delimiter.span);
+                self.problem(ShellProblemKind::UnterminatedHeredoc, delimiter.span);
             }
             let body = Span::new(start, end.unwrap_or(self.at));
             if let Some(heredoc) = self.script.heredocs.get_mut(index) {

@@ -1,6 +1,6 @@
 //! Errors of the `toml` crate in the words of a finding.
 
-use crate::Span;
+use manifest::source::Span;
 
 /// Syntax error in a TOML document.
 #[derive(Clone, Debug, PartialEq, Eq)]

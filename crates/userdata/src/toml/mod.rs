@@ -7,12 +7,11 @@ mod error;
 mod nesting;
 #[cfg(test)]
 mod tests;
-
+use manifest::source::Span;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use crate::Span;
-use crate::word::Word;
+use crate::word::SourceWord;
 
 pub use error::TomlError;
 
@@ -77,7 +76,7 @@ impl<'d> TomlEntry<'d> {
         self.key.map_or_else(Span::default, |key| Span::from(key.span()))
     }
 
-    /// Span of the value. For a table, the span of its own header, else of the key that creates it.
+    /// Span of the value. For a table, the span of its header, or of the key that creates a table without a header.
     pub fn span(self) -> Span {
         self.span
     }
@@ -103,9 +102,9 @@ impl<'d> TomlEntry<'d> {
     }
 
     /// String value, with the span of each of its parts.
-    pub fn as_string(self) -> Option<Word> {
+    pub fn as_string(self) -> Option<SourceWord> {
         let value = self.value.as_str()?;
-        Some(Word::literal(value, self.content(value), self.span))
+        Some(SourceWord::literal(value, self.content(value), self.span))
     }
 
     /// Integer value.

@@ -1,10 +1,10 @@
 //! Bound on the nesting of a document.
 
+use manifest::source::Span;
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use super::TomlError;
-use crate::Span;
+use super::error::TomlError;
 
 /// Maximum depth of tables and arrays. Settings of Bottlerocket are at most seven levels deep.
 const MAX_DEPTH: usize = 128;
@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 128;
 /// The `toml` crate bounds brackets and dotted keys separately, which allows 6,400 levels. It drops its tree recursively
 /// and would exhaust the stack of a WebAssembly module.
 pub(super) fn check(text: &str) -> Result<(), TomlError> {
-    // Levels that each open bracket added: its own, and those of the dotted key before it.
+    // Levels that each open bracket adds: one, and one for each dot in the key before it.
     let mut open = Vec::new();
     let mut depth = 0;
     let mut dots = 0;
