@@ -44,7 +44,7 @@ export interface Finding extends Range {
   severity: Severity;
   /** Who else would have told. */
   caughtBy: 'api-server' | 'controller' | 'nobody';
-  /** Where it holds, such as `1.0-1.8`. */
+  /** The releases with the problem, such as `all`, `since 1.7` or `1.3 to 1.6`. */
   releases: string;
   cluster: string;
   file: string;
@@ -113,7 +113,7 @@ export interface CheckOptions {
 
 export interface Karpwarden {
   readonly version: string;
-  /** The minors this build knows, oldest first, each with its newest patch. */
+  /** The minor releases that this build knows, oldest first, each with its newest patch. */
   readonly releases: { name: string; newest: string }[];
   /** The keys of the settings. */
   readonly keys: string[];

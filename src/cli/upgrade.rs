@@ -1,10 +1,10 @@
-//! `karpwarden upgrade`: what the manifests lose or break on the way from one release to another. It is a check against
-//! every release on the way that shows what begins there.
+//! `karpwarden upgrade`: shows what breaks or changes in the manifests between two Karpenter releases. The command checks
+//! against every release on the upgrade path and shows the findings that begin there.
 
 use std::io;
 
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use report::human::printable;
 use lint::settings::Target;
 
@@ -12,7 +12,7 @@ use super::arguments::{Check, Color, FixFlags, TargetFlags, Upgrade};
 use super::{Status, check, terminal};
 
 pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
-    let Some(way) = way(&upgrade, color) else { return Ok(Status::Usage) };
+    let Some(path) = upgrade_path(&upgrade, color) else { return Ok(Status::Usage) };
     let check = Check {
         input: upgrade.input,
         target: TargetFlags {
@@ -26,11 +26,11 @@ pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
         fixing: FixFlags::default(),
         bounds: upgrade.bounds,
     };
-    check::run_against(&check, Some(Target::on_the_way(way)), color)
+    check::run_against(&check, Some(Target::on_upgrade(path)), color)
 }
 
-/// The way that the flags name. What is wrong with them is said on standard error, all of it.
-fn way(upgrade: &Upgrade, color: Color) -> Option<Way> {
+/// The upgrade path of the flags. Prints every error in the flags to standard error.
+fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<UpgradePath> {
     let read = |flag: &str, text: &str| match Release::parse(text.trim()) {
         Ok(release) => Some(release),
         Err(error) => {
@@ -40,5 +40,5 @@ fn way(upgrade: &Upgrade, color: Color) -> Option<Way> {
     };
     let from = read("--from", &upgrade.from);
     let to = upgrade.to.as_deref().map_or(Some(Release::NEWEST), |to| read("--to", to));
-    Some(Way::new(from?, to?))
+    Some(UpgradePath::new(from?, to?))
 }

@@ -21,10 +21,13 @@ pub struct Entry {
     pub severity: Severity,
     /// Who else would have told.
     pub caught_by: CaughtBy,
-    /// The first release in which what it finds is wrong.
+    /// The first release with the problem; empty if it is in no release.
     pub since: String,
-    /// The last one.
+    /// The last release with the problem; empty if the newest release has it, too.
     pub until: String,
+    /// The releases with the problem, as they are printed.
+    #[serde(skip)]
+    pub releases: String,
     /// `none`, `safe` or `unsafe`.
     pub fix: &'static str,
     /// One line: what is wrong.
@@ -36,7 +39,7 @@ pub struct Entry {
 impl Entry {
     /// What is said of a rule.
     pub fn of(rule: &Rule) -> Self {
-        let (since, until) = rule.releases.ends();
+        let (since, until) = rule.releases.set().ends();
         Self {
             name: rule.name,
             family: rule.family,
@@ -44,6 +47,7 @@ impl Entry {
             caught_by: rule.caught_by,
             since,
             until,
+            releases: rule.releases.to_string(),
             fix: rule.fix.name(),
             summary: rule.summary,
             url: url(rule.name),

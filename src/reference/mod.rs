@@ -6,7 +6,6 @@ pub mod symptoms;
 
 use std::fmt::Write as _;
 
-use karpenter::release::Releases;
 use lint::finding::{CaughtBy, Family};
 use lint::rule::{Fixes, Rule};
 
@@ -27,7 +26,7 @@ fn facts(rule: &Rule) -> String {
     let _ = writeln!(list, "- Family: `{}`", rule.family.name());
     let _ = writeln!(list, "- Severity: {}", rule.severity);
     let _ = writeln!(list, "- Caught otherwise by: {}", caught_by(rule.caught_by));
-    let _ = writeln!(list, "- Releases: {}", releases(rule.releases));
+    let _ = writeln!(list, "- Releases: {}", rule.releases);
     let fix = match rule.fix {
         Fixes::None => "none",
         Fixes::Safe => "safe, made by `karpwarden check --fix`",
@@ -48,10 +47,6 @@ fn caught_by(who: CaughtBy) -> &'static str {
     }
 }
 
-fn releases(set: Releases) -> String {
-    if set == Releases::ALL { format!("all, {set}") } else { set.to_string() }
-}
-
 fn sentence(summary: &str) -> String {
     let mut letters = summary.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -69,8 +64,7 @@ pub fn index(entries: &[Entry]) -> String {
         }
         let _ = writeln!(text, "\n## {}\n", family.name());
         text.push_str("| rule | severity | releases | fix | what is wrong |\n|---|---|---|---|---|\n");
-        for Entry { name, severity, since, until, fix, summary, .. } in of_family {
-            let releases = if since == until { since.clone() } else { format!("{since}-{until}") };
+        for Entry { name, severity, releases, fix, summary, .. } in of_family {
             let summary = summary.replace('|', "\\|");
             let _ = writeln!(text, "| [{name}]({name}.md) | {severity} | {releases} | {fix} | {summary} |");
         }

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use super::catalog::{Entry, catalog};
-use super::{Page, index, page, releases, sentence};
+use super::{Page, index, page, sentence};
 use crate::rules::REGISTRY;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
-use karpenter::release::Releases;
 use symptoms::entry::Level;
 use symptoms::vocabulary::{CORRELATED, Message, Seen, Text, When};
 use symptoms::{Symptom, all};
@@ -33,6 +32,7 @@ impl Entry {
             caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
             since,
             until,
+            releases: symptom.releases().to_string(),
             fix: Fixes::None.name(),
             summary: symptom.summary,
             url: url(symptom.name),
@@ -60,7 +60,7 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     let _ = writeln!(page, "- Family: `symptoms`, which `karpwarden diagnose` finds");
     let _ = writeln!(page, "- Severity: {}", symptom.severity);
     let _ = writeln!(page, "- Confidence: {confidence}");
-    let _ = writeln!(page, "- Releases: {}", releases(symptom.releases()));
+    let _ = writeln!(page, "- Releases: {}", symptom.releases());
     let said = symptom.says.replace(['{', '}'], "");
     let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&said), from_when(symptom.when));
     let _ = writeln!(page, "\n## Why it comes to this\n\n{}", symptom.cause.trim());
@@ -70,7 +70,7 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
         page.push_str("\n## What is said\n\n| where | releases | words | source |\n|---|---|---|---|\n");
         for Message { seen, releases, source, .. } in messages {
             let _ =
-                writeln!(page, "| {} | {} | {} | {source} |", place(seen), of_table(*releases), words(seen));
+                writeln!(page, "| {} | {} | {} | {source} |", place(seen), releases, words(seen));
         }
         page.push_str("\nFor example:\n\n```text\n");
         for message in messages {
@@ -97,10 +97,6 @@ fn messages(symptom: &Symptom) -> &'static [Message] {
         return symptom.messages;
     }
     CORRELATED.iter().find(|(name, _)| *name == symptom.name).map_or(&[], |(_, messages)| messages)
-}
-
-fn of_table(set: Releases) -> String {
-    if set == Releases::ALL { "all".to_owned() } else { set.to_string() }
 }
 
 /// From when on a diagnosis is given, as a sentence.

@@ -12,12 +12,12 @@ fn a_rule_is_explained() {
     assert_snapshot!(lines.join("\n"), @"
     # instance-profile-is-arn
 
-    The instance profile is given as an ARN or with a path instead of by its name.
+    `spec.instanceProfile` is an ARN or a path instead of the profile name.
 
     - Family: `nodeclass`
     - Severity: error
     - Caught otherwise by: nobody
-    - Releases: all, 1.0-1.14
+    - Releases: all
     - Fix: safe, made by `karpwarden check --fix`
 
     ## What it does
@@ -52,7 +52,7 @@ fn rules_are_listed_for_people_and_for_programs() {
       "severity": "error",
       "since": "1.0",
       "summary": "`spec.instanceProfile` is an ARN or a path instead of the profile name",
-      "until": "1.14",
+      "until": "",
       "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
     }
     "#);

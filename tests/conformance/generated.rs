@@ -185,14 +185,14 @@ proptest! {
         yaml(&object, 0, &mut block);
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "CREATE", "object": object}});
-        let report = report(&[object.to_string(), format!("# block style{block}\n"), review.to_string()], "1.0..1.14");
+        let report = report(&[object.to_string(), format!("# block style{block}\n"), review.to_string()], crate::cases::RANGE);
         let as_json = said(&report, "0");
         prop_assert_eq!(&as_json, &said(&report, "1"));
         prop_assert_eq!(&as_json, &said(&report, "2"));
         // What is stored already is kept as it is; the scale and unknown fields are judged again.
         let again = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "UPDATE", "object": object, "oldObject": object}});
-        let judged = crate::report(&[again.to_string()], "1.0..1.14");
+        let judged = crate::report(&[again.to_string()], crate::cases::RANGE);
         for (rule, path, releases, _) in said(&judged, "0") {
             let again = rule == "api-unknown-field" || rule == "removed-api-version" || path == ".spec.replicas";
             // `spec` itself may be missing, and `metadata` is decoded whatever is stored.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use karpwarden::check;
 use lint::check::Cluster;
 use lint::settings::{Settings, Target};
@@ -12,11 +12,11 @@ use manifest::limits::Limits;
 
 /// The settings for an upgrade from one release to another.
 fn on_the_way(from: &str, to: &str) -> Settings {
-    let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-    Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
+    let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+    Settings { karpenter: Target::on_upgrade(path), ..Settings::default() }
 }
 
-/// What all rules say begins on the way, but for what concerns every node class.
+/// Findings of all rules that begin on an upgrade path, without those that concern every node class.
 fn begins(from: &str, to: &str, text: &str) -> String {
     let files = vec![File::read("-", text, &Limits::DEFAULT)];
     let report = check(&[Cluster { name: String::new(), files }], &on_the_way(from, to));

@@ -2,14 +2,14 @@
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
 use crate::inventory::Inventory;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use objects::kustomize::Patches;
 use manifest::tree::Node;
 use manifest::{Document, File, Role};
 use objects::object::Object;
 use crate::report::{Place, Report, Skipped, Unreadable};
 use crate::rule::{Registry, Rule};
-use crate::settings::{Exception, Settings};
+use crate::settings::{Exception, Settings, Target};
 use crate::suppression::Suppression;
 use crate::upgrade;
 
@@ -106,11 +106,11 @@ pub fn check_within(
         let context = Context { registry, settings: &own, inventory, clusters: &inventories, is_text: true };
         let drafts = run(subject.object, &context);
         if settings.karpenter.is_range() {
-            report.accept(places.of(subject), refused(&drafts), subject.object);
+            report.accept(places.of(subject), &refused(&drafts), subject.object);
         }
         let mut shown = shown(drafts, subject.object, &context, &mut report.summary.suppressed);
-        if let Some(way) = settings.karpenter.way() {
-            report.unchanged += upgrade::keep_changes(&mut shown, way);
+        if let Some(path) = settings.karpenter.upgrade_path() {
+            report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
         for draft in shown {
             report.count(draft.severity);
@@ -164,9 +164,9 @@ fn account<'d>(
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
-            let on_the_way = settings.karpenter.way().is_some();
+            let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let reads = |rule: &Rule, object| {
-                rule.reads(object) || (on_the_way && rule.upgrade_only && rule.applies(object))
+                rule.reads(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
             };
             if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
                 let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
@@ -208,9 +208,9 @@ fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Vec<Draft<'d>> {
 }
 
 /// The releases whose API server refuses the object.
-fn refused(drafts: &[Draft<'_>]) -> Releases {
+fn refused(drafts: &[Draft<'_>]) -> ReleaseSet {
     let refusals = drafts.iter().filter(|draft| draft.rule.family == Family::ApiServer);
-    refusals.fold(Releases::NONE, |all, draft| all.or(draft.releases))
+    refusals.fold(ReleaseSet::none(), |all, draft| all.or(&draft.releases))
 }
 
 /// The findings that the settings and the author let through, each with the severity the settings give it, and what is
@@ -222,10 +222,10 @@ fn shown<'d>(
     suppressed: &mut usize,
 ) -> Vec<Draft<'d>> {
     let settings = context.settings;
-    let target = settings.karpenter.releases();
+    let target = settings.karpenter;
     let mut suppressions = Suppression::all(object, context);
     let mut shown: Vec<Draft<'d>> = Vec::new();
-    for draft in drafts.into_iter().filter(|draft| draft.releases.meets(target)) {
+    for draft in drafts.into_iter().filter(|draft| target.meets(&draft.releases)) {
         // Each is asked, so that none of two for the same finding counts as unused.
         let accepted =
             suppressions.iter_mut().filter_map(|one| one.accepts(&draft).then_some(())).count() > 0;
@@ -259,21 +259,23 @@ fn refuse_once(drafts: &mut [Draft<'_>]) {
     let later =
         |draft: &&Draft<'_>| draft.rule.name == UNKNOWN_FIELD && draft.releases != Releases::ALL;
     let items =
-        drafts.iter().filter(later).filter_map(|draft| Some((draft.place.node().parent()?, draft.releases)));
+        drafts.iter().filter(later).filter_map(|draft| Some((draft.place.node().parent()?, draft.releases.clone())));
     let items: Vec<_> = items.filter(|(item, _)| item.parent().is_some_and(Node::is_sequence)).collect();
     for draft in drafts.iter_mut().filter(|draft| draft.rule.name == RELATION) {
-        let here = items.iter().filter(|(item, _)| *item == draft.place.node());
-        draft.releases = here.fold(draft.releases, |left, (_, releases)| left.without(*releases));
+        let node = draft.place.node();
+        for (_, releases) in items.iter().filter(|(item, _)| *item == node) {
+            draft.releases = draft.releases.without(releases);
+        }
     }
 }
 
 /// Where a named rule explains a refusal of the API server, the refusal itself is not shown for the same releases: one at
 /// the same key or value, or one of the same path at a field beside those that the named rule points to.
-fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Releases) {
+fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Target) {
     struct Explained<'d> {
         place: crate::finding::Place<'d>,
         beside: Vec<Option<Node<'d>>>,
-        releases: Releases,
+        releases: ReleaseSet,
     }
     let explained: Vec<Explained<'d>> = drafts
         .iter()
@@ -281,7 +283,7 @@ fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Rel
         .map(|draft| Explained {
             place: draft.place.clone(),
             beside: draft.related.iter().map(|(place, _)| place.node().parent()).collect(),
-            releases: draft.releases,
+            releases: draft.releases.clone(),
         })
         .collect();
     drafts.retain_mut(|draft| {
@@ -294,10 +296,10 @@ fn explain_once<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Rel
                     && place.path(object.root()) == draft.place.path(object.root())
             };
             if place.meets(&draft.place) || is_beside() {
-                draft.releases = draft.releases.without(*releases);
+                draft.releases = draft.releases.without(releases);
             }
         }
-        draft.releases.meets(target)
+        target.meets(&draft.releases)
     });
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::fix::Fix;
 use manifest::edit::Change;
 use objects::iam_policy::At;
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 use manifest::source::Span;
 use manifest::tree::Node;
 use crate::rule::Rule;
@@ -314,7 +314,7 @@ pub struct Said<'d> {
     pub help: String,
     pub severity: Severity,
     pub caught_by: CaughtBy,
-    pub releases: Releases,
+    pub releases: ReleaseSet,
     pub related: Vec<(Place<'d>, String)>,
     pub fix: Option<Fix<'d>>,
 }
@@ -339,7 +339,7 @@ impl<'d> Draft<'d> {
             help: String::new(),
             severity: rule.severity,
             caught_by: rule.caught_by,
-            releases: rule.releases,
+            releases: rule.releases.set(),
             related: Vec::new(),
             fix: None,
         }))
@@ -410,8 +410,8 @@ impl<'d> Draft<'d> {
     }
 
     /// The releases for which the finding holds.
-    pub fn releases(mut self, releases: Releases) -> Self {
-        self.releases = releases;
+    pub fn releases(mut self, releases: impl Into<ReleaseSet>) -> Self {
+        self.releases = releases.into();
         self
     }
 

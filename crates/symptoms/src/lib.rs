@@ -29,7 +29,7 @@ pub mod vocabulary;
 
 use lint::finding::Severity;
 use lint::report::Confidence;
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 
 pub use diagnosis::Diagnosis;
 pub use reading::{Diagnosed, Reading};
@@ -79,8 +79,8 @@ pub fn find(name: &str) -> Option<&'static Symptom> {
 
 impl Symptom {
     /// The releases in which it is told.
-    pub fn releases(&self) -> Releases {
-        let all = self.messages.iter().fold(Releases::NONE, |all, message| all.or(message.releases));
-        if all.is_empty() { Releases::ALL } else { all }
+    pub fn releases(&self) -> ReleaseSet {
+        let all = self.messages.iter().fold(ReleaseSet::none(), |all, message| all.or(message.releases));
+        if all.is_empty() { ReleaseSet::all() } else { all }
     }
 }

@@ -6,7 +6,7 @@ use super::reader::{Account, Read, Reader};
 use super::tally::Tally;
 use super::{answer, consequences, correlations};
 use lint::check::{Cluster, MAX_FINDINGS};
-use karpenter::release::{Release, Releases};
+use karpenter::release::{Release, ReleaseSet};
 use manifest::limits::Limits;
 use manifest::{Document, File, Role};
 use objects::object::Object;
@@ -176,13 +176,13 @@ fn aim(settings: &mut Settings, told: &[Told]) {
     if settings.karpenter_is_said {
         return;
     }
-    let mut targets = told.iter().map(|told| target(told.tally.releases()));
+    let mut targets = told.iter().map(|told| target(&told.tally.releases()));
     if let [Some(target)] = targets.by_ref().collect::<Vec<_>>().as_slice() {
         settings.karpenter = *target;
         return;
     }
     for told in told {
-        if let Some(target) = target(told.tally.releases()) {
+        if let Some(target) = target(&told.tally.releases()) {
             let mut files = told.files.clone();
             files.sort_unstable();
             settings.overrides.insert(0, Override { files, karpenter: Some(target), ..Override::default() });
@@ -190,10 +190,7 @@ fn aim(settings: &mut Settings, told: &[Told]) {
     }
 }
 
-/// The newest of some releases, where they are not all there are.
-fn target(releases: Releases) -> Option<Target> {
-    if releases == Releases::ALL || releases.contains(Release::NEWEST) {
-        return None;
-    }
-    releases.iter().last().map(Target::only)
+/// The newest release of a set; `None` if that is the newest known release, which is the default.
+fn target(releases: &ReleaseSet) -> Option<Target> {
+    releases.published().last().filter(|release| *release != Release::NEWEST).map(Target::only)
 }

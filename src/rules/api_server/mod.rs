@@ -27,9 +27,10 @@ use lint::check::Context;
 use lint::finding::{Draft, Place, Severity};
 use karpenter::api::pattern::Pattern;
 use karpenter::api::{Field, Limit, Root, Shape, Word};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
+use lint::settings::Target;
 use lint::rule::{On, Rule};
 use values::placeholder;
 
@@ -40,7 +41,7 @@ const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.a
 #[derive(Debug)]
 struct Refusal<'d> {
     place: Place<'d>,
-    releases: Releases,
+    releases: ReleaseSet,
     what: What,
 }
 
@@ -107,9 +108,9 @@ fn check<'d>(
     if first.is_none_or(|first| first.name != rule.name) {
         return;
     }
-    let target = context.settings.karpenter.releases();
+    let target = context.settings.karpenter;
     for refusal in refusals(object, context.is_text) {
-        if refusal.releases.meets(target) && context.asks(refusal.what.rule(), object) {
+        if target.meets(&refusal.releases) && context.asks(refusal.what.rule(), object) {
             let is_placeholder =
                 object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node());
             let draft = explain(refusal, object, target);
@@ -147,7 +148,7 @@ fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     refusals
 }
 
-fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Draft<'d> {
+fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Target) -> Draft<'d> {
     let Refusal { place, releases, what } = refusal;
     let rule = what.rule();
     let (strict, served) = (matches!(what, What::Unknown(..)), !matches!(what, What::NotServed));
@@ -157,7 +158,7 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
         What::Scale => api_range::explain_scale(place),
         What::Range(limit) => api_range::explain(place, limit),
         What::Required(field) => api_required::explain(place, field, object),
-        What::OneOf(words) => api_enum::explain(place, words, releases),
+        What::OneOf(words) => api_enum::explain(place, words, &releases),
         What::Form(pattern) => api_pattern::explain(place, pattern),
         What::DateTime => api_format::explain(place),
         What::Length(limit, size) => api_length::explain(place, limit, size),
@@ -166,13 +167,13 @@ fn explain<'d>(refusal: Refusal<'d>, object: Object<'d>, target: Releases) -> Dr
         What::Relation { message, help } | What::Change { message, help } => {
             Draft::new(rule, place, message).help(help)
         }
-        What::NotServed => removed_api_version::explain(place, object, releases),
+        What::NotServed => removed_api_version::explain(place, object, &releases),
     };
     if served {
         let by = if strict { "`kubectl apply`" } else { "the API server" };
         let _ = write!(draft.message, "; {by} refuses the {}", object.kind());
-        if object.served_by().is_some_and(|served| served != releases) {
-            let _ = write!(draft.message, " under Karpenter {releases}");
+        if object.served_by().is_some_and(|served| releases != served) {
+            let _ = write!(draft.message, "{}", releases.note());
         }
     }
     draft.releases(releases)

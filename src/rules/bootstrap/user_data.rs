@@ -2,7 +2,7 @@
 
 use lint::finding::{Draft, Place};
 use manifest::edit::Change;
-use karpenter::release::Releases;
+use karpenter::release::{Interval, Releases};
 use manifest::source::Span as Bytes;
 use manifest::tree::{Node, Style};
 use objects::object::Object;
@@ -30,7 +30,7 @@ pub(super) const TAINT_EFFECT: &str = "NoExecute";
 /// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go; go.mod of the provider's tags).
 /// Later releases log an error and register the node.
 pub(super) const TAINT_REQUIRED: Releases =
-    Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1));
+    Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]);
 
 /// User data of an EC2NodeClass and the AMI family it is for.
 #[derive(Clone, Copy)]

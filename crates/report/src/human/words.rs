@@ -1,7 +1,7 @@
 //! How counts, names and facts are put into words.
 
 use lint::finding::CaughtBy;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use lint::report::{Finding, Report, Summary};
 
 /// What would have told, had this tool not.
@@ -56,7 +56,7 @@ pub(super) fn summary(report: &Report) -> String {
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
     let release = printable(&report.karpenter_version);
     let checked = || format!("checked against Karpenter {release}");
-    let against = report.way().map_or_else(checked, |way| on_the_way(report, way));
+    let against = report.upgrade_path().map_or_else(checked, |path| on_upgrade(report, path));
     let found = found(&report.summary);
     let input = || count(documents, "document");
     let input = || lines_and(report).map_or_else(input, |lines| format!("{lines}{}", input()));
@@ -79,9 +79,9 @@ fn lines_and(report: &Report) -> Option<String> {
     Some(format!("{} and ", if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }))
 }
 
-/// Which way was looked at, and what was there at its start.
-fn on_the_way(report: &Report, way: Way) -> String {
-    let (from, to) = way.ends();
+/// The upgrade path, and the number of findings that already hold at its start.
+fn on_upgrade(report: &Report, path: UpgradePath) -> String {
+    let (from, to) = path.ends();
     let way = format!("on the way from Karpenter {from} to {to}");
     match report.unchanged {
         0 => way,

@@ -17,7 +17,7 @@ use super::vocabulary::index::{Found, Known, Tells, index};
 use super::vocabulary::{Detail, When, commits};
 use super::{Diagnosis, Symptom};
 use lint::finding::Severity;
-use karpenter::release::{Release, Releases};
+use karpenter::release::{Release, ReleaseSet, Releases};
 
 /// How many causes are counted; what comes after them is only counted as forgotten.
 const MAX_CAUSES: usize = 5_000;
@@ -52,10 +52,10 @@ pub struct Tally {
     /// The commit that the last line of a log named, as JSON.
     commit: String,
     /// The releases that commits and versions name, and the last of them.
-    named: Releases,
+    named: ReleaseSet,
     named_last: Option<Release>,
     /// The releases that say everything in these words.
-    releases: Releases,
+    releases: ReleaseSet,
     mixed: bool,
     /// What was found in the last entry: its place serves for the next.
     found: Found,
@@ -74,9 +74,9 @@ impl Default for Tally {
             fulfilled: BTreeMap::new(),
             span: Span::default(),
             commit: String::new(),
-            named: Releases::NONE,
+            named: ReleaseSet::none(),
             named_last: None,
-            releases: Releases::ALL,
+            releases: ReleaseSet::all(),
             mixed: false,
             found: Found::default(),
         }
@@ -184,12 +184,12 @@ impl Tally {
             return;
         }
         let messages = || found.known.iter().filter_map(|at| index().known(*at)).map(|known| known.message);
-        let all = messages().fold(Releases::NONE, |all, message| all.or(message.releases));
+        let all = messages().fold(ReleaseSet::none(), |all, message| all.or(message.releases));
         let of_level = messages().filter(|message| message.seen.is_at(entry.level));
-        let of_level = of_level.fold(Releases::NONE, |all, message| all.or(message.releases));
+        let of_level = of_level.fold(ReleaseSet::none(), |all, message| all.or(message.releases));
         let said_by = if of_level.is_empty() { all } else { of_level };
         if !said_by.is_empty() {
-            let both = self.releases.and(said_by);
+            let both = self.releases.and(&said_by);
             self.mixed |= both.is_empty();
             self.releases = if both.is_empty() { said_by } else { both };
         }
@@ -205,13 +205,13 @@ impl Tally {
     /// The release that wrote the log, where it names its commit or version; the last of them, as in a log across an
     /// upgrade. Otherwise the releases that say everything that was read in these very words, all where nothing tells
     /// them apart; where none says everything, those that say what was read last.
-    pub fn releases(&self) -> Releases {
-        self.named_last.map_or(self.releases, Releases::only)
+    pub fn releases(&self) -> ReleaseSet {
+        self.named_last.map_or_else(|| self.releases.clone(), |release| Releases::only(release).set())
     }
 
     /// Whether no single release says everything that was read: a log across an upgrade, or of two controllers.
     pub fn mixed_releases(&self) -> bool {
-        if self.named_last.is_some() { self.named.iter().nth(1).is_some() } else { self.mixed }
+        if self.named_last.is_some() { self.named.published().nth(1).is_some() } else { self.mixed }
     }
 
     /// What the counts say of the cluster at a position among the inputs: the gravest and surest first.
