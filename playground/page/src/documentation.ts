@@ -31,7 +31,7 @@ export async function documentationView(app: App, name: string, view: HTMLElemen
     title,
   );
   if (rule) {
-    const releases = rule.since === rule.until ? rule.since : `${rule.since}–${rule.until}`;
+    const releases = !rule.until ? `since ${rule.since}` : rule.since === rule.until ? rule.since : `${rule.since} to ${rule.until}`;
     const fix = { none: 'no fix', safe: 'safe fix', unsafe: 'fix to look at' }[rule.fix];
     page.append(
       h('p', {}, ...inline(`${rule.summary.charAt(0).toUpperCase()}${rule.summary.slice(1)}.`)),

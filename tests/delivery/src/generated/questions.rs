@@ -3,7 +3,6 @@
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
 use karpwarden::lint::finding::Family;
-use karpwarden::karpenter::release::Release;
 use karpwarden::lint::settings::keys::{self, Key, Scope, Shape};
 use serde_json::{Value, json};
 use serde_yaml_ng::{Mapping, Value as Yaml};
@@ -27,8 +26,8 @@ pub(super) fn text() -> Result<String, String> {
 
 fn question(key: &Key) -> Value {
     let (kind, default) = match key.shape {
-        Shape::Releases => ("string", json!(Release::NEWEST.to_string())),
-        Shape::Kubernetes | Shape::Text => ("string", Value::Null),
+        // An empty release is the newest known one, which the form does not name.
+        Shape::Releases | Shape::Kubernetes | Shape::Text => ("string", Value::Null),
         Shape::Truth => ("boolean", json!(false)),
         Shape::Levels => ("map[", json!({})),
         Shape::Exceptions => ("sequence[", json!([])),
