@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::Cluster;
-use karpwarden::karpenter::release::{Release, Releases};
+use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::lint::mend::mend;
@@ -116,7 +116,7 @@ pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
 /// Describes this build: `{"version", "keys", "releases": [{"name", "newest"}]}`.
 #[wasm_bindgen]
 pub fn about() -> String {
-    let release = |release: Release| json!({"name": release.to_string(), "newest": Releases::only(release).to_string()});
+    let release = |release: Release| json!({"name": release.to_string(), "newest": release.name_of_patch()});
     let releases: Vec<Json> = Release::minors().map(release).collect();
     json!({"version": env!("CARGO_PKG_VERSION"), "keys": Settings::KEYS, "releases": releases}).to_string()
 }

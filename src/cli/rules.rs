@@ -25,6 +25,7 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
     const DIM: Style = Style::new().dimmed();
     let entries = with_symptoms();
     let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or_default();
+    let releases_width = entries.iter().map(|entry| entry.releases.len()).max().unwrap_or_default();
     let mut family = None;
     for entry in &entries {
         if family != Some(entry.family) {
@@ -38,15 +39,11 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
             Severity::Info => AnsiColor::Cyan.on_default(),
         };
         let (name, severity, summary) = (entry.name, entry.severity, entry.summary);
-        let releases = if entry.since == entry.until {
-            entry.since.clone()
-        } else {
-            format!("{}-{}", entry.since, entry.until)
-        };
+        let releases = &entry.releases;
         let fix = if entry.fix == "safe" { "fix" } else { "" };
         writeln!(
             out,
-            "  {name:width$}  {style}{severity:7}{style:#}  {DIM}{releases:9}{DIM:#}  {fix:3}  {summary}"
+            "  {name:width$}  {style}{severity:7}{style:#}  {DIM}{releases:releases_width$}{DIM:#}  {fix:3}  {summary}"
         )?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 use std::io;
 
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use lint::settings::Target;
 use report::human::printable;
 
@@ -13,7 +13,7 @@ use super::status::Status;
 use super::{check, terminal};
 
 pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
-    let Some(way) = upgrade_path(&upgrade, color) else { return Ok(Status::Usage) };
+    let Some(path) = upgrade_path(&upgrade, color) else { return Ok(Status::Usage) };
     let check = Check {
         input: upgrade.input,
         target: TargetFlags {
@@ -27,11 +27,11 @@ pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
         fixing: FixFlags::default(),
         bounds: upgrade.bounds,
     };
-    check::run_against(&check, Some(Target::on_the_way(way)), color)
+    check::run_against(&check, Some(Target::on_upgrade(path)), color)
 }
 
 /// Parses `--from` and `--to`. Prints an error for each invalid flag.
-fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<Way> {
+fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<UpgradePath> {
     let parse = |flag: &str, text: &str| match Release::parse(text.trim()) {
         Ok(release) => Some(release),
         Err(error) => {
@@ -41,5 +41,5 @@ fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<Way> {
     };
     let from = parse("--from", &upgrade.from);
     let to = upgrade.to.as_deref().map_or(Some(Release::NEWEST), |to| parse("--to", to));
-    Some(Way::new(from?, to?))
+    Some(UpgradePath::new(from?, to?))
 }

@@ -19,10 +19,13 @@ pub struct Entry {
     pub severity: Severity,
     /// Component that would otherwise report the problem.
     pub caught_by: CaughtBy,
-    /// First release in which its findings hold.
+    /// First release in which its findings hold; empty if every release has the problem.
     pub since: String,
-    /// Last release in which its findings hold.
+    /// Last release in which its findings hold; empty if no release has ended the problem.
     pub until: String,
+    /// The releases with the problem, as they are printed.
+    #[serde(skip)]
+    pub releases: String,
     /// `none`, `safe` or `unsafe`.
     pub fix: &'static str,
     /// The problem in one line.
@@ -34,7 +37,7 @@ pub struct Entry {
 impl Entry {
     /// Entry of a rule.
     pub fn of(rule: &Rule) -> Self {
-        let (since, until) = rule.releases.ends();
+        let (since, until) = rule.releases.set().ends();
         Self {
             name: rule.name,
             family: rule.family,
@@ -42,6 +45,7 @@ impl Entry {
             caught_by: rule.caught_by,
             since,
             until,
+            releases: rule.releases.to_string(),
             fix: rule.fix.name(),
             summary: rule.summary,
             url: url(rule.name),

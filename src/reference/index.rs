@@ -18,8 +18,7 @@ pub fn index(entries: &[Entry]) -> String {
         }
         let _ = writeln!(text, "\n## {}\n", family.name());
         text.push_str("| rule | severity | releases | fix | problem |\n|---|---|---|---|---|\n");
-        for Entry { name, severity, since, until, fix, summary, .. } in members {
-            let releases = if since == until { since.clone() } else { format!("{since}-{until}") };
+        for Entry { name, severity, releases, fix, summary, .. } in members {
             let summary = summary.replace('|', "\\|");
             let _ = writeln!(text, "| [{name}]({name}.md) | {severity} | {releases} | {fix} | {summary} |");
         }

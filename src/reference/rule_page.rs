@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use karpenter::release::Releases;
 use lint::rule::{Fixes, Rule};
 use report::words::caught_by;
 
@@ -19,7 +18,7 @@ fn facts(rule: &Rule) -> String {
     let _ = writeln!(list, "- Family: `{}`", rule.family.name());
     let _ = writeln!(list, "- Severity: {}", rule.severity);
     let _ = writeln!(list, "- Otherwise caught by: {}", caught_by(rule.caught_by));
-    let _ = writeln!(list, "- Releases: {}", releases(rule.releases));
+    let _ = writeln!(list, "- Releases: {}", rule.releases);
     let fix = match rule.fix {
         Fixes::None => "none",
         Fixes::Safe => "safe, applied by `karpwarden check --fix`",
@@ -30,11 +29,6 @@ fn facts(rule: &Rule) -> String {
         list.push_str("- Runs only under: `karpwarden upgrade`\n");
     }
     list
-}
-
-/// Releases of a rule or symptom as text.
-pub(super) fn releases(set: Releases) -> String {
-    if set == Releases::ALL { format!("all, {set}") } else { set.to_string() }
 }
 
 /// Text with a capital first letter.

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use karpenter::release::Releases;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
@@ -12,7 +11,7 @@ use symptoms::{Symptom, all};
 
 use super::catalog::{Entry, catalog};
 use super::index::index;
-use super::rule_page::{page, releases, sentence};
+use super::rule_page::{page, sentence};
 use crate::rules::REGISTRY;
 
 /// Page of the reference: its file name, and its text as Markdown.
@@ -38,6 +37,7 @@ impl Entry {
             caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
             since,
             until,
+            releases: symptom.releases().to_string(),
             fix: Fixes::None.name(),
             summary: symptom.summary,
             url: url(symptom.name),
@@ -65,7 +65,7 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     let _ = writeln!(page, "- Family: `symptoms`, reported by `karpwarden diagnose`");
     let _ = writeln!(page, "- Severity: {}", symptom.severity);
     let _ = writeln!(page, "- Confidence: {confidence}");
-    let _ = writeln!(page, "- Releases: {}", releases(symptom.releases()));
+    let _ = writeln!(page, "- Releases: {}", symptom.releases());
     let meaning = symptom.says.replace(['{', '}'], "");
     let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&meaning), condition(symptom.when));
     let _ = writeln!(page, "\n## Why it happens\n\n{}", symptom.cause.trim());
@@ -92,7 +92,7 @@ fn message_table(messages: &[Message]) -> String {
     }
     text.push_str("\n## Messages\n\n| where | releases | text | source |\n|---|---|---|---|\n");
     for Message { pattern, releases, source, .. } in messages {
-        let (location, releases) = (location(&pattern.wording), in_table(*releases));
+        let (location, releases) = (location(&pattern.wording), *releases);
         let _ = writeln!(text, "| {location} | {releases} | {} | {source} |", words(&pattern.wording));
     }
     text.push_str("\nFor example:\n\n```text\n");
@@ -109,10 +109,6 @@ fn messages(symptom: &Symptom) -> &'static [Message] {
         return symptom.messages;
     }
     CORRELATED.iter().find(|(name, _)| *name == symptom.name).map_or(&[], |(_, messages)| messages)
-}
-
-fn in_table(set: Releases) -> String {
-    if set == Releases::ALL { "all".to_owned() } else { set.to_string() }
 }
 
 /// Condition for reporting the diagnosis, as a sentence.

@@ -5,7 +5,7 @@ use super::testing::{fixed, report_of_clusters};
 use super::{DOCS, REGISTRY, documentation};
 use lint::rule::{Fixes, Rule};
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use lint::finding::{CaughtBy, Family};
 use lint::report::Report;
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
@@ -49,8 +49,8 @@ fn settings(words: &str) -> Settings {
             ("karpenter", value) => settings.karpenter = Target::parse(value).unwrap(),
             ("from", value) => {
                 let (from, to) = value.split_once(" to ").unwrap();
-                let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-                settings.karpenter = Target::on_the_way(way);
+                let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+                settings.karpenter = Target::on_upgrade(path);
             }
             ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
             ("cluster", value) => settings.cluster_name = Some(value.to_owned()),

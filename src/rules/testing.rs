@@ -8,7 +8,7 @@ use lint::check::Cluster;
 use crate::check;
 use manifest::edit::{Edit, apply};
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use manifest::File;
 use manifest::limits::Limits;
 use manifest::source::Span;
@@ -85,13 +85,13 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
     output
 }
 
-/// The settings of a way from one release to another.
+/// Settings for an upgrade path.
 pub(crate) fn on_the_way(from: &str, to: &str) -> Settings {
-    let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-    Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
+    let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+    Settings { karpenter: Target::on_upgrade(path), ..Settings::default() }
 }
 
-/// What begins on the way from one release to another by one rule, each finding after its boundary.
+/// Findings of one rule that begin on an upgrade path, each after its boundary.
 pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> String {
     let settings = on_the_way(from, to);
     let mut said = String::new();
@@ -102,7 +102,7 @@ pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> S
     said + &findings_with(rule, text, &settings)
 }
 
-/// Asserts that nothing begins on the way by one rule.
+/// Asserts that no finding of one rule begins on an upgrade path.
 pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &str) {
     let said = findings_with(rule, text, &on_the_way(from, to));
     assert!(said.is_empty(), "{from} to {to}: {said}\n{text}");

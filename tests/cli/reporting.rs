@@ -82,7 +82,7 @@ fn json_is_one_object_with_all_keys() {
           "offset": 103,
           "path": "spec.instanceProfile",
           "related": [],
-          "releases": "1.0-1.14",
+          "releases": "all",
           "rule": "instance-profile-is-arn",
           "severity": "error",
           "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
@@ -196,10 +196,10 @@ fn range_shows_which_releases_accept_a_document() {
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "--format", "json", "."]);
     assert_eq!(
         run.json()["accepted"],
-        serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0-1.14"}])
+        serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0 to 1.14"}])
     );
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "."]);
-    assert!(run.stdout.contains("accepted by 1.0-1.14: class.yaml:2"), "{}", run.stdout);
+    assert!(run.stdout.contains("accepted by 1.0 to 1.14: class.yaml:2"), "{}", run.stdout);
     assert!(run.summary().ends_with("checked against Karpenter 1.0..1.14"), "{}", run.summary());
 }
 

@@ -17,7 +17,7 @@ fn explains_a_rule() {
     - Family: `nodeclass`
     - Severity: error
     - Otherwise caught by: nothing; accepted silently
-    - Releases: all, 1.0-1.14
+    - Releases: all
     - Fix: safe, applied by `karpwarden check --fix`
 
     ## What it does
@@ -52,7 +52,7 @@ fn lists_rules_for_people_and_programs() {
       "severity": "error",
       "since": "1.0",
       "summary": "`spec.instanceProfile` is an ARN or a path instead of the profile name",
-      "until": "1.14",
+      "until": "",
       "url": "https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn"
     }
     "#);

@@ -122,7 +122,7 @@ fn reports_all_invalid_flags() {
     ]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: --karpenter-version: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+    error: --karpenter-version: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
     error: --kubernetes-version: `new` is not a Kubernetes version; write a version such as 1.33
     error: --cluster-name: must not be empty
     error: --select: there is no rule or family `instance-profile-is-an-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them

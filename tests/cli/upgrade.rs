@@ -1,6 +1,7 @@
 //! `karpwarden upgrade`, and ranges of releases in `check`.
 
 use insta::assert_snapshot;
+use karpenter::release::Release;
 
 use crate::folder::Folder;
 
@@ -41,7 +42,7 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @"
-    error[removed-api-version]: from 1.1 on: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+    error[removed-api-version]: from 1.1 on: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
      --> old.yaml:1:13
       |
     1 | apiVersion: karpenter.sh/v1beta1
@@ -51,7 +52,7 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
       = otherwise caught by: the API server; refused on apply
-      = applies to: Karpenter 1.1-1.14
+      = applies to: Karpenter since 1.1
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     warning[node-limit-enforced]: from 1.11 on: Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
@@ -65,10 +66,10 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
       = object: NodePool/default, spec.limits.nodes
       = help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
       = otherwise caught by: nothing; accepted silently
-      = applies to: Karpenter 1.11-1.14
+      = applies to: Karpenter since 1.11
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
-    accepted by 1.9-1.14: pool.yaml:1
+    accepted by 1.9 to 1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1
     1 error, 1 warning in 2 documents; checked the upgrade from Karpenter 1.0 to 1.14
     ");
@@ -90,10 +91,10 @@ fn reports_a_downgrade() {
       = object: NodePool/default, spec.limits.nodes
       = help: also limit `cpu` or `memory`, which every release enforces
       = otherwise caught by: nothing; accepted silently
-      = applies to: Karpenter 1.0-1.10
+      = applies to: Karpenter until 1.10
       = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
 
-    error[api-enum]: from 1.8 down: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
+    error[api-enum]: from 1.8 down: `operator` is `Gte`, which Karpenter supports only since 1.9; the API server refuses the NodePool (until 1.8)
       --> pool.yaml:11:59
        |
     10 |       requirements:
@@ -103,10 +104,10 @@ fn reports_a_downgrade() {
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = otherwise caught by: the API server; refused on apply
-       = applies to: Karpenter 1.0-1.8
+       = applies to: Karpenter until 1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
-    accepted by 1.9-1.14: pool.yaml:1
+    accepted by 1.9 to 1.14: pool.yaml:1
     1 error, 1 info in 1 document; checked the downgrade from Karpenter 1.14 to 1.8.3
     ");
 }
@@ -117,11 +118,11 @@ fn upgrades_to_the_newest_release_by_default_and_warnings_do_not_fail() {
     let run = folder.run(&["upgrade", "--from", "1.10", "--format", "json", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     let json = run.json();
-    assert_eq!(json["karpenterVersion"], "1.10..1.14");
+    assert_eq!(json["karpenterVersion"], format!("1.10..{}", Release::NEWEST));
     assert_eq!(json["findings"][0]["rule"], "node-limit-enforced");
     assert_eq!(json["findings"][0]["boundary"], "1.11");
-    assert_eq!(json["findings"][0]["releases"], "1.11-1.14");
-    assert_eq!(json["accepted"][0]["releases"], "1.10-1.14");
+    assert_eq!(json["findings"][0]["releases"], "since 1.11");
+    assert_eq!(json["accepted"][0]["releases"], format!("1.10 to {}", Release::NEWEST));
     assert_eq!(folder.run(&["upgrade", "--from", "1.10", "--fail-on", "warning", "pool.yaml"]).status, 1);
 }
 
@@ -134,7 +135,7 @@ fn counts_findings_that_already_apply_at_the_start() {
     rejected by every release in the range: old.yaml:1
     no findings in 1 document; checked the upgrade from Karpenter 1.2 to 1.5; 1 finding already applies to 1.2; run `check` to see it
     ");
-    let run = folder.run(&["upgrade", "--from", "1.14", "pool.yaml"]);
+    let run = folder.run(&["upgrade", "--from", "1.14", "--to", "1.14", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14");
 }
@@ -162,19 +163,19 @@ fn lists_the_known_releases_for_an_unknown_one() {
     let run = folder.run(&["upgrade", "--from", "0.37", "--to", "1.99", "pool.yaml"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: --from: `0.37` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
-    error: --to: `1.99` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+    error: --from: `0.37` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
+    error: --to: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
     ");
     assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from is required");
     assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
-    let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.15'\n"), ("pool.yaml", POOL)]);
+    let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.99'\n"), ("pool.yaml", POOL)]);
     let run = config.run(&["check", "pool.yaml"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: karpenterVersion: `1.15` is not a known Karpenter release; known are 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.10, 1.11, 1.12, 1.13, 1.14 and their patches, such as 1.8.3
+    error: karpenterVersion: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
      --> karpwarden.yaml:1:19
       |
-    1 | karpenterVersion: '1.15'
+    1 | karpenterVersion: '1.99'
       |                   ^^^^^^
     ");
 }
@@ -185,7 +186,7 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
     let arguments =
         ["check", "--karpenter-version", "1.0..1.14", "--select", "api-server", "pool.yaml", "old.yaml"];
     assert_snapshot!(folder.run(&arguments).stdout, @"
-    error[api-enum]: `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
+    error[api-enum]: `operator` is `Gte`, which Karpenter supports only since 1.9; the API server refuses the NodePool (until 1.8)
       --> pool.yaml:11:59
        |
     10 |       requirements:
@@ -195,10 +196,10 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
        = object: NodePool/default, spec.template.spec.requirements[0].operator
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = otherwise caught by: the API server; refused on apply
-       = applies to: Karpenter 1.0-1.8
+       = applies to: Karpenter until 1.8
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
-    error[removed-api-version]: Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+    error[removed-api-version]: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
      --> old.yaml:1:13
       |
     1 | apiVersion: karpenter.sh/v1beta1
@@ -208,20 +209,20 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
       = object: NodePool/old, apiVersion
       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
       = otherwise caught by: the API server; refused on apply
-      = applies to: Karpenter 1.1-1.14
+      = applies to: Karpenter since 1.1
       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
-    accepted by 1.9-1.14: pool.yaml:1
+    accepted by 1.9 to 1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1
     2 errors in 2 documents; checked against Karpenter 1.0..1.14
     ");
     let run = folder.run(&[&arguments[..], &["--format", "json"]].concat());
     let json = run.json();
     assert_eq!(json["karpenterVersion"], "1.0..1.14");
-    assert_snapshot!(json["accepted"], @r#"[{"document":0,"file":"pool.yaml","releases":"1.9-1.14"},{"document":0,"file":"old.yaml","releases":"1.0"}]"#);
+    assert_snapshot!(json["accepted"], @r#"[{"document":0,"file":"pool.yaml","releases":"1.9 to 1.14"},{"document":0,"file":"old.yaml","releases":"1.0"}]"#);
     let releases =
         json["findings"].as_array().unwrap().iter().map(|finding| finding["releases"].as_str().unwrap());
-    assert_eq!(releases.collect::<Vec<_>>(), ["1.0-1.8", "1.1-1.14"]);
+    assert_eq!(releases.collect::<Vec<_>>(), ["until 1.8", "since 1.1"]);
 }
 
 #[test]

@@ -1,35 +1,35 @@
-//! Parser of the conformance cases.
+//! The cases, as the file has them.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use karpenter::release::{Release, Releases};
+use karpenter::release::Release;
 use serde_json::Value as Json;
 
-/// Object, with the verdicts of the API server.
+/// An object, and what the API server says of it.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub id: String,
     pub kind: String,
     object: Json,
     old: Option<Json>,
-    pub verdicts: Vec<(Releases, Verdict)>,
-    /// Verdicts of earlier patches of 1.0 that differ.
-    pub patch_verdicts: Vec<(Releases, Verdict)>,
+    pub verdicts: Vec<(BTreeSet<Release>, Verdict)>,
+    /// What earlier patches of 1.0 say, where that is something else.
+    pub patch_verdicts: Vec<(BTreeSet<Release>, Verdict)>,
 }
 
-/// Verdict of the API server on an object.
+/// What the API server says of an object.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub valid: bool,
     pub paths: BTreeSet<String>,
     pub unknown: BTreeSet<String>,
-    /// Whether the server stopped before it evaluated the CEL rules.
+    /// The server stopped before its rules over several fields.
     pub cel_skipped: bool,
 }
 
 impl Case {
-    /// The object as a manifest, or both objects of an update as an AdmissionReview.
+    /// The object as a manifest, or the two of an update as a review.
     pub(crate) fn text(&self) -> String {
         match &self.old {
             None => self.object.to_string(),
@@ -51,7 +51,7 @@ pub(crate) fn all() -> Vec<Case> {
     read(&text)
 }
 
-/// Parses cases, one per line.
+/// The cases of a text, one a line.
 pub(crate) fn read(text: &str) -> Vec<Case> {
     text.lines().map(|line| case(&serde_json::from_str(line).unwrap())).collect()
 }
@@ -68,11 +68,11 @@ fn case(json: &Json) -> Case {
     }
 }
 
-fn verdicts(json: &Json) -> Vec<(Releases, Verdict)> {
+fn verdicts(json: &Json) -> Vec<(BTreeSet<Release>, Verdict)> {
     json.as_object()
         .unwrap()
         .iter()
-        .map(|(ranges, verdict)| (releases(ranges), self::verdict(verdict)))
+        .map(|(ranges, verdict)| (releases_of_verdict(ranges), self::verdict(verdict)))
         .collect()
 }
 
@@ -89,13 +89,48 @@ fn verdict(json: &Json) -> Verdict {
     }
 }
 
-/// Parses releases such as `1.0.0-1.0.8, 1.2, 1.4-1.14`. A minor means its newest patch.
-pub(crate) fn releases(text: &str) -> Releases {
-    let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
-    ranges.fold(Releases::NONE, |all, range| {
+/// The releases of the verdicts.
+pub(crate) const RANGE: &str = "1.0..1.14";
+
+/// Parses the releases of a verdict, such as `1.0.0-1.0.8, 1.2, 1.4-1.14`. A minor release means its newest patch.
+fn releases_of_verdict(text: &str) -> BTreeSet<Release> {
+    releases(text, |range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (Release::parse(first).unwrap(), Release::parse(last).unwrap());
-        let within = Releases::ALL.iter().filter(|release| (first..=last).contains(release));
-        within.fold(all, |all, release| all.or(Releases::only(release)))
+        (first.to_owned(), last.to_owned())
     })
+}
+
+/// Parses the releases of a report, such as `all`, `until 1.0.8, since 1.2` or `1.3 to 1.6`. A minor release means all
+/// its patches.
+pub(crate) fn releases_of_report(text: &str) -> BTreeSet<Release> {
+    let newest = Release::NEWEST.to_string();
+    let first_patch = |first: &str| match first.matches('.').count() {
+        1 => format!("{first}.0"),
+        _ => first.to_owned(),
+    };
+    releases(text, |range| {
+        if range == "all" {
+            ("1.0.0".to_owned(), newest.clone())
+        } else if let Some((minor, first)) = range.split_once(" since ") {
+            (first.to_owned(), minor.to_owned())
+        } else if let Some(first) = range.strip_prefix("since ") {
+            (first_patch(first), newest.clone())
+        } else if let Some(last) = range.strip_prefix("until ") {
+            ("1.0.0".to_owned(), last.to_owned())
+        } else {
+            let (first, last) = range.split_once(" to ").unwrap_or((range, range));
+            (first_patch(first), last.to_owned())
+        }
+    })
+}
+
+/// The releases from the first to the last release of each range.
+fn releases(text: &str, ends: impl Fn(&str) -> (String, String)) -> BTreeSet<Release> {
+    let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
+    let in_range = |range| {
+        let (first, last) = ends(range);
+        let ends = Release::parse(&first).unwrap()..=Release::parse(&last).unwrap();
+        Release::all().filter(move |release| ends.contains(release))
+    };
+    ranges.flat_map(in_range).collect()
 }

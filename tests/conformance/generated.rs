@@ -186,14 +186,14 @@ proptest! {
         yaml(&object, 0, &mut block);
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "CREATE", "object": object}});
-        let report = report(&[object.to_string(), format!("# block style{block}\n"), review.to_string()], "1.0..1.14");
+        let report = report(&[object.to_string(), format!("# block style{block}\n"), review.to_string()], crate::cases::RANGE);
         let as_json = findings(&report, "0");
         prop_assert_eq!(&as_json, &findings(&report, "1"));
         prop_assert_eq!(&as_json, &findings(&report, "2"));
         // An update does not validate unchanged values again, except the scale subresource and unknown fields.
         let again = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"operation": "UPDATE", "object": object, "oldObject": object}});
-        let updated = crate::report(&[again.to_string()], "1.0..1.14");
+        let updated = crate::report(&[again.to_string()], crate::cases::RANGE);
         for (rule, path, releases, _) in findings(&updated, "0") {
             let again = rule == "api-unknown-field" || rule == "removed-api-version" || path == ".spec.replicas";
             // `spec` may be missing, and every request decodes `metadata`.

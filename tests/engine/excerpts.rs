@@ -85,14 +85,14 @@ fn shows_the_path_of_a_finding_without_text() {
     let mut report = report(&clusters);
     report.findings[0].position = Range::default();
     report.findings[0].file = String::new();
-    report.findings[0].releases = "1.0-1.8".to_owned();
+    report.findings[0].releases = "until 1.8".to_owned();
     assert_snapshot!(shown(&report, &clusters), @"
     error[instance-profile-is-arn]: `spec.instanceProfile` is the ARN of a role, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
      |
      = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
      = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
      = otherwise caught by: nothing; accepted silently
-     = applies to: Karpenter 1.0-1.8
+     = applies to: Karpenter until 1.8
      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use karpenter::release::Release;
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use karpwarden::check;
 use lint::check::Cluster;
 use lint::settings::{Settings, Target};
@@ -12,8 +12,8 @@ use manifest::limits::Limits;
 
 /// Settings for an upgrade path.
 fn upgrade_path(from: &str, to: &str) -> Settings {
-    let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-    Settings { karpenter: Target::on_the_way(way), ..Settings::default() }
+    let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+    Settings { karpenter: Target::on_upgrade(path), ..Settings::default() }
 }
 
 /// Findings of all rules that begin on an upgrade path, except the rules that apply to every EC2NodeClass.

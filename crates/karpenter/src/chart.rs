@@ -70,7 +70,7 @@ pub const SETTINGS: [(&str, Releases); 20] = [
     ("reservedENIs", Releases::ALL),
     ("ignoreDRARequests", Releases::since(8)),
     ("disableClusterStateObservability", Releases::since(8)),
-    ("disableDryRun", Releases::patches(6, 2, 8).or(Releases::since(7))),
+    ("disableDryRun", Releases::since_patch(6, 2)),
     ("amiRefreshInterval", Releases::since(13)),
     ("subnetRefreshInterval", Releases::since(13)),
     ("featureGates", Releases::ALL),

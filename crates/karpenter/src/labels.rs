@@ -7,7 +7,7 @@
 //! Sources: pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of aws/karpenter-provider-aws, and
 //! pkg/apis/crds/*.yaml of the latter, at v1.0.0 to v1.14.1.
 
-use super::release::Releases;
+use super::release::{ReleaseSet, Releases};
 use values::spelling;
 
 /// The pool a node belongs to. Karpenter sets it; pods may select it, a NodePool may not name it.
@@ -138,10 +138,10 @@ pub fn all_well_known() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// The releases whose API server refuses a key in a field.
-pub fn refused_at_apply(field: Field, key: &str) -> Releases {
+pub fn refused_at_apply(field: Field, key: &str) -> ReleaseSet {
     // CEL takes `find("^([^/]+)")`, which is the whole key where it has no slash, and compares ends without a dot.
     let domain = key.split('/').next().unwrap_or_default();
-    let mut refused = Releases::NONE;
+    let mut refused = ReleaseSet::none();
     let exempt = domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
     if domain.ends_with("kubernetes.io") && !exempt && !ALLOWED_OF_KUBERNETES.contains(&key) {
         refused = refused.or(KUBERNETES_DOMAINS);
@@ -152,7 +152,7 @@ pub fn refused_at_apply(field: Field, key: &str) -> Releases {
     let in_pool = matches!(field, Field::PoolLabel | Field::PoolRequirement);
     let allowed = key == CAPACITY_TYPE || (key == NODEPOOL && !in_pool);
     if (domain.ends_with("karpenter.sh") && !allowed) || key == HOSTNAME {
-        refused = Releases::ALL;
+        refused = ReleaseSet::all();
     }
     if domain.ends_with("karpenter.k8s.aws") {
         refused = refused.or(Releases::ALL.without(allowed_of_the_provider(field, key)));
@@ -161,13 +161,13 @@ pub fn refused_at_apply(field: Field, key: &str) -> Releases {
 }
 
 /// The releases whose CEL rules allow a key of the domain `karpenter.k8s.aws`.
-fn allowed_of_the_provider(field: Field, key: &str) -> Releases {
+fn allowed_of_the_provider(field: Field, key: &str) -> ReleaseSet {
     // The CRDs of 1.0.9 learnt what the controller of 1.1 would write, so that a downgrade could read it.
-    let ahead = if field == Field::ClaimRequirement { Releases::patches(0, 9, 14) } else { Releases::NONE };
+    let ahead = if field == Field::ClaimRequirement { Releases::patches_from(0, 9) } else { Releases::NONE };
     match key {
         NODE_CLASS | CLOCK_SPEED => Releases::since(1).or(ahead),
-        _ if field == Field::OverlayRequirement && !is_of_instance_types(key) => Releases::NONE,
-        _ => well_known(key),
+        _ if field == Field::OverlayRequirement && !is_of_instance_types(key) => ReleaseSet::none(),
+        _ => well_known(key).set(),
     }
 }
 
@@ -178,33 +178,33 @@ fn is_of_instance_types(key: &str) -> bool {
 
 /// The releases whose controller refuses a key that the API server would let through: a NodePool or NodeOverlay with it
 /// is never ready. A NodeClaim is not validated again.
-pub fn refused_at_run_time(field: Field, key: &str) -> Releases {
+pub fn refused_at_run_time(field: Field, key: &str) -> ReleaseSet {
     let refused = match field {
         // Labels are compared as they are written; only requirements are normalised first.
         Field::PoolLabel => restricted(key),
         Field::PoolRequirement | Field::OverlayRequirement => restricted(normalised(key)),
-        Field::ClaimRequirement => Releases::NONE,
+        Field::ClaimRequirement => ReleaseSet::none(),
     };
     refused.and(field.releases()).without(refused_at_apply(field, key))
 }
 
 /// The releases in which a pod with a key in its node selector or a required term of its node affinity is passed over;
 /// up to 1.4 a preferred term counts as well.
-pub fn refused_in_pods(key: &str) -> Releases {
+pub fn refused_in_pods(key: &str) -> ReleaseSet {
     restricted(normalised(key))
 }
 
 /// `IsRestrictedLabel`: every judge but the CEL rules.
-fn restricted(key: &str) -> Releases {
-    let Some((domain, _)) = key.split_once('/') else { return Releases::NONE };
+fn restricted(key: &str) -> ReleaseSet {
+    let Some((domain, _)) = key.split_once('/') else { return ReleaseSet::none() };
     // Up to 1.8 ends are compared without a dot, and exceptions come first; from 1.9 on whole domains.
     let is_exempt = ["kops.k8s.io", "node.kubernetes.io", "node-restriction.kubernetes.io"]
         .iter()
         .any(|exempt| domain.ends_with(exempt));
     let ends = |names: &[&str]| names.iter().any(|name| domain.ends_with(name));
-    let mut refused = Releases::NONE;
+    let mut refused = ReleaseSet::none();
     if !is_exempt && ends(&["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"]) {
-        refused = KUBERNETES_DOMAINS;
+        refused = KUBERNETES_DOMAINS.set();
     }
     if is_within(domain, "karpenter.sh") || is_within(domain, "karpenter.k8s.aws") || key == HOSTNAME {
         refused = refused.or(Releases::since(9));
@@ -322,7 +322,7 @@ mod tests {
                 "x-k8s.io/a",
                 "node.k8s.io/a",
             ] {
-                assert_eq!(at_apply(field, key), "1.0-1.8", "{key}");
+                assert_eq!(at_apply(field, key), "until 1.8", "{key}");
             }
             for key in [
                 "node.kubernetes.io/lifecycle",
@@ -334,7 +334,7 @@ mod tests {
                 assert_eq!(at_apply(field, key), "", "{key}");
             }
         }
-        assert_eq!(at_apply(Field::OverlayRequirement, "node-role.kubernetes.io/spot"), "1.7-1.8");
+        assert_eq!(at_apply(Field::OverlayRequirement, "node-role.kubernetes.io/spot"), "1.7 to 1.8");
     }
 
     #[test]
@@ -347,9 +347,9 @@ mod tests {
             "karpenter.k8s.aws/instance-pods",
             "foo.karpenter.k8s.aws/x",
         ] {
-            assert_eq!(at_apply(Field::PoolRequirement, key), "1.0-1.14", "{key}");
+            assert_eq!(at_apply(Field::PoolRequirement, key), "all", "{key}");
         }
-        assert_eq!(at_apply(Field::PoolLabel, NODEPOOL), "1.0-1.14");
+        assert_eq!(at_apply(Field::PoolLabel, NODEPOOL), "all");
         assert_eq!(at_apply(Field::ClaimRequirement, NODEPOOL), "");
         assert_eq!(at_apply(Field::PoolLabel, CAPACITY_TYPE), "");
         assert_eq!(at_apply(Field::PoolLabel, "karpenter.sh.example.com/x"), "");
@@ -360,22 +360,22 @@ mod tests {
         let pool = |name: &str| at_apply(Field::PoolRequirement, &format!("karpenter.k8s.aws/{name}"));
         assert_eq!(pool("instance-cpu"), "");
         assert_eq!(pool("ec2nodeclass"), "1.0");
-        assert_eq!(pool("capacity-reservation-id"), "1.0-1.2");
-        assert_eq!(pool("instance-tenancy"), "1.0-1.8");
-        assert_eq!(pool("placement-group-partition"), "1.0-1.10");
-        assert_eq!(at_apply(Field::ClaimRequirement, NODE_CLASS), "1.0.0-1.0.8");
-        assert_eq!(at_apply(Field::ClaimRequirement, CLOCK_SPEED), "1.0.0-1.0.8");
-        assert_eq!(at_apply(Field::OverlayRequirement, TENANCY), "1.7-1.14");
+        assert_eq!(pool("capacity-reservation-id"), "until 1.2");
+        assert_eq!(pool("instance-tenancy"), "until 1.8");
+        assert_eq!(pool("placement-group-partition"), "until 1.10");
+        assert_eq!(at_apply(Field::ClaimRequirement, NODE_CLASS), "until 1.0.8");
+        assert_eq!(at_apply(Field::ClaimRequirement, CLOCK_SPEED), "until 1.0.8");
+        assert_eq!(at_apply(Field::OverlayRequirement, TENANCY), "since 1.7");
         assert_eq!(at_apply(Field::OverlayRequirement, NODE_CLASS), "");
     }
 
     #[test]
     fn some_keys_are_refused_only_at_run_time() {
         let at_run_time = |field, key| refused_at_run_time(field, key).to_string();
-        assert_eq!(at_run_time(Field::PoolRequirement, NODE_CLASS), "1.1-1.14");
-        assert_eq!(at_run_time(Field::PoolLabel, NODE_CLASS), "1.1-1.14");
-        assert_eq!(at_run_time(Field::OverlayRequirement, NODE_CLASS), "1.7-1.14");
-        assert_eq!(at_run_time(Field::PoolLabel, "beta.kubernetes.io/arch"), "1.0-1.8");
+        assert_eq!(at_run_time(Field::PoolRequirement, NODE_CLASS), "since 1.1");
+        assert_eq!(at_run_time(Field::PoolLabel, NODE_CLASS), "since 1.1");
+        assert_eq!(at_run_time(Field::OverlayRequirement, NODE_CLASS), "since 1.7");
+        assert_eq!(at_run_time(Field::PoolLabel, "beta.kubernetes.io/arch"), "until 1.8");
         assert_eq!(at_run_time(Field::PoolRequirement, "beta.kubernetes.io/arch"), "");
         assert_eq!(at_run_time(Field::PoolLabel, "kubernetes.io"), "");
         assert_eq!(at_run_time(Field::ClaimRequirement, NODE_CLASS), "");
@@ -384,12 +384,12 @@ mod tests {
     #[test]
     fn pods_are_judged_by_whole_domains_from_1_9() {
         let in_pods = |key| refused_in_pods(key).to_string();
-        assert_eq!(in_pods("notkarpenter.sh/x"), "1.0-1.8");
-        assert_eq!(in_pods("a.karpenter.sh/x"), "1.0-1.14");
-        assert_eq!(in_pods("node-role.kubernetes.io/worker"), "1.0-1.8");
+        assert_eq!(in_pods("notkarpenter.sh/x"), "until 1.8");
+        assert_eq!(in_pods("a.karpenter.sh/x"), "all");
+        assert_eq!(in_pods("node-role.kubernetes.io/worker"), "until 1.8");
         assert_eq!(in_pods("kubernetes.io"), "");
-        assert_eq!(in_pods(HOSTNAME), "1.0-1.14");
-        assert_eq!(in_pods(TENANCY), "1.0-1.8");
+        assert_eq!(in_pods(HOSTNAME), "all");
+        assert_eq!(in_pods(TENANCY), "until 1.8");
         for key in [
             "failure-domain.beta.kubernetes.io/zone",
             "topology.ebs.csi.aws.com/zone",

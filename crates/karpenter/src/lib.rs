@@ -11,5 +11,5 @@ pub mod labels;
 pub mod operator;
 pub mod release;
 pub mod startup_taints;
-pub mod way;
+pub mod upgrade_path;
 pub mod zones;

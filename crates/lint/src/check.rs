@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use crate::finding::{Draft, Family, Severity};
 use crate::inventory::Inventory;
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 use objects::kustomize::Patches;
 use manifest::tree::Node;
 use manifest::{Document, File, Role};
@@ -111,11 +111,11 @@ pub fn check_within(
         let suppressions = Suppressions::of(subject.object, &context);
         let drafts = run(subject.object, &context, &suppressions);
         if settings.karpenter.is_range() {
-            report.accept(places.of(subject), refused(&drafts), subject.object);
+            report.accept(places.of(subject), &refused(&drafts), subject.object);
         }
         let mut shown = shown(drafts, subject.object, &context, suppressions, &mut report.summary.suppressed);
-        if let Some(way) = settings.karpenter.way() {
-            report.unchanged += upgrade::keep_changes(&mut shown, way);
+        if let Some(path) = settings.karpenter.upgrade_path() {
+            report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
         for draft in shown {
             report.count(draft.severity);
@@ -171,9 +171,9 @@ fn account<'d>(
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
             }
-            let on_the_way = settings.karpenter.way().is_some();
+            let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let reads = |rule: &Rule, object| {
-                rule.reads(object) || (on_the_way && rule.upgrade_only && rule.applies(object))
+                rule.reads(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
             };
             if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
                 let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
@@ -223,9 +223,9 @@ fn in_order(one: &Draft<'_>, other: &Draft<'_>) -> Ordering {
 }
 
 /// The releases whose API server refuses the object.
-fn refused(drafts: &[Draft<'_>]) -> Releases {
+fn refused(drafts: &[Draft<'_>]) -> ReleaseSet {
     let refusals = drafts.iter().filter(|draft| draft.rule.family == Family::ApiServer);
-    refusals.fold(Releases::NONE, |all, draft| all.or(draft.releases))
+    refusals.fold(ReleaseSet::none(), |all, draft| all.or(&draft.releases))
 }
 
 /// Keeps the findings that neither the settings nor the author suppress, each with the severity of the settings, and adds
@@ -238,9 +238,9 @@ fn shown<'d>(
     suppressed: &mut usize,
 ) -> Vec<Draft<'d>> {
     let settings = context.settings;
-    let target = settings.karpenter.releases();
+    let target = settings.karpenter;
     let mut shown: Vec<Draft<'d>> = Vec::new();
-    for draft in drafts.into_iter().filter(|draft| draft.releases.meets(target)) {
+    for draft in drafts.into_iter().filter(|draft| target.meets(&draft.releases)) {
         let is_accepted = suppressions.accept(&draft);
         let Some(severity) = settings.severity(draft.rule, draft.severity) else { continue };
         let covers = |exception: &Exception| exception.covers(draft.rule, object, settings.today);

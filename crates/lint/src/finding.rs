@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::fix::Fix;
 use manifest::edit::Change;
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 pub use objects::location::{Place, path_of};
 use crate::rule::Rule;
@@ -140,7 +140,7 @@ pub struct Said<'d> {
     /// The component that would otherwise report the problem.
     pub caught_by: CaughtBy,
     /// The releases for which the finding holds.
-    pub releases: Releases,
+    pub releases: ReleaseSet,
     /// Related places, each with its message.
     pub related: Vec<(Place<'d>, String)>,
     /// The fix.
@@ -169,7 +169,7 @@ impl<'d> Draft<'d> {
             help: String::new(),
             severity: rule.severity,
             caught_by: rule.caught_by,
-            releases: rule.releases,
+            releases: rule.releases.set(),
             related: Vec::new(),
             fix: None,
             explains: Vec::new(),
@@ -241,8 +241,8 @@ impl<'d> Draft<'d> {
     }
 
     /// The releases for which the finding holds.
-    pub fn releases(mut self, releases: Releases) -> Self {
-        self.releases = releases;
+    pub fn releases(mut self, releases: impl Into<ReleaseSet>) -> Self {
+        self.releases = releases.into();
         self
     }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
-use karpenter::way::{Boundary, Way};
+use karpenter::release::ReleaseSet;
+use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::tree::Node;
 use objects::object::Object;
 use crate::settings::{Settings, Target};
@@ -235,7 +235,7 @@ pub struct Accepted {
     pub document: usize,
     pub releases: String,
     #[serde(skip)]
-    set: Releases,
+    set: ReleaseSet,
 }
 
 /// A document that was not checked.
@@ -288,9 +288,9 @@ impl Report {
         }
     }
 
-    /// The way from one release to another, where the report is about one.
-    pub const fn way(&self) -> Option<Way> {
-        self.target.way()
+    /// The upgrade path, if the report is about an upgrade.
+    pub const fn upgrade_path(&self) -> Option<UpgradePath> {
+        self.target.upgrade_path()
     }
 
     /// The report as JSON on one line.
@@ -313,21 +313,20 @@ impl Report {
     }
 
     /// Records which releases accept a document.
-    pub fn accept(&mut self, place: Place<'_>, refused: Releases, object: Object<'_>) {
+    pub fn accept(&mut self, place: Place<'_>, refused: &ReleaseSet, object: Object<'_>) {
         let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
         let (true, Some(accepted)) = (karpenter, self.accepted.as_mut()) else { return };
-        let mut set = self.target.releases().without(refused);
-        let same = |last: &&mut Accepted| last.file == place.file && last.document == place.document;
-        if let Some(last) = accepted.last_mut().filter(same) {
-            set = set.and(last.set);
-            last.set = set;
-            last.releases = minors(set, self.target.releases());
+        let set = ReleaseSet::all().without(refused);
+        let is_same = |last: &&mut Accepted| last.file == place.file && last.document == place.document;
+        if let Some(last) = accepted.last_mut().filter(is_same) {
+            last.set = last.set.and(set);
+            last.releases = self.target.ranges_of(&last.set);
             return;
         }
         accepted.push(Accepted {
             file: place.file.to_owned(),
             document: place.document,
-            releases: minors(set, self.target.releases()),
+            releases: self.target.ranges_of(&set),
             set,
         });
     }
@@ -380,7 +379,7 @@ impl Report {
             severity: draft.severity,
             caught_by: draft.caught_by,
             releases: draft.releases.to_string(),
-            boundary: self.target.way().and_then(|way| way.boundary(draft.releases)),
+            boundary: self.target.upgrade_path().and_then(|path| path.boundary(&draft.releases)),
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,
@@ -400,17 +399,6 @@ impl Report {
             seen: None,
         });
     }
-}
-
-/// The newest patch stands for its minor, so that a set of targets reads as the range it was asked for; not so where
-/// another patch was asked for and is not in the set.
-fn minors(set: Releases, targets: Releases) -> String {
-    use karpenter::release::Release;
-    let whole = Release::minors()
-        .filter(|release| set.contains(*release))
-        .filter(|release| targets.and(release.minor_set()).without(set).is_empty())
-        .fold(set, |all, release| all.or(release.minor_set()));
-    whole.to_string()
 }
 
 /// The page of a rule.

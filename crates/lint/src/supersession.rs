@@ -5,17 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 use objects::object::Object;
 
 use crate::finding::{CaughtBy, Draft, Family};
+use crate::settings::Target;
 
 /// Explained refusals: the position of a node in its tree and the rule of family `api-server`, with the releases.
-type Explained = BTreeMap<(usize, &'static str), Releases>;
+type Explained = BTreeMap<(usize, &'static str), ReleaseSet>;
 
 /// Removes the superseded refusals. A refusal that is explained for some releases remains for the others of `target`.
-pub(crate) fn remove_superseded<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Releases) {
+pub(crate) fn remove_superseded<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<'d>, target: Target) {
     let mut explained = Explained::new();
     for draft in drafts.iter().filter(|draft| draft.caught_by == CaughtBy::ApiServer) {
         // A rule of family `api-server` explains only what it names.
@@ -23,17 +24,17 @@ pub(crate) fn remove_superseded<'d>(drafts: &mut Vec<Draft<'d>>, object: Object<
         for node in own.into_iter().chain(draft.explains.iter().copied()) {
             if is_within(node, object) {
                 for name in draft.rule.supersedes {
-                    let releases = explained.entry((node.order(), *name)).or_insert(Releases::NONE);
-                    *releases = releases.or(draft.releases);
+                    let releases = explained.entry((node.order(), *name)).or_insert_with(ReleaseSet::none);
+                    *releases = releases.or(&draft.releases);
                 }
             }
         }
     }
     drafts.retain_mut(|draft| {
         if let Some(releases) = explained.get(&(draft.place.node().order(), draft.rule.name)) {
-            draft.releases = draft.releases.without(*releases);
+            draft.releases = draft.releases.without(releases);
         }
-        draft.releases.meets(target)
+        target.meets(&draft.releases)
     });
 }
 

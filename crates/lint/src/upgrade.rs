@@ -1,22 +1,22 @@
-//! Which findings are changes: those that begin on the way from one release to another.
+//! The findings of an upgrade: those that begin on the path from one release to another.
 
 use std::collections::BTreeMap;
 
 use crate::finding::{CaughtBy, Draft, Severity};
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
 
 /// The rule that reports a kind or version that a release does not serve.
 const NOT_SERVED: &str = "removed-api-version";
 
 
-/// Keeps the findings that begin on a way, and tells how many are left out because they hold at both its ends.
+/// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
-/// What did not work at the start of the way, and does not work later for another reason, is no change: an error of the
-/// same rule at the same place, or a refusal of the API server within what it refused at the start. Neither is what was
-/// graver there before, whichever rule said so.
-pub fn keep_changes(drafts: &mut Vec<Draft<'_>>, way: Way) -> usize {
-    let (from, to) = way.ends();
+/// A finding is no change if the same node already failed at the start of the path for another reason: if the same rule
+/// reported an error there, if the API server refused the node or a parent of it, or if any rule reported a graver
+/// severity there.
+pub fn keep_changes(drafts: &mut Vec<Draft<'_>>, path: UpgradePath) -> usize {
+    let (from, to) = path.ends();
     let mut start = Start::default();
     for draft in drafts.iter().filter(|draft| draft.releases.contains(from)) {
         start.add(draft);
@@ -27,17 +27,17 @@ pub fn keep_changes(drafts: &mut Vec<Draft<'_>>, way: Way) -> usize {
             unchanged += usize::from(draft.releases.contains(to) && !draft.rule.upgrade_only);
             return false;
         }
-        !start.was_worse_than(draft) && way.boundary(draft.releases).is_some()
+        !start.was_worse_than(draft) && path.boundary(&draft.releases).is_some()
     });
     unchanged
 }
 
-/// What held at the start of the way.
+/// The findings at the start of the path.
 #[derive(Default)]
 struct Start {
-    /// By the order of the node.
+    /// The findings by the order of their node.
     findings: BTreeMap<usize, Vec<Before>>,
-    /// The object is of a kind or version that was not served.
+    /// Whether the release does not serve the kind or version of the object.
     was_not_served: bool,
 }
 
@@ -59,7 +59,8 @@ impl Start {
         self.findings.get(&node.order()).into_iter().flatten()
     }
 
-    /// The rules about upgrades speak of both directions, so what they say of one is no comparison for the other.
+    /// Whether the start had a graver problem at the node of a finding. Rules for upgrades report each direction
+    /// separately, so their findings are never compared.
     fn was_worse_than(&self, draft: &Draft<'_>) -> bool {
         if draft.rule.upgrade_only {
             return false;

@@ -6,7 +6,7 @@ use super::history::History;
 use super::reader::{ReadFile, Reader};
 use super::{answer, consequences, correlations};
 use lint::check::{Cluster, MAX_FINDINGS};
-use karpenter::release::{Release, Releases};
+use karpenter::release::{Release, ReleaseSet};
 use manifest::limits::Limits;
 use manifest::{Document, File, Role};
 use objects::object::Object;
@@ -145,7 +145,7 @@ fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
     if settings.karpenter_is_said {
         return;
     }
-    let targets: Vec<_> = inputs.iter().map(|input| target(input.tally.releases())).collect();
+    let targets: Vec<_> = inputs.iter().map(|input| target(&input.tally.releases())).collect();
     if let [Some(target)] = targets.as_slice() {
         settings.karpenter = *target;
         return;
@@ -159,10 +159,7 @@ fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
     }
 }
 
-/// The newest of some releases; `None` for all releases.
-fn target(releases: Releases) -> Option<Target> {
-    if releases == Releases::ALL || releases.contains(Release::NEWEST) {
-        return None;
-    }
-    releases.iter().last().map(Target::only)
+/// The newest release of a set; `None` if that is the newest known release, which is the default.
+fn target(releases: &ReleaseSet) -> Option<Target> {
+    releases.published().last().filter(|release| *release != Release::NEWEST).map(Target::only)
 }

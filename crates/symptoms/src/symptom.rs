@@ -4,7 +4,7 @@
 use super::vocabulary::message::{Message, When};
 use lint::finding::Severity;
 use lint::report::Confidence;
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 
 /// A known problem: its name, its meaning and the remedy. Symptoms and rules share one set of names.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub struct Symptom {
 
 impl Symptom {
     /// The releases in which it occurs.
-    pub fn releases(&self) -> Releases {
-        let all = self.messages.iter().fold(Releases::NONE, |all, message| all.or(message.releases));
-        if all.is_empty() { Releases::ALL } else { all }
+    pub fn releases(&self) -> ReleaseSet {
+        let all = self.messages.iter().fold(ReleaseSet::none(), |all, message| all.or(message.releases));
+        if all.is_empty() { ReleaseSet::all() } else { all }
     }
 }

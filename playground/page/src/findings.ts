@@ -146,7 +146,7 @@ export class FindingsView {
         const go = () => this.app.goTo(related.file, related.offset ?? 0, related.endOffset ?? 0, true);
         more.append(h('p', { class: 'related' }, h('button', { type: 'button', class: 'link', onclick: go }, label), `: ${related.message}`));
       }
-      more.append(h('p', {}, CAUGHT_BY[finding.caughtBy], finding.releases ? ` Karpenter ${finding.releases}.` : ''));
+      more.append(h('p', {}, CAUGHT_BY[finding.caughtBy], finding.releases && finding.releases !== 'all' ? ` Karpenter ${finding.releases}.` : ''));
     }
     if (more.childElementCount > 0) item.append(more);
     const why = whole && h('button', { type: 'button', class: 'small quiet why', onclick: () => this.explain(finding.rule) }, 'Why', h('span', { class: 'hidden' }, ` ${finding.rule}`));

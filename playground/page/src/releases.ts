@@ -5,7 +5,18 @@ import { count, h } from './dom.ts';
 import { message } from './message.ts';
 import type { About, Finding, KubeObject, Report } from './types.ts';
 
-/** Returns the minors whose newest patch release is in a set such as `1.0.0-1.0.8, 1.1-1.14`. */
+/** Returns the first and the last release of a range such as `since 1.7`, `until 1.8`, `1.3 to 1.6`, `1.0 since 1.0.9` or `1.8`. An open end is empty. */
+function ends(range: string): [string, string] {
+  if (range === 'all') return ['', ''];
+  const since = /^(?:(\S+) )?since (\S+)$/.exec(range);
+  if (since) return [since[2] ?? '', since[1] ?? ''];
+  const until = /^until (\S+)$/.exec(range);
+  if (until) return ['', until[1] ?? ''];
+  const [first = '', last = first] = range.split(' to ');
+  return [first, last];
+}
+
+/** Returns the minors whose newest patch release is in a set such as `until 1.0.8, since 1.2`. */
 export function minorsOf(releases: string, about: About): Set<string> {
   const parts = (text: string) => text.split('.').map(Number);
   const newest = about.releases.map(({ name, newest }) => ({ name, parts: [...parts(newest), 0, 0].slice(0, 3) }));
@@ -18,10 +29,10 @@ export function minorsOf(releases: string, about: About): Set<string> {
   };
   const held = new Set<string>();
   for (const run of releases.split(', ').filter(Boolean)) {
-    const [first = '', last = first] = run.split('-');
-    const from = [...parts(first), 0].slice(0, 3);
+    const [first, last] = ends(run);
+    const from = first ? [...parts(first), 0].slice(0, 3) : [0];
     // A minor includes all its patch releases.
-    const to = parts(last).length === 2 ? [...parts(last), Infinity] : parts(last);
+    const to = !last ? [Infinity] : parts(last).length === 2 ? [...parts(last), Infinity] : parts(last);
     for (const release of newest) {
       if (!below(release.parts, from) && !below(to, release.parts)) held.add(release.name);
     }

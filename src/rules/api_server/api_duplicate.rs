@@ -98,8 +98,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           7 |     budgets: [{nodes: '0', reasons: [Empty, Empty]}]
             |                                             ^^^^^
-        error NodePool/a spec.disruption.budgets[0].reasons[1] [1.13-1.14]
-          `reasons` contains `Empty` twice; the API server refuses the NodePool under Karpenter 1.13-1.14
+        error NodePool/a spec.disruption.budgets[0].reasons[1] [since 1.13]
+          `reasons` contains `Empty` twice; the API server refuses the NodePool (since 1.13)
           help: remove the second item
           fix to look at: remove the second item: ""
         "#);

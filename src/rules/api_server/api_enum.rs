@@ -2,7 +2,7 @@ use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use manifest::edit::Change;
 use karpenter::api::Word;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use objects::object::Object;
 use objects::validation::What;
 use lint::rule::Fixes;
@@ -79,18 +79,18 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     super::report(object, context, drafts, |refusal| match refusal.what {
-        What::OneOf(words) => Some(explain(refusal.place.clone(), words, refusal.releases)),
+        What::OneOf(words) => Some(explain(refusal.place.clone(), words, &refusal.releases)),
         _ => None,
     });
 }
 
 /// Reports a value that the releases do not support.
-fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: Releases) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: &ReleaseSet) -> Draft<'d> {
     let node = place.node();
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);
     if let Some(word) = words.iter().find(|word| word.text == text) {
-        let message = format!("`{name}` is `{text}`, which only Karpenter {} supports", word.releases);
+        let message = format!("`{name}` is `{text}`, which Karpenter supports only {}", word.releases.when());
         return Draft::new(&RULE, place, message)
             .advise(format_args!("write another value; {}", supported(words, releases)));
     }
@@ -112,7 +112,7 @@ fn instead(text: &str) -> Option<&'static str> {
     }
 }
 
-fn supported(words: &[Word], releases: Releases) -> String {
+fn supported(words: &[Word], releases: &ReleaseSet) -> String {
     let mut names = String::new();
     for word in words.iter().filter(|word| word.releases.meets(releases)) {
         add_quoted(&mut names, word.text);
@@ -139,12 +139,12 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @r#"
           9 |       - {key: a, operator: Gte, values: ['1']}
             |                            ^^^
-        error NodePool/a spec.template.spec.requirements[0].operator [1.0-1.8]
-          `operator` is `Gte`, which only Karpenter 1.9-1.14 supports; the API server refuses the NodePool under Karpenter 1.0-1.8
+        error NodePool/a spec.template.spec.requirements[0].operator [until 1.8]
+          `operator` is `Gte`, which Karpenter supports only since 1.9; the API server refuses the NodePool (until 1.8)
           help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
          10 |       - {key: b, operator: in, values: ['1']}
             |                            ^^
-        error NodePool/a spec.template.spec.requirements[1].operator [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[1].operator [all]
           `operator` is `in`, which is not a supported value; the API server refuses the NodePool
           help: write `In`; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
           fix to look at: write `In`: "In"

@@ -90,7 +90,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           7 |   taints: [{key: a, effect: NoExecute, timeAdded: now}]
             |                                                   ^^^
-        error NodeClaim/a spec.taints[0].timeAdded [1.0-1.14]
+        error NodeClaim/a spec.taints[0].timeAdded [all]
           `timeAdded` is `now`, which is not a date with a time and a time zone; the API server refuses the NodeClaim
           help: remove `timeAdded`, or write a date such as `2026-01-31T12:00:00Z`
         ");

@@ -115,8 +115,8 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &review("weight: 1", "replicas: 3"), &range), @"
           6 |   object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {replicas: 3, template: {spec: {requirements: [], nodeClassRef: {group: g, kind: k, name: a}}}}}
             |                                                                                     ^^^^^^^^
-        error NodePool/a spec [1.8-1.14]
-          `spec.replicas` makes a static NodePool of one that scales with its pods; the API server refuses the NodePool under Karpenter 1.8-1.14
+        error NodePool/a spec [since 1.8]
+          `spec.replicas` makes a static NodePool of one that scales with its pods; the API server refuses the NodePool (since 1.8)
           help: make another NodePool with `replicas`, and delete this one
         ");
         silent(&super::RULE, &review("replicas: 1", "replicas: 3"));

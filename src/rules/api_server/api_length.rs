@@ -101,7 +101,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pool(&"a".repeat(64))), @"
           6 |     metadata: {labels: {team: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}}
             |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels.team [1.0-1.14]
+        error NodePool/a spec.template.metadata.labels.team [all]
           `team` has 64 characters; the API server refuses the NodePool
           help: write at most 63 characters
         ");

@@ -113,22 +113,22 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
           5 |   limits: {cpu: 10 cores}
             |                 ^^^^^^^^
-        error NodePool/a spec.limits.cpu [1.0-1.14]
+        error NodePool/a spec.limits.cpu [all]
           `cpu` is `10 cores`, which is not in the required format; the API server refuses the NodePool
           help: write an amount such as `500m`, `4` or `16Gi`
           8 |       nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}
             |                             ^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
+        error NodePool/a spec.template.spec.nodeClassRef.group [all]
           `group` is `karpenter.k8s.aws/v1`, which is not in the required format; the API server refuses the NodePool
           help: write `karpenter.k8s.aws`, without a version
          10 |       expireAfter: 1hr
             |                    ^^^
-        error NodePool/a spec.template.spec.expireAfter [1.4-1.14]
-          `expireAfter` is `1hr`, which is not in the required format; the API server refuses the NodePool under Karpenter 1.4-1.14
+        error NodePool/a spec.template.spec.expireAfter [since 1.4]
+          `expireAfter` is `1hr`, which is not in the required format; the API server refuses the NodePool (since 1.4)
           help: write a duration in hours, minutes and seconds such as `720h` or `1h30m`, or `Never`
          11 |       terminationGracePeriod: 2d
             |                               ^^
-        error NodePool/a spec.template.spec.terminationGracePeriod [1.0-1.14]
+        error NodePool/a spec.template.spec.terminationGracePeriod [all]
           `terminationGracePeriod` is `2d`, which is not in the required format; the API server refuses the NodePool
           help: write `48h`: there is no unit for days
         ");

@@ -100,17 +100,17 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   replicas: -1
             |             ^^
-        error NodePool/a spec.replicas [1.8-1.14]
-          `replicas` is the number -1, which is below 0; the API server refuses the NodePool under Karpenter 1.8-1.14
+        error NodePool/a spec.replicas [since 1.8]
+          `replicas` is the number -1, which is below 0; the API server refuses the NodePool (since 1.8)
           help: write a number of at least 0
           5 |   replicas: -1
             |             ^^
-        error NodePool/a .spec.replicas [1.8-1.14]
-          `replicas` is the number -1, which is not a valid number of replicas; the API server refuses the NodePool under Karpenter 1.8-1.14
+        error NodePool/a .spec.replicas [since 1.8]
+          `replicas` is the number -1, which is not a valid number of replicas; the API server refuses the NodePool (since 1.8)
           help: write a number from 0 to 2147483647
           9 |       requirements: [{key: a, operator: In, values: [b], minValues: 51}]
             |                                                                     ^^
-        error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].minValues [all]
           `minValues` is the number 51, which is above 50; the API server refuses the NodePool
           help: write a number of at most 50
         ");

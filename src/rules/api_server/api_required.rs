@@ -106,17 +106,17 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   disruption: {consolidationPolicy: WhenEmpty}
             |   ^^^^^^^^^^
-        error NodePool/a spec.disruption.consolidateAfter [1.0-1.14]
+        error NodePool/a spec.disruption.consolidateAfter [all]
           `spec.disruption.consolidateAfter` is missing; the API server refuses the NodePool
           help: write `consolidateAfter`, such as `1m`, or remove `disruption` completely
           8 |       nodeClassRef: {kind: EC2NodeClass, name: a}
             |       ^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.nodeClassRef.group [1.0-1.14]
+        error NodePool/a spec.template.spec.nodeClassRef.group [all]
           `spec.template.spec.nodeClassRef.group` is missing; the API server refuses the NodePool
           help: write `group: karpenter.k8s.aws`, without a version, instead of v1beta1's `apiVersion`
           9 |       requirements: null
             |       ^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements [all]
           `spec.template.spec.requirements` is missing; the API server refuses the NodePool
           help: write `requirements`; `[]` is enough
         ");

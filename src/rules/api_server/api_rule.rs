@@ -91,32 +91,32 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @r#"
           8 |         karpenter.sh/nodepool: a
             |         ^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels [1.0-1.14]
+        error NodePool/a spec.template.metadata.labels [all]
           a label may not have the key `karpenter.sh/nodepool`: Karpenter sets it to the name of the NodePool; the API server refuses the NodePool
           help: remove the label: the node of a NodePool has it anyway
           9 |         team.k8s.io/x: y
             |         ^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels [1.0-1.8]
-          a label may not have the key `team.k8s.io/x`: up to 1.8 the domain `k8s.io` is kept for Kubernetes; the API server refuses the NodePool under Karpenter 1.0-1.8
+        error NodePool/a spec.template.metadata.labels [until 1.8]
+          a label may not have the key `team.k8s.io/x`: up to 1.8 the domain `k8s.io` is kept for Kubernetes; the API server refuses the NodePool (until 1.8)
           help: write a key under a domain of your own, such as `example.com/x`
          11 |       nodeClassRef: {group: g, kind: k, name: ''}
             |                                               ^^
-        error NodePool/a spec.template.spec.nodeClassRef.name [1.1-1.14]
-          `nodeClassRef.name` is empty; the API server refuses the NodePool under Karpenter 1.1-1.14
+        error NodePool/a spec.template.spec.nodeClassRef.name [since 1.1]
+          `nodeClassRef.name` is empty; the API server refuses the NodePool (since 1.1)
           help: write the name of the node class: all three of `group`, `kind` and `name` are needed
          13 |       - {key: kubernetes.io/hostname, operator: In}
             |               ^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].key [all]
           a requirement may not have the key `kubernetes.io/hostname`: a node's name is not known before it runs; the API server refuses the NodePool
           help: remove the requirement: every node has its own name, and Karpenter cannot choose it
          13 |       - {key: kubernetes.io/hostname, operator: In}
             |                                                 ^^
-        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements [all]
           a requirement with operator `In` has no `values`; the API server refuses the NodePool
           help: write at least one value, or `Exists` for any value
          14 |       - {key: a, operator: Gt, values: [many]}
             |                                         ^^^^
-        error NodePool/a spec.template.spec.requirements [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements [all]
           a requirement with operator `Gt` compares with `many`, which is no whole number from 0 on; the API server refuses the NodePool
           help: write one whole number as text, such as `values: ["4"]`
         "#);
@@ -131,52 +131,52 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           4 | spec:
             | ^^^^
-        error EC2NodeClass/a spec [1.0-1.14]
+        error EC2NodeClass/a spec [all]
           the node class has neither a `role` nor an `instanceProfile`; the API server refuses the EC2NodeClass
           help: write `role`, for which Karpenter makes a profile, or `instanceProfile`, which you made yourself
           5 |   amiFamily: AL2
             |              ^^^
-        error EC2NodeClass/a spec [1.0-1.14]
+        error EC2NodeClass/a spec [all]
           `spec.amiFamily` is `AL2`, but the alias of `amiSelectorTerms` is one of AL2023; the API server refuses the EC2NodeClass
           help: write `AL2023`, or remove `amiFamily`: the alias tells it
           7 |   - {alias: al2023@latest, owner: self}
             |      ^^^^^
-        error EC2NodeClass/a spec.amiSelectorTerms [1.0-1.14]
+        error EC2NodeClass/a spec.amiSelectorTerms [all]
           a term has `alias` beside other fields; `alias` excludes `id`, `tags`, `name`, `owner`; the API server refuses the EC2NodeClass
           help: keep `alias` alone, or remove it
           8 |   subnetSelectorTerms: []
             |   ^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms [1.0-1.14]
+        error EC2NodeClass/a spec.subnetSelectorTerms [all]
           `subnetSelectorTerms` has no term; the API server refuses the EC2NodeClass
           help: write at least one term
           9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
             |                                 ^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms [all]
           a term has `id` beside other fields; `id` excludes `tags`, `name`; the API server refuses the EC2NodeClass
           help: keep `id` alone, or remove it
           9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
             |                                           ^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms [all]
           a term has `name` beside other fields; `name` excludes `tags`, `id`; the API server refuses the EC2NodeClass
           help: keep `name` alone, or remove it
          10 |   blockDeviceMappings: [{ebs: {volumeType: gp3}}]
             |                          ^^^
-        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [1.0-1.14]
+        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [all]
           a volume has neither a `volumeSize` nor a `snapshotID`; the API server refuses the EC2NodeClass
           help: write `volumeSize`, such as `100Gi`, or the snapshot that the volume is made from
          11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
             |                            ^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.kubelet [1.0-1.14]
+        error EC2NodeClass/a spec.kubelet [all]
           `kubelet.evictionSoft` has `memory.available` and `kubelet.evictionSoftGracePeriod` has not; the API server refuses the EC2NodeClass
           help: write `memory.available` in both, or remove it
          11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
             |                                                                  ^^^^
-        error EC2NodeClass/a spec.kubelet.kubeReserved [1.0-1.14]
+        error EC2NodeClass/a spec.kubelet.kubeReserved [all]
           `kubelet.kubeReserved` has `cpus`, which the kubelet does not know there; the API server refuses the EC2NodeClass
           help: write `cpu`; known are `cpu`, `memory`, `ephemeral-storage`, `pid`
          12 |   tags: {karpenter.sh/nodepool: a}
             |          ^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.tags [1.0-1.14]
+        error EC2NodeClass/a spec.tags [all]
           the tag `karpenter.sh/nodepool` is set by Karpenter itself, with the value that finds its instances again; the API server refuses the EC2NodeClass
           help: remove `karpenter.sh/nodepool` from `spec.tags`
         ");

@@ -171,23 +171,23 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   detailedMonitoring: 'true'
             |                       ^^^^^^
-        error EC2NodeClass/a spec.detailedMonitoring [1.0-1.14]
+        error EC2NodeClass/a spec.detailedMonitoring [all]
           `detailedMonitoring` is the string `true` but must be `true` or `false`; the API server refuses the EC2NodeClass
           help: write `true` or `false` without quotes, such as `true`
          10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
             |                      ^^^^^
-        error EC2NodeClass/a spec.kubelet.maxPods [1.0-1.14]
+        error EC2NodeClass/a spec.kubelet.maxPods [all]
           `maxPods` is the string `110` but must be a whole number; the API server refuses the EC2NodeClass
           help: write a whole number without quotes, such as `110`
          10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
             |                                         ^^^^^^^^^
-        error EC2NodeClass/a spec.kubelet.clusterDNS [1.0-1.14]
+        error EC2NodeClass/a spec.kubelet.clusterDNS [all]
           `clusterDNS` is the string `10.0.0.10` but must be a list; the API server refuses the EC2NodeClass
           help: write a list: put `- ` before each item
          11 |   cpuOptions: []
             |   ^^^^^^^^^^
-        error EC2NodeClass/a spec.cpuOptions [1.13-1.14]
-          `cpuOptions` is a list but must be an object; the API server refuses the EC2NodeClass under Karpenter 1.13-1.14
+        error EC2NodeClass/a spec.cpuOptions [since 1.13]
+          `cpuOptions` is a list but must be an object; the API server refuses the EC2NodeClass (since 1.13)
           help: write an object with the fields `nestedVirtualization`
         ");
     }
@@ -198,7 +198,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           3 | metadata: {name: a, labels: {team: 7}, annotations: {note: null}}
             |                                    ^
-        error EC2NodeClass/a  [1.0-1.14]
+        error EC2NodeClass/a  [all]
           `team` is the number 7 but must be a string; the API server refuses the EC2NodeClass
           help: put the value in quotes: `"7"`
           fix: put the value in quotes: "\"7\""

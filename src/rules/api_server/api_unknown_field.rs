@@ -1,10 +1,11 @@
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::{Field, ROOTS, Root, Schema, Shape};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::validation::What;
+use lint::settings::Target;
 use lint::rule::Fixes;
 use values::spelling::nearest;
 
@@ -78,7 +79,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    let target = context.settings.karpenter.releases();
+    let target = context.settings.karpenter;
     super::report(object, context, drafts, |refusal| match refusal.what {
         What::Unknown(fields, root) => {
             let draft = explain(refusal.place.clone(), fields, root, target);
@@ -97,14 +98,14 @@ fn explain<'d>(
     place: Place<'d>,
     fields: &'static [Field],
     root: Option<&'static Root>,
-    target: Releases,
+    target: Target,
 ) -> Draft<'d> {
     let node = place.node();
     let name = node.key();
     let known = fields.iter().filter(|field| field.name == name);
-    let known = known.fold(Releases::NONE, |all, field| all.or(field.releases));
+    let known = known.fold(ReleaseSet::none(), |all, field| all.or(field.releases));
     if !known.is_empty() {
-        let message = format!("`{name}` exists only in Karpenter {known}");
+        let message = format!("`{name}` exists in Karpenter only {}", known.when());
         return Draft::new(&RULE, place, message)
             .advise(format_args!("remove `{name}`, or use a release that has it"));
     }
@@ -116,7 +117,7 @@ fn explain<'d>(
         None => format!("there is no field `{name}`"),
     };
     let draft = Draft::new(&RULE, place, message);
-    let absent = |field: &&Field| field.releases.meets(target) && node.parent().is_some_and(|parent| parent.get(field.name).is_none());
+    let absent = |field: &&Field| target.meets(field.releases) && node.parent().is_some_and(|parent| parent.get(field.name).is_none());
     if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
         return draft.rename(node, near);
     }
@@ -202,33 +203,33 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           3 | metadata: {name: a, lables: {}}
             |                     ^^^^^^
-        error NodePool/a metadata.lables [1.0-1.14]
+        error NodePool/a metadata.lables [all]
           `metadata` has no field `lables`; `kubectl apply` refuses the NodePool
           help: write `labels`
           fix to look at: write `labels`: "labels"
           5 |   disruption: {consolidateAfter: 0s, expireAfter: 1h}
             |                                      ^^^^^^^^^^^
-        error NodePool/a spec.disruption.expireAfter [1.0-1.14]
+        error NodePool/a spec.disruption.expireAfter [all]
           `disruption` has no field `expireAfter`; `kubectl apply` refuses the NodePool
           help: move it to `spec.template.spec.expireAfter`
           6 |   ttlSecondsUntilExpired: 10
             |   ^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.ttlSecondsUntilExpired [1.0-1.14]
+        error NodePool/a spec.ttlSecondsUntilExpired [all]
           `spec` has no field `ttlSecondsUntilExpired`; `kubectl apply` refuses the NodePool
           help: write `spec.template.spec.expireAfter`, such as `720h`
           9 |       nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}
             |                      ^^^^^^^^^^
-        error NodePool/a spec.template.spec.nodeClassRef.apiVersion [1.0-1.14]
+        error NodePool/a spec.template.spec.nodeClassRef.apiVersion [all]
           `nodeClassRef` has no field `apiVersion`; `kubectl apply` refuses the NodePool
           help: write `group: karpenter.k8s.aws`, without a version
          10 |       kubelet: {maxPods: 10}
             |       ^^^^^^^
-        error NodePool/a spec.template.spec.kubelet [1.0-1.14]
+        error NodePool/a spec.template.spec.kubelet [all]
           `spec` has no field `kubelet`; `kubectl apply` refuses the NodePool
           help: move it to `spec.kubelet` of the EC2NodeClass
          11 |       requirements: [{key: a, operator: In, value: [b]}]
             |                                             ^^^^^
-        error NodePool/a spec.template.spec.requirements[0].value [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].value [all]
           an item of `requirements` has no field `value`; `kubectl apply` refuses the NodePool
           help: write `values`
           fix to look at: write `values`: "values"
@@ -243,8 +244,8 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
           5 |   replicas: 1
             |   ^^^^^^^^
-        error NodePool/a spec.replicas [1.0-1.7]
-          `replicas` exists only in Karpenter 1.8-1.14; `kubectl apply` refuses the NodePool under Karpenter 1.0-1.7
+        error NodePool/a spec.replicas [until 1.7]
+          `replicas` exists in Karpenter only since 1.8; `kubectl apply` refuses the NodePool (until 1.7)
           help: remove `replicas`, or use a release that has it
         ");
     }

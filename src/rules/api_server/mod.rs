@@ -38,24 +38,24 @@ fn report<'d>(
     drafts: &mut Vec<Draft<'d>>,
     explain: impl Fn(&Refusal<'d>) -> Option<Draft<'d>>,
 ) {
-    let target = context.settings.karpenter.releases();
-    for refusal in context.refusals(object).iter().filter(|refusal| refusal.releases.meets(target)) {
+    let target = context.settings.karpenter;
+    for refusal in context.refusals(object).iter().filter(|refusal| target.meets(&refusal.releases)) {
         drafts.extend(explain(refusal).map(|draft| complete(draft, refusal, object)));
     }
 }
 
 /// Adds who refuses the object, and under which releases.
 fn complete<'d>(mut draft: Draft<'d>, refusal: &Refusal<'d>, object: Object<'d>) -> Draft<'d> {
-    let releases = refusal.releases;
+    let releases = &refusal.releases;
     if !matches!(refusal.what, What::NotServed) {
         let is_strict = matches!(refusal.what, What::Unknown(..));
         let by = if is_strict { "`kubectl apply`" } else { "the API server" };
         let _ = write!(draft.message, "; {by} refuses the {}", object.kind());
-        if object.served_by().is_some_and(|served| served != releases) {
-            let _ = write!(draft.message, " under Karpenter {releases}");
+        if object.served_by().is_some_and(|served| *releases != served) {
+            draft.message.push_str(&releases.note());
         }
     }
-    let draft = draft.releases(releases);
+    let draft = draft.releases(releases.clone());
     if object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node()) {
         let help =
             "the API server refuses the text as it is; replace the placeholder `${…}` before you apply the object";

@@ -1,7 +1,7 @@
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::served::SERVED;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use objects::object::Object;
 use objects::validation::What;
 use lint::rule::Fixes;
@@ -63,15 +63,15 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     super::report(object, context, drafts, |refusal| match refusal.what {
-        What::NotServed => Some(explain(refusal.place.clone(), object, refusal.releases)),
+        What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases)),
         _ => None,
     });
 }
 
 /// Reports a kind and version that some releases do not serve.
-fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: Releases) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: &ReleaseSet) -> Draft<'d> {
     let (api_version, kind) = (object.api_version(), object.kind());
-    let message = format!("Karpenter {releases} does not serve `{kind}` of `{api_version}`");
+    let message = format!("Karpenter does not serve `{kind}` of `{api_version}`{}", releases.note());
     Draft::new(&RULE, place, message).help(help(object, kind))
 }
 
@@ -91,8 +91,8 @@ fn help(object: Object<'_>, kind: &str) -> String {
             }
             None => {
                 format!(
-                    "only Karpenter {} serves it: use one of these releases, or remove the object",
-                    served.releases
+                    "Karpenter serves it only {}: use one of these releases, or remove the object",
+                    served.releases.when()
                 )
             }
         };
@@ -127,29 +127,29 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
           1 | apiVersion: karpenter.sh/v1beta1
             |             ^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a apiVersion [1.1-1.14]
-          Karpenter 1.1-1.14 does not serve `NodePool` of `karpenter.sh/v1beta1`
+        error NodePool/a apiVersion [since 1.1]
+          Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
           help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
           5 | apiVersion: karpenter.k8s.aws/v1alpha1
             |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error AWSNodeTemplate/a apiVersion [1.0-1.14]
-          Karpenter 1.0-1.14 does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
+        error AWSNodeTemplate/a apiVersion [all]
+          Karpenter does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
           help: write an EC2NodeClass of `karpenter.k8s.aws/v1`; the v1 migration guide lists the replacement of each field
           9 | apiVersion: karpenter.sh/v1
             |             ^^^^^^^^^^^^^^^
-        error EC2NodeClass/a apiVersion [1.0-1.14]
-          Karpenter 1.0-1.14 does not serve `EC2NodeClass` of `karpenter.sh/v1`
+        error EC2NodeClass/a apiVersion [all]
+          Karpenter does not serve `EC2NodeClass` of `karpenter.sh/v1`
           help: write `apiVersion: karpenter.k8s.aws/v1`
          13 | apiVersion: karpenter.sh/v1
             |             ^^^^^^^^^^^^^^^
-        error Nodepool/a apiVersion [1.0-1.14]
-          Karpenter 1.0-1.14 does not serve `Nodepool` of `karpenter.sh/v1`
+        error Nodepool/a apiVersion [all]
+          Karpenter does not serve `Nodepool` of `karpenter.sh/v1`
           help: write `kind: NodePool`
          17 | apiVersion: karpenter.sh/v1alpha1
             |             ^^^^^^^^^^^^^^^^^^^^^
-        error NodeOverlay/a apiVersion [1.0-1.6]
-          Karpenter 1.0-1.6 does not serve `NodeOverlay` of `karpenter.sh/v1alpha1`
-          help: only Karpenter 1.7-1.14 serves it: use one of these releases, or remove the object
+        error NodeOverlay/a apiVersion [until 1.6]
+          Karpenter does not serve `NodeOverlay` of `karpenter.sh/v1alpha1` (until 1.6)
+          help: Karpenter serves it only since 1.7: use one of these releases, or remove the object
         ");
         silent(&super::RULE, "apiVersion: v1\nkind: Provisioner\n");
     }

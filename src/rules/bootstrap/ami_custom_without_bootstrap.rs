@@ -119,14 +119,14 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, CLASS), @"
           5 |   amiFamily: Custom
             |              ^^^^^^
-        warning EC2NodeClass/a spec.amiFamily [1.0-1.14]
+        warning EC2NodeClass/a spec.amiFamily [all]
           the EC2NodeClass has `amiFamily: Custom` but no user data: nodes join a cluster only if the image does so by itself
           help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");
         insta::assert_snapshot!(findings(&super::RULE, &format!("{CLASS}  amiSelectorTerms: [{{alias: al2023@latest}}]\n")), @"
           5 |   amiFamily: Custom
             |              ^^^^^^
-        error EC2NodeClass/a spec.amiFamily [1.0-1.14]
+        error EC2NodeClass/a spec.amiFamily [all]
           the EC2NodeClass has `amiFamily: Custom` but no user data: the image `al2023@latest` does not join a cluster by itself
           help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");
@@ -139,7 +139,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &script("yum install -y jq")), @"
           6 |   userData: |
             |   ^^^^^^^^
-        info EC2NodeClass/a spec.userData [1.0-1.14]
+        info EC2NodeClass/a spec.userData [all]
           nothing in this user data joins a cluster; nodes join only if the image does so by itself
           help: write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on
         ");

@@ -351,7 +351,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &cloud), @r#"
          11 |       - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'
             |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
           fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
@@ -361,22 +361,22 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &listed), @r#"
           9 |       - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]
             |                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value as two items of the list instead of `=`
          13 |         - --max-pods=20
             |           ^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh has no option `--max-pods=20` and uses it as the cluster name
           help: write kubelet arguments in the item after `--kubelet-extra-args`, and remove anything else
          15 |         - --ip-family
             |           ^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           `--ip-family` is the last word and has no value, so bootstrap.sh stops with an error
           help: write the value after it, or remove the option
          16 |       - "/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'"
             |                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=20` and ignores it, so the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
           fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
@@ -411,7 +411,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args='--max-pods=58'")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args='--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=58` and ignores it, so the kubelet never gets these arguments
           help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
           fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
@@ -423,7 +423,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("--kubelet-extra-args='--max-pods=58' demo")), @r#"
           8 |     /etc/eks/bootstrap.sh --kubelet-extra-args='--max-pods=58' demo
             |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=--max-pods=58` and uses it as the cluster name
           help: write `--kubelet-extra-args` and its value separated by a space instead of `=`
           fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
@@ -431,7 +431,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("--max-pods=58 demo")), @"
           8 |     /etc/eks/bootstrap.sh --max-pods=58 demo
             |                           ^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh has no option `--max-pods=58` and uses it as the cluster name
           help: write kubelet arguments in the quotes after `--kubelet-extra-args`, and remove anything else
         ");
@@ -442,7 +442,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args --node-labels=a=b --max-pods=20 --v=2")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --node-labels=a=b --max-pods=20 --v=2
             |                                                                       ^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the value of `--kubelet-extra-args` is only `--node-labels=a=b`; the next word is `--max-pods=20`, and bootstrap.sh ignores it
           help: put quotes around all kubelet arguments
           fix: put quotes around the kubelet arguments: "'--node-labels=a=b", "--v=2'"
@@ -454,12 +454,12 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args --use-max-pods false --ip-family")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --use-max-pods false --ip-family
             |                                                     ^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           bootstrap.sh takes `--use-max-pods` as the value of `--kubelet-extra-args`, not as an option
           help: write the value directly after `--kubelet-extra-args`, or remove `--kubelet-extra-args`
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args --use-max-pods false --ip-family
             |                                                                          ^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           `--ip-family` is the last word and has no value, so bootstrap.sh stops with an error
           help: write the value after it, or remove the option
         ");
@@ -470,7 +470,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("demo --kubelet-extra-args '--v=2' --kubelet-extra-args '--v=4'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--v=2' --kubelet-extra-args '--v=4'
             |                                ^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           bootstrap.sh uses only the last `--kubelet-extra-args` and ignores this one
           help: write the option once, with everything in its value
           see line 8 spec.userData: bootstrap.sh uses this one
@@ -483,7 +483,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     /etc/eks/bootstrap.sh demo \ 
             |                                ^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           whitespace after the backslash ends the command here, and the shell runs the next line as a separate command
           help: end the line with the backslash
           fix: remove the whitespace: "\\"

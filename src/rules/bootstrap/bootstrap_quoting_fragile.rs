@@ -184,7 +184,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--register-with-taints='karpenter.sh/unregistered:NoExecute' --v=2'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints='karpenter.sh/unregistered:NoExecute' --v=2'
             |                                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           single quotes inside single quotes end and reopen the outer quotes, so this text is not quoted
           help: use double quotes inside the single quotes
         ");
@@ -195,7 +195,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("\"--node-labels='a=b' --v=2\"")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args "--node-labels='a=b' --v=2"
             |                                                                    ^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           bootstrap.sh writes the kubelet's arguments in single quotes to a systemd unit; this single quote ends them early
           help: use double quotes inside the value
         "#);
@@ -206,7 +206,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--node-labels=a=b c=d'")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--node-labels=a=b c=d'
             |                                                                        ^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           `c=d` belongs to no flag, so the kubelet does not start
           help: write flags as `--name=value`, with double quotes around a value that contains spaces
         ");
@@ -217,7 +217,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &call("'--v=2")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--v=2
             |                                                     ^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           this quote is never closed, so the script stops here with a syntax error
           help: close the quote
         ");
@@ -228,7 +228,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &script("yum install -y \\ \n  jq")), @r"
           8 |     yum install -y \ 
             |                    ^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           whitespace after the backslash ends the command here, and the shell runs the next line as a separate command
           help: end the line with the backslash
         ");

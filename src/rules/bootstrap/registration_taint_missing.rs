@@ -113,7 +113,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let required =
         "so Karpenter never registers them: it deletes each one after 15 minutes and launches the next";
     let expected = "so pods may start before Karpenter has applied the NodePool's taints and labels";
-    drafts.push(draft(Severity::Error, required, TAINT_REQUIRED));
+    drafts.push(draft(Severity::Error, required, TAINT_REQUIRED.set()));
     drafts.push(draft(Severity::Warning, expected, Releases::ALL.without(TAINT_REQUIRED)));
 }
 
@@ -175,7 +175,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &custom(CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+        warning EC2NodeClass/a spec.userData [1.0 since 1.0.9, 1.1 since 1.1.4, since 1.2.2]
           nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so pods may start before Karpenter has applied the NodePool's taints and labels
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
         ");
@@ -201,12 +201,12 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &custom(CALL), &at("1.2.0..1.14")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
+        error EC2NodeClass/a spec.userData [until 1.0.8, 1.1.0 to 1.1.3, 1.2.0 to 1.2.1]
           nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so Karpenter never registers them: it deletes each one after 15 minutes and launches the next
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'
             |                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+        warning EC2NodeClass/a spec.userData [1.0 since 1.0.9, 1.1 since 1.1.4, since 1.2.2]
           nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so pods may start before Karpenter has applied the NodePool's taints and labels
           help: add `--register-with-taints=karpenter.sh/unregistered:NoExecute` to the value of `--kubelet-extra-args`
         ");

@@ -3,7 +3,7 @@ use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::fix::Fix;
 use manifest::edit::Change;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use karpenter::kind::Kind;
 use objects::object::Object;
 use lint::rule::{Fixes, On};
@@ -111,10 +111,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         let more = "; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node";
         if refused(one, right, &found) {
             let refused = "; Karpenter never registers the nodes and deletes each one after 15 minutes";
-            drafts.push(draft(Severity::Error, refused, TAINT_REQUIRED));
+            drafts.push(draft(Severity::Error, refused, TAINT_REQUIRED.set()));
             drafts.push(draft(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));
         } else {
-            drafts.push(draft(Severity::Warning, more, Releases::ALL));
+            drafts.push(draft(Severity::Warning, more, ReleaseSet::all()));
         }
     }
 }
@@ -184,7 +184,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &with("\"karpenter.sh/uninitialized:NoExecute\"")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints="karpenter.sh/uninitialized:NoExecute"'
             |                                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+        warning EC2NodeClass/a spec.userData [1.0 since 1.0.9, 1.1 since 1.1.4, since 1.2.2]
           the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
           help: write `karpenter.sh/unregistered:NoExecute`
           fix: write the taint that Karpenter expects: "karpenter.sh/unregistered"
@@ -196,7 +196,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &with("a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule")), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=a=b:NoSchedule,karpenter.sh/unregistered=true:NoSchedule'
             |                                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0.9-1.0.14, 1.1.4-1.1.10, 1.2.2-1.2.8, 1.3-1.14]
+        warning EC2NodeClass/a spec.userData [1.0 since 1.0.9, 1.1 since 1.1.4, since 1.2.2]
           the taint `karpenter.sh/unregistered` has the effect `NoSchedule`, but Karpenter expects `NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
           help: write `karpenter.sh/unregistered:NoExecute`
           fix: write the taint that Karpenter expects: "NoExecute"
@@ -209,7 +209,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &with("karpenter.sh/uninitialized:NoExecute"), &settings), @r#"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/uninitialized:NoExecute'
             |                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0.0-1.0.8, 1.1.0-1.1.3, 1.2.0-1.2.1]
+        error EC2NodeClass/a spec.userData [until 1.0.8, 1.1.0 to 1.1.3, 1.2.0 to 1.2.1]
           the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; Karpenter never registers the nodes and deletes each one after 15 minutes
           help: write `karpenter.sh/unregistered:NoExecute`
           fix: write the taint that Karpenter expects: "karpenter.sh/unregistered"
@@ -248,7 +248,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &with("karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute'
             |                                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the taint `karpenter.sh/uninitialized` is unknown to Karpenter, which expects `karpenter.sh/unregistered:NoExecute`; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node
           help: remove it; the taint that Karpenter expects is already there
         ");

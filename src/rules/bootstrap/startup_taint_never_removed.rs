@@ -125,7 +125,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("NodeReadiness")), @"
           8 |       - {key: NodeReadiness, effect: NoSchedule}
             |               ^^^^^^^^^^^^^
-        warning NodePool/a spec.template.spec.startupTaints[0] [1.0-1.14]
+        warning NodePool/a spec.template.spec.startupTaints[0] [all]
           no known component removes the startup taint `NodeReadiness`, and Karpenter does not either: nodes with it never become initialized, and Karpenter does not consolidate them
           help: run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`
         ");

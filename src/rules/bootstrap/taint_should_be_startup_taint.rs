@@ -184,7 +184,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&format!("      taints: [{CILIUM}]\n"))), @r#"
           7 |       taints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]
             |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.taints[0] [1.0-1.14]
+        error NodePool/a spec.template.spec.taints[0] [all]
           the taint `node.cilium.io/agent-not-ready` is under `taints`, so Karpenter treats it as permanent and launches nodes only for pods that tolerate it; the Cilium agent removes it once the node is ready
           help: move it to `startupTaints`, which pods do not have to tolerate
           fix: move it to `startupTaints`: "startupTaints"
@@ -196,7 +196,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("      taints:\n      - key: zalando.org/node-not-ready\n        effect: NoSchedule\n")), @r#"
           8 |       - key: zalando.org/node-not-ready
             |              ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning NodePool/a spec.template.spec.taints[0] [1.0-1.14]
+        warning NodePool/a spec.template.spec.taints[0] [all]
           the taint `zalando.org/node-not-ready` is under `taints`, so Karpenter treats it as permanent and launches nodes only for pods that tolerate it; its name suggests that an agent removes it once the node is ready
           help: move it to `startupTaints`, which pods do not have to tolerate
           fix: move it to `startupTaints`: "startupTaints"

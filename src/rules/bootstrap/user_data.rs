@@ -1,6 +1,6 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
-use karpenter::release::Releases;
+use karpenter::release::{Interval, Releases};
 use lint::finding::{Draft, Place};
 use lint::rule::Rule;
 use manifest::edit::Change;
@@ -32,7 +32,7 @@ pub(super) const TAINT_EFFECT: &str = "NoExecute";
 /// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go; go.mod of the provider's tags).
 /// Later releases log an error and register the node.
 pub(super) const TAINT_REQUIRED: Releases =
-    Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1));
+    Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]);
 
 /// User data of an EC2NodeClass and the AMI family it is for.
 #[derive(Clone, Copy)]

@@ -112,7 +112,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", ENCODED)), @r##"
           6 |   userData: |
             |   ^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           the user data is already Base64, and Karpenter encodes it again; the node gets Base64 instead of the text
           help: write the decoded text
           fix to look at: write the decoded text: "\"#!/bin/bash\\necho hi\\n\""
@@ -120,7 +120,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("Custom", "H4sIAAAAAAAAA0vOSAUAAAA=")), @"
           6 |   userData: |
             |   ^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the user data is already compressed and in Base64, and Karpenter encodes it again; on the node only nodeadm decodes it
           help: write the decoded text
         ");

@@ -353,7 +353,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "#cloud-config\npackages: [jq]\n")), @"
           7 |     #cloud-config
             |     ^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           Karpenter treats cloud-config on AL2023 as a NodeConfig that nodeadm cannot read, so the node never joins
           help: put it into a MIME archive, as a part of type `text/cloud-config`
         ");
@@ -364,14 +364,14 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
             |     ^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           AL2023 has no working bootstrap.sh: the script at this path prints an error and fails
           help: remove the call, because Karpenter joins the node itself; write labels and taints in the NodePool and limits in `spec.kubelet`
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", CALL)), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'
             |     ^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings
           help: remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`
         ");
@@ -382,7 +382,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "#!/bin/bash\necho hi\n")), @"
           7 |     #!/bin/bash
             |     ^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           this is a shell script, but Bottlerocket accepts only TOML, so Karpenter launches no node
           help: write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data
         ");
@@ -394,7 +394,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           7 |     <powershell>
             |     ^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           Karpenter puts `<powershell>` tags around the user data of Windows nodes, and a script inside nested tags does not run
           help: write the script without tags
           fix: remove the tags: "", ""

@@ -327,7 +327,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
          16 |     --B-
             |     ^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           this line looks like the closing delimiter but is not one; Karpenter refuses the archive and launches no node
           help: write `--`, the boundary and `--`
           fix: close the archive: "--B--"
@@ -341,7 +341,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           5 |   userData: "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B--\n"
             |              ^^
-        error EC2NodeClass/ spec.userData [1.0-1.14]
+        error EC2NodeClass/ spec.userData [all]
           the blank line before the headers ends them, so the archive has no headers; Karpenter refuses the archive and launches no node
           help: start the text with `MIME-Version: 1.0`
           fix: remove the blank lines: ""
@@ -358,7 +358,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", &bare)), @r#"
          15 |     --B
             |     ^^^
-        info EC2NodeClass/a spec.userData [1.0-1.14]
+        info EC2NodeClass/a spec.userData [all]
           the last delimiter lacks its two closing dashes; Karpenter accepts it
           help: write `--`, the boundary and `--`
           fix: close the archive: "--B--"
@@ -390,7 +390,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           7 |     Mime-Version: 1.0
             |     ^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           Karpenter looks for `MIME-Version:` with exactly this case and treats this archive as a script
           help: write `MIME-Version:`
           fix: write the header as Karpenter expects it: "MIME-Version"

@@ -223,7 +223,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
             |       ^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           `spec.cluster` lacks `cidr`, which nodeadm requires to start; Karpenter adds nothing for `Custom`
           help: set `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`
         ");
@@ -245,14 +245,14 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", "apiVersion: node.eks.aws/v1beta1\nkind: NodeConfig\nspec: {}\n")), @"
           7 |     apiVersion: node.eks.aws/v1beta1
             |                 ^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           nodeadm does not support `apiVersion: node.eks.aws/v1beta1` and stops, so the node never joins
           help: write `apiVersion: node.eks.aws/v1alpha1`
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2023", &format!("{HEAD}spec:\n\tkubelet: {{}}\n"))), @"
          10 |     	kubelet: {}
             |      ^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           the NodeConfig cannot be parsed, and Karpenter treats it as a shell script: not valid YAML: a tab cannot indent; use spaces
           help: write it as YAML, indented with spaces
         ");

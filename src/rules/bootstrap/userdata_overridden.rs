@@ -266,7 +266,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     [settings.kubernetes.node-taints]
             |                          ^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter writes `settings.kubernetes.node-taints` itself and discards this setting
           help: write the taints in `spec.template.spec.taints` of the NodePool
         ");
@@ -281,17 +281,17 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     cluster-name = "other"
             |     ^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter writes `settings.kubernetes.cluster-name` itself and discards this setting
           help: remove it; Karpenter knows the cluster it runs in
           9 |     kube-api-qp = 3
             |     ^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter does not know `settings.kubernetes.kube-api-qp` and drops it (did you mean `kube-api-qps`?)
           help: remove it, or write a key that Karpenter knows
          10 |     [setting.kubernetes]
             |      ^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter passes on only tables under `settings` and drops `setting` (did you mean `settings`?)
           help: write it under `settings`, or remove it
         "#);
@@ -305,7 +305,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &settings), @"
           8 |     ids-per-pod = 65536
             |     ^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.8]
+        warning EC2NodeClass/a spec.userData [until 1.8]
           Karpenter passes on `settings.kubernetes.ids-per-pod` since 1.9; earlier releases drop it
           help: upgrade Karpenter to 1.9, or remove the key
         ");
@@ -320,22 +320,22 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
             |       ^^^^^^^
-        info EC2NodeClass/a spec.userData [1.0-1.14]
+        info EC2NodeClass/a spec.userData [all]
           Karpenter sets the cluster in its own NodeConfig, which comes after this one and overrides it
           help: remove it; Karpenter knows the cluster it runs in
          14 |           maxPods: 58
             |           ^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter sets `maxPods` in its own NodeConfig, which comes after this one and overrides it
           help: set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too
          15 |           registerWithTaints:
             |           ^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           Karpenter sets the taints in its own NodeConfig, which comes after this one and overrides it
           help: write the taints in `spec.template.spec.taints` of the NodePool
          17 |         flags: [--register-with-taints=a=b:NoSchedule]
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           this flag replaces the list of taints that Karpenter writes, so the node registers without the taint `karpenter.sh/unregistered`
           help: write the taints in `spec.template.spec.taints` of the NodePool
         ");

@@ -232,7 +232,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", "set -e\nyum install -y jq\n")), @"
           7 |     set -e
             |     ^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the script does not start with `#!`, so the node cannot execute it and no command in it runs
           help: write `#!/bin/bash` as the first line
         ");
@@ -246,7 +246,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   userData: "\n \n#!/bin/bash\necho hi\n"
             |                   ^^^^^^^^^^^
-        error EC2NodeClass/ spec.userData [1.0-1.14]
+        error EC2NodeClass/ spec.userData [all]
           there are spaces or empty lines before `#!`, so the node cannot execute the script and no command in it runs
           help: start the script with `#!`
           fix: remove everything before `#!`: ""
@@ -262,7 +262,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     #!/bin/bash
             |     ^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           the whole script is on the line of `#!`, so the shell treats it as a comment and no command runs
           help: write `userData: |`; `>` joins the lines
         ");
@@ -275,7 +275,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"
          13 |     echo hi
             |     ^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the script does not start with `#!`, so the node cannot execute it and no command in it runs
           help: write `#!/bin/bash` as the first line
         ");

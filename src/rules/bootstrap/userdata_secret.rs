@@ -203,7 +203,7 @@ mod tests {
         insta::assert_snapshot!(found, @"
           8 |     export AWS_ACCESS_KEY_ID=AKIAQWERTYUIOPASDFGH
             |                              ^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the user data contains an AWS access key, and every pod on the node can read it from the instance metadata
           help: let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed
         ");
@@ -211,7 +211,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &script("docker login -u ci --password=hunter2hunter2 r.example.com")), @"
           8 |     docker login -u ci --password=hunter2hunter2 r.example.com
             |                                   ^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the user data contains a password or key, and every pod on the node can read it from the instance metadata
           help: let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed
         ");

@@ -256,7 +256,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &script("/etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false")), @"
           8 |     /etc/eks/bootstrap.sh ${module.eks.cluster_name} --use-max-pods false
             |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           Terraform did not replace `${module.eks.cluster_name}`, which reaches the node unchanged
           help: write the value, or render the template before you apply the manifest
         ");

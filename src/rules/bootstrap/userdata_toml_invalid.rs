@@ -92,21 +92,21 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "[settings.kubernetes]\nmax-pods = 58 pods\n")), @"
           8 |     max-pods = 58 pods
             |                ^^^^^^^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           the user data is not valid TOML, so Karpenter launches no node: string values must be quoted
           help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");
         insta::assert_snapshot!(findings(&super::RULE, &class("Bottlerocket", "[settings]\na = 1\na = 2\n")), @"
           9 |     a = 2
             |     ^
-        error EC2NodeClass/a spec.userData [1.0-1.14]
+        error EC2NodeClass/a spec.userData [all]
           the user data is not valid TOML, so Karpenter launches no node: `a` is defined twice
           help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");
         insta::assert_snapshot!(findings(&super::RULE, &custom("[settings.kubernetes]\ncluster-name = demo\n")), @"
           8 |     cluster-name = demo
             |                    ^^^^
-        warning EC2NodeClass/a spec.userData [1.0-1.14]
+        warning EC2NodeClass/a spec.userData [all]
           the user data is not valid TOML, so Bottlerocket refuses the settings: string values must be quoted
           help: write `key = value` lines under `[settings...]` tables, with strings in quotes
         ");

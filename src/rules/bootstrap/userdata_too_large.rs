@@ -139,7 +139,7 @@ mod tests {
         let without_the_text: Vec<_> = found.lines().skip(1).collect();
         insta::assert_snapshot!(without_the_text.join("\n"), @"
             |   ^^^^^^^^
-        error EC2NodeClass/ spec.userData [1.0-1.14]
+        error EC2NodeClass/ spec.userData [all]
           the user data has 17000 bytes, but EC2 accepts 16384; Karpenter launches no node
           help: move long content into the image, or into a script that the node downloads
         ");

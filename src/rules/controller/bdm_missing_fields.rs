@@ -179,12 +179,12 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &text), @"
           7 |   - {deviceName: /dev/xvdb}
             |      ^^^^^^^^^^
-        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [1.0-1.14]
+        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [all]
           this mapping has no `ebs`; Karpenter panics when it creates the launch template, and launches no nodes from the EC2NodeClass
           help: add `ebs` with a `volumeSize`; instance store disks need no mapping
           8 |   - {deviceName: /dev/xvda}
             |      ^^^^^^^^^^
-        error EC2NodeClass/a spec.blockDeviceMappings[1].ebs [1.0-1.14]
+        error EC2NodeClass/a spec.blockDeviceMappings[1].ebs [all]
           this mapping has no `ebs`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches no nodes from it
           help: add `ebs` with a `volumeSize`; instance store disks need no mapping
         ");
@@ -196,7 +196,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &class(AL2023, &before)), @"
           7 |   - {ebs: {volumeSize: 20Gi}}
             |      ^^^
-        error EC2NodeClass/a spec.blockDeviceMappings[0].deviceName [1.0-1.14]
+        error EC2NodeClass/a spec.blockDeviceMappings[0].deviceName [all]
           this mapping has no `deviceName`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches no nodes from it
           help: add `deviceName`; on this AMI family pods write to `/dev/xvda`
         ");

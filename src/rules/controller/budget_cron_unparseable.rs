@@ -137,7 +137,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * * 7'")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * * 7'}
             |                                                     ^
-        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        error NodePool/a spec.disruption.budgets[0].schedule [all]
           Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `7` ends above 6, the largest day of week: Sunday is 0, never 7
           help: write `0 9 * * 0`
           fix: write `0 9 * * 0`: "'0 9 * * 0'"
@@ -145,7 +145,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("\"0 22 * * fri-mon,wed\"")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: "0 22 * * fri-mon,wed"}
             |                                                      ^^^^^^^
-        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        error NodePool/a spec.disruption.budgets[0].schedule [all]
           Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `fri-mon` runs backwards: a day of week range cannot wrap around its end
           help: write `0 22 * * fri-sat,sun-mon,wed`
           fix: write `0 22 * * fri-sat,sun-mon,wed`: "\"0 22 * * fri-sat,sun-mon,wed\""
@@ -153,14 +153,14 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("'CRON_TZ=Europe/Berlin 0 9 * * *'")), @"
           7 |     - {nodes: '0', duration: 8h, schedule: 'CRON_TZ=Europe/Berlin 0 9 * * *'}
             |                                             ^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        error NodePool/a spec.disruption.budgets[0].schedule [all]
           Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
         insta::assert_snapshot!(findings(&RULE, &pool("'0 0 9 * * MON-FRI'")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 0 9 * * MON-FRI'}
             |                                             ^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        error NodePool/a spec.disruption.budgets[0].schedule [all]
           Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: 6 fields, where a schedule has 5: minute, hour, day of month, month, day of week
           help: write `0 9 * * MON-FRI`
           fix: write `0 9 * * MON-FRI`: "'0 9 * * MON-FRI'"
@@ -172,7 +172,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("'0 9 * *'")), @"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * *'}
             |                                             ^^^^^^^
-        error NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        error NodePool/a spec.disruption.budgets[0].schedule [all]
           the API server refuses this schedule: 4 fields, where a schedule has 5: minute, hour, day of month, month, day of week
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");

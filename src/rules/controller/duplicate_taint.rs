@@ -146,7 +146,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &text), @"
          10 |       - key: a/b
             |              ^^^
-        error NodePool/a spec.template.spec.startupTaints[0] [1.0-1.14]
+        error NodePool/a spec.template.spec.startupTaints[0] [all]
           the taint `a/b:NoSchedule` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: keep it under `startupTaints` if a component removes it once the node is ready, otherwise under `taints`
           see line 8 spec.template.spec.taints[0]: first listed here, under `taints`
@@ -161,7 +161,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &text), @"
           7 |       taints: [{key: a, value: one, effect: NoSchedule}, {key: a, value: two, effect: NoSchedule}]
             |                                                                ^
-        error NodePool/a spec.template.spec.taints[1] [1.0-1.14]
+        error NodePool/a spec.template.spec.taints[1] [all]
           the taint `a:NoSchedule` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: remove one of the two: a node has only one taint per key and effect, whatever the value; use a different key for the second value
           see line 7 spec.template.spec.taints[0]: first listed here, under `taints`

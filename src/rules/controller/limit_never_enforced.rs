@@ -146,7 +146,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("{cpu: 100, gpu: 4}")), @r#"
           5 |   limits: {cpu: 100, gpu: 4}
             |                      ^^^
-        warning NodePool/a spec.limits.gpu [1.0-1.14]
+        warning NodePool/a spec.limits.gpu [all]
           no node has a resource `gpu`, so this limit has no effect
           help: write `nvidia.com/gpu`
           fix to look at: write `nvidia.com/gpu`: "nvidia.com/gpu"

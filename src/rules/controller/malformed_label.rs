@@ -133,7 +133,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("    metadata:\n      labels:\n        Example.com/team: a\n")), @"
           8 |         Example.com/team: a
             |         ^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels [1.0-1.14]
+        error NodePool/a spec.template.metadata.labels [all]
           `Example.com/team` is not a valid label name: what stands before its slash is no DNS name in lower case; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write a name such as `team` or `example.com/team`
         ");
@@ -145,7 +145,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &text), @r#"
           8 |       - {key: team, operator: In, values: [data, "a/b"]}
             |                                                  ^^^^^
-        error NodePool/a spec.template.spec.requirements[0].values[1] [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].values[1] [all]
           `a/b` is not a valid label value: it may have letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write a valid label value; no node can have this one
         "#);

@@ -125,7 +125,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("taints", "{key: a, value: b/c, effect: NoSchedule}")), @"
           8 |       - {key: a, value: b/c, effect: NoSchedule}
             |                         ^^^
-        error NodePool/a spec.template.spec.taints[0].value [1.0-1.14]
+        error NodePool/a spec.template.spec.taints[0].value [all]
           no node can have a taint with the value `b/c`: a taint value must be a valid label value, which has no slash; instances start but never register
           help: move the part before the slash into the key, or replace the slash with a hyphen
         ");

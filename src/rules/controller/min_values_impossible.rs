@@ -193,7 +193,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&["key: example.com/team, operator: Exists, minValues: 1"])), @"
           8 |       - {key: example.com/team, operator: Exists, minValues: 1}
             |                                                              ^
-        error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].minValues [all]
           instance types have no label `example.com/team`, so `minValues: 1` can never be satisfied and Karpenter launches no nodes from this NodePool
           help: remove `minValues` here, or set it on a label that instance types have, such as `karpenter.k8s.aws/instance-family`
         ");
@@ -205,7 +205,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&[&twice])), @"
           8 |       - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m5, m6i], minValues: 3}
             |                                                                                                  ^
-        error NodePool/a spec.template.spec.requirements[0].minValues [1.0-1.14]
+        error NodePool/a spec.template.spec.requirements[0].minValues [all]
           the requirements of this NodePool allow only 2 of the values of `karpenter.k8s.aws/instance-family`, so `minValues: 3` can never be satisfied and Karpenter launches no nodes from this NodePool
           help: write at most 2, or allow more values
         ");

@@ -97,7 +97,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&"n".repeat(64))), @"
           3 | metadata: {name: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn metadata.name [1.0-1.14]
+        error NodePool/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn metadata.name [all]
           this name has 64 characters, but Karpenter copies it to the label `karpenter.sh/nodepool`, which allows 63; the API server refuses every NodeClaim and nothing is launched
           help: write a shorter name; an object cannot be renamed, so this creates a new object
         ");
@@ -108,7 +108,7 @@ mod tests {
         let name = "n".repeat(64);
         let text =
             format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
-        assert!(findings(&RULE, &text).contains("metadata.name [1.1-1.14]"));
+        assert!(findings(&RULE, &text).contains("metadata.name [since 1.1]"));
     }
 
     #[test]

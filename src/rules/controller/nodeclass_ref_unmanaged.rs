@@ -118,7 +118,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("karpenter.k8s.aws", "NodeClass")), @r#"
           7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: NodeClass, name: a}
             |                                                      ^^^^^^^^^
-        error NodePool/a spec.template.spec.nodeClassRef.kind [1.1-1.14]
+        error NodePool/a spec.template.spec.nodeClassRef.kind [since 1.1]
           no Karpenter controller manages a NodePool that refers to the kind `NodeClass` in `karpenter.k8s.aws`; the NodePool gets no status and no nodes
           help: write `EC2NodeClass`
           fix: write `EC2NodeClass`: "EC2NodeClass"

@@ -97,7 +97,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("{key: team, operator: NotIn, values: []}")), @"
           8 |       - {key: team, operator: NotIn, values: []}
             |                                      ^^^^^^
-        info NodePool/a spec.template.spec.requirements[0].values [1.0-1.14]
+        info NodePool/a spec.template.spec.requirements[0].values [all]
           this requirement excludes nothing: `NotIn` without values only requires that the label `team` exists
           help: list the values to exclude, or remove the requirement
         ");

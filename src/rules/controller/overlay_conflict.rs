@@ -201,7 +201,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &text), @"
           5 | spec: {requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}], price: '1'}
             |                                                                                                   ^^^^^
-        error NodeOverlay/a spec.price [1.7-1.14]
+        error NodeOverlay/a spec.price [since 1.7]
           the NodeOverlay `b` sets a price for the same instances with the same weight (0); this NodeOverlay comes second by name, so it fails Karpenter's validation and Karpenter ignores it
           help: give one of the two a greater `weight`, or requirements that do not overlap
           see line 9 metadata.name: the NodeOverlay that Karpenter applies

@@ -100,7 +100,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &overlay("{vpc.amazonaws.com/efa: 1}")), @"
           5 |   capacity: {vpc.amazonaws.com/efa: 1}
             |              ^^^^^^^^^^^^^^^^^^^^^
-        error NodeOverlay/a spec.capacity.vpc.amazonaws.com/efa [1.7-1.14]
+        error NodeOverlay/a spec.capacity.vpc.amazonaws.com/efa [since 1.7]
           Karpenter takes `vpc.amazonaws.com/efa` only from the instance type; the NodeOverlay fails Karpenter's validation, and Karpenter ignores it
           help: remove the line
         ");

@@ -1,6 +1,6 @@
 use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
 use karpenter::kind::Kind;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Severity};
 use lint::rule::{Fixes, On};
@@ -88,7 +88,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (_, node) in
             class.kubelet().into_iter().flat_map(KubeletConfiguration::eviction_soft_grace_period)
         {
-            drafts.extend(duration(node, object, false, |_| Releases::ALL));
+            drafts.extend(duration(node, object, false, |_| ReleaseSet::all()));
         }
         return;
     }
@@ -114,19 +114,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 }
 
 /// Returns the releases whose pattern accepts the value of `expireAfter` or `consolidateAfter`.
-fn nillable(text: &str) -> Releases {
+fn nillable(text: &str) -> ReleaseSet {
     let loose = if (LOOSE_DURATION.fits)(text) { Releases::until(3) } else { Releases::NONE };
-    if (DURATION_OR_NEVER.fits)(text) { loose.or(Releases::since(4)) } else { loose }
+    if (DURATION_OR_NEVER.fits)(text) { loose.or(Releases::since(4)) } else { loose.set() }
 }
 
 /// Returns the releases whose pattern accepts a duration.
-fn plain(text: &str) -> Releases {
-    if (DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
+fn plain(text: &str) -> ReleaseSet {
+    if (DURATION.fits)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 /// Returns the releases whose pattern accepts the duration of a budget.
-fn of_budget(text: &str) -> Releases {
-    if (BUDGET_DURATION.fits)(text) { Releases::ALL } else { Releases::NONE }
+fn of_budget(text: &str) -> ReleaseSet {
+    if (BUDGET_DURATION.fits)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 fn effect(object: Object<'_>) -> String {
@@ -137,7 +137,7 @@ fn duration<'d>(
     node: Node<'d>,
     object: Object<'d>,
     may_be_never: bool,
-    accepted_in: fn(&str) -> Releases,
+    accepted_in: fn(&str) -> ReleaseSet,
 ) -> Option<Draft<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     let error: DurationError =
@@ -183,7 +183,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &class("\"90\"")), @r#"
           7 |       memory.available: "90"
             |                         ^^^^
-        error EC2NodeClass/a spec.kubelet.evictionSoftGracePeriod.memory.available [1.0-1.14]
+        error EC2NodeClass/a spec.kubelet.evictionSoftGracePeriod.memory.available [all]
           `90` has a number without a unit (`s`, `m` or `h`); Karpenter cannot decode it, and therefore cannot list any EC2NodeClass of the cluster
           help: write a duration such as `90s`, `30m` or `168h`
         "#);
@@ -197,7 +197,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("{template: {spec: {expireAfter: 9999999h}}}")), @"
           4 | spec: {template: {spec: {expireAfter: 9999999h}}}
             |                                       ^^^^^^^^
-        error NodePool/a spec.template.spec.expireAfter [1.0-1.14]
+        error NodePool/a spec.template.spec.expireAfter [all]
           `9999999h` is longer than the 292 years a duration can hold; Karpenter cannot decode it, and therefore cannot list any NodePool of the cluster
           help: write a duration such as `90s`, `30m` or `168h`
         ");
@@ -211,7 +211,7 @@ mod tests {
         let text = pool("{disruption: {consolidateAfter: 30sfoo}}");
         silent(&RULE, &text);
         let settings = Settings { karpenter: Target::parse("1.3").unwrap(), ..Default::default() };
-        assert!(findings_with(&RULE, &text, &settings).contains("[1.0-1.3]"));
+        assert!(findings_with(&RULE, &text, &settings).contains("[until 1.3]"));
         let days = pool("{template: {spec: {expireAfter: 7d}}}");
         assert!(findings_with(&RULE, &days, &settings).is_empty(), "refused by every release");
     }

@@ -149,7 +149,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&budgets)), @"
           7 |     - {nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h}
             |               ^^^
-        warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+        warning NodePool/a spec.disruption.budgets[0] [all]
           this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
           see line 8 spec.disruption.budgets[1]: also forbids disruption
@@ -166,7 +166,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&["nodes: '0'"])), @"
           7 |     - {nodes: '0'}
             |               ^^^
-        warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+        warning NodePool/a spec.disruption.budgets[0] [all]
           this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
         ");

@@ -100,7 +100,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool("0 0 31 4,6,9,11 *")), @"
           7 |     - {nodes: '1', duration: 1h, schedule: '0 0 31 4,6,9,11 *'}
             |                                            ^^^^^^^^^^^^^^^^^^^
-        warning NodePool/a spec.disruption.budgets[0].schedule [1.0-1.14]
+        warning NodePool/a spec.disruption.budgets[0].schedule [all]
           `0 0 31 4,6,9,11 *` matches no day of any year, and Karpenter treats a budget whose schedule never runs as always active
           help: remove the budget if it should not apply, or write a day that exists
         ");

@@ -166,7 +166,7 @@ mod tests {
             @r#"
           7 |     - {nodes: 35%, reasons: [Drifted], schedule: '0 1 * * mon', duration: 4h}
             |               ^^^
-        warning NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+        warning NodePool/a spec.disruption.budgets[0] [all]
           this budget limits disruption to 35% only while its window is open; at all other times nothing limits `Drifted`, and Karpenter may disrupt all nodes at once
           help: to allow disruption only in the window, remove the schedule and duration here and add `{nodes: "0", schedule: "0 5 * * mon", duration: 164h}`
         "#

@@ -73,7 +73,7 @@ mod tests {
         from 1.12 on
           4 |   name: a
             |         ^
-        info EC2NodeClass/a  [1.12-1.14]
+        info EC2NodeClass/a  [since 1.12]
           the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
           help: check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
         ");

@@ -98,7 +98,7 @@ mod tests {
         from 1.12 on
           8 |         karpenter.sh/do-not-disrupt: 1h30m
             |                                      ^^^^^
-        warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [1.12-1.14]
+        warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [since 1.12]
           `1h30m` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long
           help: remove the annotation if you do not want this; write `"true"` to protect the pod for as long as it runs
         "#);
@@ -106,7 +106,7 @@ mod tests {
         from 1.11 down
           8 |         karpenter.sh/do-not-disrupt: 4h
             |                                      ^^
-        warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [1.0-1.11]
+        warning Deployment/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [until 1.11]
           `4h` has no effect: this release accepts only `"true"`, and Karpenter may disrupt the pod's node at any time
           help: write `"true"` before the downgrade to protect the pod for as long as it runs
         "#);

@@ -122,7 +122,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(FREEZE, "expireAfter: 168h")), @"
           9 |     spec: {expireAfter: 168h}
             |                         ^^^^
-        warning NodePool/a spec.template.spec.expireAfter [1.0-1.14]
+        warning NodePool/a spec.template.spec.expireAfter [all]
           nodes expire after 168h, even while the budget of 0 forbids disruption: expiry ignores budgets
           help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
           see line 7 spec.disruption.budgets[0]: expiry ignores this budget
@@ -130,7 +130,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(FREEZE, "")), @"
           7 |     - {nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h}
             |               ^^^
-        info NodePool/a spec.disruption.budgets[0] [1.0-1.14]
+        info NodePool/a spec.disruption.budgets[0] [all]
           `expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
           help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
         ");

@@ -84,7 +84,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, "apiVersion: v1\nkind: Pod\nspec: {a: 1, 'a': 2}\n"), @"
           3 | spec: {a: 1, 'a': 2}
             |              ^^^
-        error Pod/ spec.a [1.0-1.14]
+        error Pod/ spec.a [all]
           `a` occurs twice in this object; the first occurrence is dropped
           help: keep one of them, or merge their values
           see line 3 spec.a: this occurrence is dropped
@@ -98,7 +98,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 | - {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}
             |                                                   ^^^^
-        error Pod/c metadata.name [1.0-1.14]
+        error Pod/c metadata.name [all]
           `name` occurs twice in this object; the first occurrence is dropped
           help: keep one of them, or merge their values
           see line 5 metadata.name: this occurrence is dropped

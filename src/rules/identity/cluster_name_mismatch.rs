@@ -239,7 +239,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &controller(PROD), &known("staging")), @"
           9 |         env: [{name: CLUSTER_NAME, value: prod}]
             |                                           ^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
           the controller's cluster name is `prod`, but the setting `clusterName` says that this cluster is `staging`
           help: write `staging`
         ");
@@ -254,7 +254,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          11 | settings: {clusterName: staging}
             |                         ^^^^^^^
-        warning / settings.clusterName [1.0-1.14]
+        warning / settings.clusterName [all]
           the Helm values set the cluster name `staging`, but the controller in this input uses `prod`
           help: write the same name in both; if they belong to two clusters, check each cluster separately
           see line 9 spec.template.spec.containers[0].env[0].value: the controller uses `prod`
@@ -270,17 +270,17 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: INTERRUPTION_QUEUE, value: Karpenter-staging}]
             |                                                                                    ^^^^^^^^^^^^^^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+        warning Deployment/karpenter spec.template.spec.containers[0].env[1].value [all]
           the interruption queue is named after cluster `staging`, but this cluster is `prod`
           help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
          15 |   annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}
             |                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn [1.0-1.14]
+        warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn [all]
           the controller's role is named after cluster `staging`, but this cluster is `prod`
           help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
          20 | spec: {instanceProfile: KarpenterNodeInstanceProfile-staging}
             |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.instanceProfile [1.0-1.14]
+        warning EC2NodeClass/a spec.instanceProfile [all]
           the instance profile is named after cluster `staging`, but this cluster is `prod`
           help: use the name that belongs to `prod`, or correct the cluster's name if it should be `staging`
         ");
@@ -294,7 +294,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |         env: [{name: CLUSTER_NAME, value: prod}, {name: CLUSTER_ENDPOINT, value: 'https://0A.gr7.eu-west-1.eks.amazonaws.com'}, {name: AWS_REGION, value: us-east-1}]
             |                                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [all]
           the cluster endpoint is in region `eu-west-1`, but the controller uses region `us-east-1`
           help: write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint
         ");

@@ -174,7 +174,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |         - {name: CLUSTER_NAME, value: ''}
             |                                       ^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[1].value [all]
           `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
@@ -182,7 +182,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |         env: [{name: CLUSTER_NAME}]
             |                ^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[0] [all]
           `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
@@ -190,7 +190,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |         args: [--cluster-name=]
             |                ^^^^^^^^^^^^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].args[0] [all]
           `CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
@@ -205,7 +205,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &whole), @"
           9 |       - name: controller
             |         ^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env [all]
           the controller has no `CLUSTER_NAME` and exits at start-up with `missing field, cluster-name`
           help: write the name of the EKS cluster; with Helm, set `settings.clusterName`
         ");
@@ -248,7 +248,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          11 |         - {name: CLUSTER_NAME, value: a}
             |            ^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[0] [1.0-1.14]
+        warning Deployment/karpenter spec.template.spec.containers[0].env[0] [all]
           `CLUSTER_NAME` is set twice with different values, and the container gets the last value
           help: keep the value that names this cluster
           see line 12 spec.template.spec.containers[0].env[1]: the container gets this value

@@ -1,6 +1,6 @@
 use karpenter::chart::{GATES, REMOVED, SETTINGS};
 use karpenter::kind::Kind;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
@@ -156,8 +156,8 @@ fn check_gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
         at += part.len() + 1;
         let (name, off) = (name.trim(), part.trim_end().ends_with("=false"));
         let known = GATES.iter().filter(|gate| gate.name == name);
-        let known = known.fold(Releases::NONE, |all, gate| all.or(gate.releases));
-        let releases = Releases::ALL.without(known);
+        let known = known.fold(ReleaseSet::none(), |all, gate| all.or(gate.releases));
+        let releases = Releases::ALL.without(&known);
         // A chart newer than the controller sets gates to false that the controller does not know yet.
         if name.is_empty() || releases.is_empty() || name.contains('$') || (off && !known.is_empty()) {
             continue;
@@ -199,22 +199,22 @@ karpenter:
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           3 |     aws: {clusterName: prod, defaultInstanceProfile: a}
             |     ^^^
-        warning /karpenter settings.aws [1.0-1.14]
+        warning /karpenter settings.aws [all]
           `settings.aws` is a key of an older chart and is ignored
           help: its keys stand in `settings` itself since 0.33, such as `settings.clusterName`
           4 |     featureGates: {driftEnabled: true}
             |                    ^^^^^^^^^^^^
-        warning /karpenter settings.featureGates.driftEnabled [1.0-1.14]
+        warning /karpenter settings.featureGates.driftEnabled [all]
           `settings.featureGates.driftEnabled` is a key of an older chart and is ignored
           help: drift is always on since 1.0; remove the key
           5 |   webhook: {enabled: true}
             |   ^^^^^^^
-        warning /karpenter webhook [1.1-1.14]
+        warning /karpenter webhook [since 1.1]
           `webhook` is a key of an older chart and is ignored
           help: there is no webhook since 1.1; remove the key
           6 |   controller: {batchMaxDuration: 5s}
             |                ^^^^^^^^^^^^^^^^
-        warning /karpenter controller.batchMaxDuration [1.0-1.14]
+        warning /karpenter controller.batchMaxDuration [all]
           `controller.batchMaxDuration` is a key of an older chart and is ignored
           help: write `settings.batchMaxDuration`
         ");
@@ -227,22 +227,22 @@ karpenter:
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.3")), @"
           3 |   preferencePolicy: Ignore
             |   ^^^^^^^^^^^^^^^^
-        warning / settings.preferencePolicy [1.0-1.3]
+        warning / settings.preferencePolicy [until 1.3]
           the chart does not know `settings.preferencePolicy` and ignores it
-          help: supported by Karpenter 1.4-1.14
+          help: supported by Karpenter since 1.4
           4 |   isolatedVpc: true
             |   ^^^^^^^^^^^
-        warning / settings.isolatedVpc [1.0-1.14]
+        warning / settings.isolatedVpc [all]
           the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
           5 |   featureGates: {nodeOverlays: true}
             |                  ^^^^^^^^^^^^
-        warning / settings.featureGates.nodeOverlays [1.0-1.14]
+        warning / settings.featureGates.nodeOverlays [all]
           the chart does not know `settings.featureGates.nodeOverlays` and ignores it
           help: did you mean `nodeOverlay`?
           6 |   house: {a: b}
             |   ^^^^^
-        info / settings.house [1.0-1.14]
+        info / settings.house [all]
           the chart does not know `settings.house` and ignores it
           help: remove the key, unless a parent chart reads it
         ");
@@ -267,17 +267,17 @@ spec:
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.4")), @r#"
          10 |         - {name: FEATURE_GATES, value: "Drift=true,ReservedCapacity=false,NodeOverlay=true"}
             |                                         ^^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
+        warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
           the controller does not know the feature gate `Drift` and ignores it
           help: drift is always on since 1.0; remove the gate
          10 |         - {name: FEATURE_GATES, value: "Drift=true,ReservedCapacity=false,NodeOverlay=true"}
             |                                                                           ^^^^^^^^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.6]
+        warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [until 1.6]
           the controller does not know the feature gate `NodeOverlay` and ignores it
-          help: supported by Karpenter 1.7-1.14
+          help: supported by Karpenter since 1.7
          11 |         - {name: ASSUME_ROLE_ARN, value: x}
             |            ^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[1] [1.0-1.14]
+        warning Deployment/karpenter spec.template.spec.containers[0].env[1] [all]
           since 1.0 the controller ignores `ASSUME_ROLE_ARN` and uses its own IAM role
           help: give the controller's service account the role it needs
         "#);
@@ -316,12 +316,12 @@ spec:
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          16 |             isolatedVpc: true # é
             |             ^^^^^^^^^^^
-        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
+        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [all]
           the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
          17 |           webhook:
             |           ^^^^^^^
-        warning Application/a spec.sources[1].helm.values.webhook [1.1-1.14]
+        warning Application/a spec.sources[1].helm.values.webhook [since 1.1]
           `webhook` is a key of an older chart and is ignored
           help: there is no webhook since 1.1; remove the key
         ");
@@ -330,7 +330,7 @@ spec:
         insta::assert_snapshot!(findings(&super::RULE, &quoted), @r#"
          11 |         values: "settings:\n  clusterName: prod\n  isolatedVpc: true\n"
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [1.0-1.14]
+        warning Application/a spec.sources[1].helm.values.settings.isolatedVpc [all]
           the chart does not know `settings.isolatedVpc` and ignores it
           help: did you mean `isolatedVPC`?
         "#);
@@ -356,12 +356,12 @@ spec:
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |           - {name: settings.aws.clusterName, value: prod}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Application/a spec.sources[1].helm.parameters[0].name [1.0-1.14]
+        warning Application/a spec.sources[1].helm.parameters[0].name [all]
           `settings.aws` is a key of an older chart and is ignored
           help: its keys stand in `settings` itself since 0.33, such as `settings.clusterName`
          13 |           - {name: settings.featureGates.drift, value: 'true'}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Application/a spec.sources[1].helm.parameters[1].name [1.0-1.14]
+        warning Application/a spec.sources[1].helm.parameters[1].name [all]
           `settings.featureGates.drift` is a key of an older chart and is ignored
           help: drift is always on since 1.0; remove the key
         ");

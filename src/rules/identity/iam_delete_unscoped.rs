@@ -168,7 +168,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &policy("")), @r#"
           6 |      "Action": ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^
-        warning / Statement[1].Action[0] [1.0-1.14]
+        warning / Statement[1].Action[0] [all]
           `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` are allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         "#);
@@ -221,7 +221,7 @@ Resources:
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
          10 |               "Action": ["ec2:CreateFleet", "ec2:RunInstances", "ec2:TerminateInstances"],
             |                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^
-        warning /Policy Properties.PolicyDocument [1.0-1.14]
+        warning /Policy Properties.PolicyDocument [all]
           `ec2:TerminateInstances` is allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         "#);
@@ -244,7 +244,7 @@ Resources:
         insta::assert_snapshot!(findings(&super::RULE, text), @"
          13 |             Action: 'ec2:Terminate*'
             |                     ^^^^^^^^^^^^^^^^
-        warning /Role Properties.Policies[0].PolicyDocument.Statement[1].Action [1.0-1.14]
+        warning /Role Properties.Policies[0].PolicyDocument.Statement[1].Action [all]
           `ec2:TerminateInstances` is allowed on the resources of every cluster in the account
           help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         ");

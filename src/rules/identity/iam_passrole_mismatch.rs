@@ -165,7 +165,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   role: prod-node
             |         ^^^^^^^^^
-        warning EC2NodeClass/a spec.role [1.0-1.14]
+        warning EC2NodeClass/a spec.role [all]
           the controller's IAM policy allows passing other roles, but not `prod-node`; no node of this EC2NodeClass starts
           help: use a role that the policy allows, or add the ARN of `prod-node` to the `iam:PassRole` statement of the policy
           see line 12 Statement[1].Resource: this allows passing `arn:aws:iam::111122223333:role/KarpenterNodeRole-prod`
@@ -214,7 +214,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &policy("eks.amazonaws.com")), @"
           8 |     StringEquals: {iam:PassedToService: eks.amazonaws.com}
             |                                         ^^^^^^^^^^^^^^^^^
-        error / Statement[1].Condition.StringEquals.iam:PassedToService [1.0-1.14]
+        error / Statement[1].Condition.StringEquals.iam:PassedToService [all]
           the policy allows passing roles only to `eks.amazonaws.com`, but Karpenter passes them to EC2
           help: write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`
         ");

@@ -230,12 +230,12 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &known("prod")), @r#"
           4 |     "aws:RequestTag/kubernetes.io/cluster/staging": "owned",
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [1.0-1.14]
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [all]
           the condition requires cluster `staging`, but this cluster is `prod`
           help: write `prod`: Karpenter tags resources with the name of its own cluster
           5 |     "aws:RequestTag/eks:eks-cluster-name": "staging"}
             |                                            ^^^^^^^^^
-        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [all]
           the condition requires cluster `staging`, but this cluster is `prod`
           help: write `prod`: Karpenter tags resources with the name of its own cluster
         "#);
@@ -251,7 +251,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |     "aws:RequestTag/eks:eks-cluster-name": "prod"}
             |                                            ^^^^^^
-        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [1.0-1.14]
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [all]
           the conditions of this statement require the clusters `staging` and `prod`, but no resource belongs to both
           help: write the same cluster name in both conditions
           see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging: this requires `staging`
@@ -275,7 +275,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |     "aws:RequestedRegion": "us-east-1"}
             |                            ^^^^^^^^^^^
-        warning / Statement[0].Condition.StringEquals.aws:RequestedRegion [1.0-1.14]
+        warning / Statement[0].Condition.StringEquals.aws:RequestedRegion [all]
           the conditions of this policy require the regions `eu-west-1` and `us-east-1`, but Karpenter works in one region
           help: write the region of this cluster in both conditions
           see line 4 Statement[0].Condition.StringEquals.aws:RequestTag/topology.kubernetes.io/region: this requires `eu-west-1`
@@ -291,7 +291,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           3 |   "StringEquals": {"aws:RequestTag/karpenter.sh/provisioner-name": "default"}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning / Statement[0].Condition.StringEquals.aws:RequestTag/karpenter.sh/provisioner-name [1.0-1.14]
+        warning / Statement[0].Condition.StringEquals.aws:RequestTag/karpenter.sh/provisioner-name [all]
           the condition requires the tag `karpenter.sh/provisioner-name`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing
           help: require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does
         "#);

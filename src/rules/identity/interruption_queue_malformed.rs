@@ -179,7 +179,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           9 |         env: [{name: INTERRUPTION_QUEUE, value: 'arn:aws:sqs:eu-north-1:111122223333:basalt'}]
             |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
           the interruption queue is set to an ARN, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions
           help: write `basalt`
           fix: write the queue's name: "'basalt'"
@@ -191,7 +191,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           9 |         args: [--interruption-queue=https://sqs.eu-west-1.amazonaws.com/111122223333/basalt]
             |                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].args[0] [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].args[0] [all]
           the interruption queue is set to a URL, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions
           help: write `basalt`
           fix: write the queue's name: "basalt"
@@ -205,7 +205,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           3 |   interruptionQueueName: a
             |   ^^^^^^^^^^^^^^^^^^^^^
-        warning / settings.interruptionQueueName [1.0-1.14]
+        warning / settings.interruptionQueueName [all]
           since 0.33 the chart ignores `interruptionQueueName`, and Karpenter handles no interruptions
           help: write `interruptionQueue`
           fix: write `interruptionQueue`: "interruptionQueue"

@@ -160,7 +160,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |       nodeSelector: {kubernetes.io/os: linux, karpenter.sh/nodepool: system}
             |                                               ^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/karpenter spec.template.spec.nodeSelector.karpenter.sh/nodepool [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.nodeSelector.karpenter.sh/nodepool [all]
           the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes
           help: require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate
         ");
@@ -178,7 +178,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |     spec:
             |     ^^^^
-        warning Deployment/karpenter spec.template.spec.affinity [1.0-1.14]
+        warning Deployment/karpenter spec.template.spec.affinity [all]
           nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes
           help: require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate
         ");

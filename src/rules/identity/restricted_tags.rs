@@ -109,7 +109,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("team: a, kubernetes.io/cluster/prod: owned")), @"
           5 |   tags: {team: a, kubernetes.io/cluster/prod: owned}
             |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.tags [1.0-1.14]
+        error EC2NodeClass/a spec.tags [all]
           Karpenter sets the tag `kubernetes.io/cluster/prod` itself, and the API server refuses it in `spec.tags`
           help: remove the tag
         ");

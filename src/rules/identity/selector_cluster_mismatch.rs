@@ -310,7 +310,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &discovery("prod", "staging")), @"
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
           the selector for security groups names cluster `staging`, but the selector for subnets names cluster `prod`
           help: write the same cluster name in both fields
           see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
@@ -325,7 +325,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
             |                                                         ^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
           the selector for subnets names cluster `prod`, but the selector for security groups names cluster `staging`
           help: write the same cluster name in both fields
           see line 7 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `staging`
@@ -338,7 +338,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |   role: KarpenterNodeRole-staging
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.role [1.0-1.14]
+        warning EC2NodeClass/a spec.role [all]
           the role is named after cluster `staging`, but the selector for subnets names cluster `prod`
           help: write the same cluster name in both fields
           see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
@@ -353,7 +353,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &known("prod")), @"
           6 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/staging [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/staging [all]
           the selector for security groups names cluster `staging`, but the setting `clusterName` says that this cluster is `prod`
           help: write `prod`, or correct the setting `clusterName` if `staging` is right
         ");
@@ -366,13 +366,13 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                         ^^^^^^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
           the selector for subnets names cluster `staging`, but the controller's configuration says that this cluster is `prod`
           help: write `prod`, or correct the controller's configuration if `staging` is right
           see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
           the selector for security groups names cluster `staging`, but the controller's configuration says that this cluster is `prod`
           help: write `prod`, or correct the controller's configuration if `staging` is right
           see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
@@ -389,7 +389,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: '${CLUSTER_NAME}'}}]
             |                                                         ^^^^^^^^^^^^^^^^^
-        info EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [1.0-1.14]
+        info EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
           `${CLUSTER_NAME}` is a placeholder for the cluster's name; until it is replaced, no resource carries this tag
           help: write the cluster's name, or render the template before you apply it
           see line 6 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: also here
@@ -452,7 +452,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |   - tags: {karpenter.sh/discovery: legacy}
             |                                    ^^^^^^
-        warning EC2NodeClass/a spec.subnetSelectorTerms[1].tags.karpenter.sh/discovery [1.0-1.14]
+        warning EC2NodeClass/a spec.subnetSelectorTerms[1].tags.karpenter.sh/discovery [all]
           the selector for subnets names cluster `legacy`, but the selector for subnets names cluster `prod`
           help: write the same cluster name in both fields
           see line 6 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`

@@ -136,7 +136,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {Tier: private, Name: '*private*'}}]
             |                                       ^^^^^^^
-        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [1.0-1.14]
+        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [all]
           this term selects matching subnets of every cluster in the account
           help: add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name
         ");

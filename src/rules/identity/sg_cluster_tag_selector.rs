@@ -101,7 +101,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned}}")), @"
           5 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [1.0-1.14]
+        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [all]
           several security groups of a cluster carry `kubernetes.io/cluster/prod`, and Karpenter attaches all of them to every node
           help: tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag
         ");

@@ -152,7 +152,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          14 | metadata: {name: karpenter, namespace: karpenter}
             |                  ^^^^^^^^^
-        error Deployment/karpenter metadata.name [1.0-1.14]
+        error Deployment/karpenter metadata.name [all]
           this is a second Karpenter controller next to `kube-system/karpenter`: in two namespaces both lead and launch nodes for the same pods
           help: remove one of the two controllers; if they belong to two clusters, check each cluster separately
           see line 3 metadata.name: the first controller
@@ -172,7 +172,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |         env: [{name: DISABLE_LEADER_ELECTION, value: 'true'}]
             |                                                      ^^^^^^
-        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [1.0-1.14]
+        error Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
           without leader election all 2 replicas lead and launch nodes for the same pods
           help: remove the setting, or run one replica
         ");

@@ -152,14 +152,14 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &affinity("NotIn, values: [ip-10-0-1-7]")), @"
           9 |         {matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-7]}]}]}}}
             |                                   ^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name
           help: remove this expression; to keep pods off a node, cordon or taint the node
         ");
         insta::assert_snapshot!(findings(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: rack-7}")), @"
           8 |       nodeSelector: {kubernetes.io/hostname: rack-7}
             |                      ^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.nodeSelector [1.0-1.14]
+        warning Deployment/a spec.template.spec.nodeSelector [all]
           Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
         ");
@@ -177,13 +177,13 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
           9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.0-1.4]
-          Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference (1.0-1.4)
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [until 1.4]
+          Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference (until 1.4)
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
           9 |         {weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^
-        info Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5-1.14]
-          Karpenter drops this preference: a new node cannot be selected by name (1.5-1.14)
+        info Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [since 1.5]
+          Karpenter drops this preference: a new node cannot be selected by name (since 1.5)
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
         ");
         silent(&super::RULE, &text.replace("operator: In", "operator: NotIn"));

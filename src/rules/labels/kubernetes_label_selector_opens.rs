@@ -114,7 +114,7 @@ mod tests {
         from 1.9 on
           6 |   nodeSelector: {node-role.kubernetes.io/worker: ''}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        info Pod/a spec.nodeSelector [1.9-1.14]
+        info Pod/a spec.nodeSelector [since 1.9]
           Karpenter no longer ignores this pod because of `node-role.kubernetes.io/worker`: it schedules the pod like any other, and creates a node for it if a NodePool declares the label
           help: declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`
         ");

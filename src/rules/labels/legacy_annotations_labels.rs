@@ -250,7 +250,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   annotations: {karpenter.sh/do-not-evict: 'true'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a metadata.annotations [1.0-1.14]
+        warning Pod/a metadata.annotations [all]
           `karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more: it does not protect the pod
           help: write `karpenter.sh/do-not-disrupt: "true"`
           fix: write the current name: "karpenter.sh/do-not-disrupt"
@@ -269,7 +269,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &of("")), @r#"
           5 |   annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a metadata.annotations [1.0-1.14]
+        warning Pod/a metadata.annotations [all]
           Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node
           help: write `karpenter.sh/do-not-disrupt: "true"`
           fix to look at: add `karpenter.sh/do-not-disrupt`: ", karpenter.sh/do-not-disrupt: \"true\""
@@ -283,7 +283,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pod("", "nodeSelector: {karpenter.sh/provisioner-name: default}")), @r#"
           8 |   nodeSelector: {karpenter.sh/provisioner-name: default}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Pod/a spec.nodeSelector [1.0-1.14]
+        error Pod/a spec.nodeSelector [all]
           `karpenter.sh/provisioner-name` is a label of Karpenter before 1.0 that no node has any more: Karpenter launches no node for this pod while it is pending
           help: write `karpenter.sh/nodepool` with the name of the NodePool
           fix to look at: select the NodePool: "karpenter.sh/nodepool"
@@ -306,7 +306,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pod("", "tolerations: [{key: karpenter.sh/disruption, operator: Exists}]")), @"
           8 |   tolerations: [{key: karpenter.sh/disruption, operator: Exists}]
             |                       ^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.tolerations[0].key [1.0-1.14]
+        warning Pod/a spec.tolerations[0].key [all]
           `karpenter.sh/disruption` is a taint of Karpenter before 1.0 that no node has any more
           help: write `karpenter.sh/disrupted` with `operator: Exists`, or remove the toleration: Karpenter does not evict a pod that tolerates this taint before it terminates the node
         ");

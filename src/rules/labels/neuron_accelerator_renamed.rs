@@ -138,7 +138,7 @@ mod tests {
         from 1.1 on
          10 |         values: [inferentia]
             |                  ^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].values[0] [1.1-1.14]
+        error NodePool/a spec.template.spec.requirements[0].values[0] [since 1.1]
           `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
           help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
         ");
@@ -146,7 +146,7 @@ mod tests {
         from 1.1 on
           7 |     karpenter.k8s.aws/instance-accelerator-name: inferentia
             |                                                  ^^^^^^^^^^
-        error Pod/a spec.nodeSelector.karpenter.k8s.aws/instance-accelerator-name [1.1-1.14]
+        error Pod/a spec.nodeSelector.karpenter.k8s.aws/instance-accelerator-name [since 1.1]
           `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
           help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
         ");

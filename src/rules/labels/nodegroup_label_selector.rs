@@ -167,7 +167,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pod("nodeSelector: {eks.amazonaws.com/capacityType: SPOT}")), @r#"
           6 |   nodeSelector: {eks.amazonaws.com/capacityType: SPOT}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.nodeSelector [1.0-1.14]
+        warning Pod/a spec.nodeSelector [all]
           this pod selects `eks.amazonaws.com/capacityType`, a node group label: Karpenter launches no node for it
           help: select `karpenter.sh/capacity-type` with `spot` or `on-demand`
           fix to look at: select the capacity type: "spot", "karpenter.sh/capacity-type"
@@ -175,7 +175,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &terms(GROUP)), @"
           6 |   affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: eks.amazonaws.com/nodegroup, operator: In, values: [a]}]}]}}}
             |                                                                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
+        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           this pod selects `eks.amazonaws.com/nodegroup`, a node group label: Karpenter launches no node for it
           help: select `karpenter.sh/nodepool`, or a label of your own that the NodePool sets
         ");

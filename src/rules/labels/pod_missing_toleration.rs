@@ -166,7 +166,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          13 | spec:
             | ^^^^
-        warning Pod/a spec.tolerations [1.0-1.14]
+        warning Pod/a spec.tolerations [all]
           Karpenter launches no node for this pod: it selects the NodePool `gpu` but does not tolerate the taint `dedicated=gpu:NoSchedule`
           help: use the toleration `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
           see line 8 spec.template.spec.taints[0]: taint of the NodePool `gpu`
@@ -184,7 +184,7 @@ mod tests {
         insta::assert_snapshot!(report_with("{key: dedicated, value: cpu}"), @"
          17 |   - {key: dedicated, value: cpu}
             |      ^^^
-        warning Pod/a spec.tolerations[0] [1.0-1.14]
+        warning Pod/a spec.tolerations[0] [all]
           Karpenter launches no node for this pod: it selects the NodePool `gpu` but does not tolerate the taint `dedicated=gpu:NoSchedule`; the pod's toleration has the value `cpu`
           help: use the toleration `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
           see line 8 spec.template.spec.taints[0]: taint of the NodePool `gpu`

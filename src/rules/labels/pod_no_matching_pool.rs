@@ -1,6 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::labels;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
@@ -132,9 +132,9 @@ pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOn
 }
 
 /// Releases in which Karpenter considers the pod. In the others it ignores the pod because of a restricted key.
-pub(super) fn releases(pod: Pod<'_>) -> Releases {
+pub(super) fn releases(pod: Pod<'_>) -> ReleaseSet {
     let refused = required_expressions(pod).map(|expression| labels::refused_in_pods(expression.key));
-    Releases::ALL.without(refused.fold(Releases::NONE, Releases::or))
+    Releases::ALL.without(refused.fold(ReleaseSet::none(), |all, of_key| all.or(of_key)))
 }
 
 fn required_expressions(pod: Pod<'_>) -> impl Iterator<Item = LabelExpression<'_>> {
@@ -286,7 +286,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &with_pool("nodeSelector: {worklod: stable}")), @"
          19 |   nodeSelector: {worklod: stable}
             |                  ^^^^^^^
-        warning Pod/a spec.nodeSelector [1.0-1.14]
+        warning Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: `general` does not set `worklod`
           help: did you mean `workload`?
           see line 4 metadata.name: this NodePool does not match
@@ -294,7 +294,7 @@ mod tests {
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {workload: stabel}")), @"
          19 |   nodeSelector: {workload: stabel}
             |                  ^^^^^^^^
-        warning Pod/a spec.nodeSelector [1.0-1.14]
+        warning Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: `general` has other values for `workload`
           help: did you mean `stable`?
           see line 4 metadata.name: this NodePool does not match
@@ -327,7 +327,7 @@ mod tests {
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {karpenter.sh/nodepool: genral}")), @"
          19 |   nodeSelector: {karpenter.sh/nodepool: genral}
             |                  ^^^^^^^^^^^^^^^^^^^^^
-        error Pod/a spec.nodeSelector [1.0-1.14]
+        error Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: none is named `genral`
           help: did you mean `general`?
           see line 4 metadata.name: this NodePool does not match
@@ -345,7 +345,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &terms("rack, operator: Exists", "kubernetes.io/arch, operator: In, values: [arm64]")), @"
          20 |     {matchExpressions: [{key: rack, operator: Exists}]},
             |                               ^^^^
-        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
+        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           no NodePool can launch a node for this pod: `general` does not set `rack`
           help: set `rack` on a NodePool, in `spec.template.metadata.labels` or as a requirement
           see line 4 metadata.name: this NodePool does not match
@@ -400,7 +400,7 @@ mod tests {
         insta::assert_snapshot!(complete(&(tainted.clone() + &pod("tolerations: []\n  nodeSelector: {karpenter.sh/capacity-type: spot}"))), @"
          20 |   tolerations: []
             |   ^^^^^^^^^^^
-        warning Pod/a spec.tolerations [1.0-1.14]
+        warning Pod/a spec.tolerations [all]
           no NodePool can launch a node for this pod: `general` has the taint `a=b:NoSchedule`
           help: tolerate the taint of a NodePool, or add a NodePool without taints
           see line 10 spec.template.spec.taints[0]: this taint keeps the pod off the nodes
@@ -441,7 +441,7 @@ mod tests {
     fn leaves_restricted_keys_to_another_rule_until_1_8() {
         assert!(
             findings(&super::RULE, &with_pool("nodeSelector: {example.kubernetes.io/role: x}"))
-                .contains("[1.9-1.14]")
+                .contains("[since 1.9]")
         );
         silent(&super::RULE, &with_pool("nodeSelector: {karpenter.sh/registered: 'true'}"));
     }

@@ -1,5 +1,5 @@
 use karpenter::labels::{self, Field};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::fix::rename_label;
@@ -191,7 +191,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 fn check_expression<'d>(object: Object<'d>, expression: LabelExpression<'d>, drafts: &mut Vec<Draft<'d>>) {
     let key = expression.key;
     let (ignored, refused) = consequences(expression);
-    let mut report = |releases: Releases, severity, message: String| {
+    let mut report = |releases: ReleaseSet, severity, message: String| {
         if releases.is_empty() {
             return;
         }
@@ -209,34 +209,36 @@ fn check_expression<'d>(object: Object<'d>, expression: LabelExpression<'d>, dra
     };
     if let Some(severity) = severity(expression) {
         let moved =
-            matches!(expression.origin, ExpressionOrigin::Required { term: 0 }) && refused.meets(ignored);
+            matches!(expression.origin, ExpressionOrigin::Required { term: 0 }) && refused.meets(&ignored);
         let moved = if moved {
             "; once the pod runs and has to move, the API server refuses its NodeClaim"
         } else {
             ""
         };
         let message = format!(
-            "Karpenter launches no node for this pod while it is pending: `{key}` is restricted ({ignored}){moved}"
+            "Karpenter launches no node for this pod while it is pending: `{key}` is restricted{}{moved}",
+            ignored.note()
         );
-        report(ignored, severity, message);
+        report(ignored.clone(), severity, message);
     }
-    let refused = refused.without(ignored);
+    let refused = refused.without(&ignored);
     let message = format!(
-        "the API server refuses the NodeClaim that Karpenter creates for this pod: `{key}` is restricted in NodeClaims ({refused})"
+        "the API server refuses the NodeClaim that Karpenter creates for this pod: `{key}` is restricted in NodeClaims{}",
+        refused.note()
     );
     report(refused, Severity::Error, message);
 }
 
 /// Releases in which Karpenter ignores the pod, and releases in which the API server refuses its NodeClaim.
-fn consequences(expression: LabelExpression<'_>) -> (Releases, Releases) {
+fn consequences(expression: LabelExpression<'_>) -> (ReleaseSet, ReleaseSet) {
     let ignored = labels::refused_in_pods(expression.key);
     let claim = labels::refused_at_apply(Field::ClaimRequirement, labels::normalised(expression.key));
-    let claim = if expression.operator.is_negative() { claim } else { Releases::NONE };
+    let claim = if expression.operator.is_negative() { claim } else { ReleaseSet::none() };
     match expression.origin {
-        ExpressionOrigin::NodeSelector => (ignored, Releases::NONE),
+        ExpressionOrigin::NodeSelector => (ignored, ReleaseSet::none()),
         ExpressionOrigin::Required { .. } => (ignored, claim),
         ExpressionOrigin::Preferred { heaviest } => {
-            let claim = if heaviest { claim.and(Releases::since(5)) } else { Releases::NONE };
+            let claim = if heaviest { claim.and(Releases::since(5)) } else { ReleaseSet::none() };
             (ignored.and(Releases::until(4)), claim)
         }
     }
@@ -332,7 +334,8 @@ fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Sever
     let pinned = term.match_fields().items().all(|item| item.operator_text() == Some("In"));
     let severity = if pinned { severity } else { Severity::Error };
     let message = format!(
-        "Karpenter launches no node for this pod while it is pending: Karpenter does not read `matchFields` ({releases})"
+        "Karpenter launches no node for this pod while it is pending: Karpenter does not read `matchFields`{}",
+        releases.set().note()
     );
     let help = "remove the field; for pods that belong to a particular node, use a DaemonSet";
     Some(Draft::new(&RULE, Place::key(fields), message).severity(severity).releases(releases).help(help))
@@ -356,16 +359,16 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &volume(&term("karpenter.sh/team", "In"))), @"
           5 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/team, operator: In, values: [a]}]}]}}
             |                                                                           ^^^^^^^^^^^^^^^^^
-        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
-          Karpenter launches no node for pods with this volume: `karpenter.sh/team` is restricted (1.0-1.14)
+        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [all]
+          Karpenter launches no node for pods with this volume: `karpenter.sh/team` is restricted (all)
           help: use a label in your own domain, such as `example.com/team`, and set it on the NodePool
         ");
         let at_1_8 = Settings { karpenter: Target::parse("1.8").unwrap(), ..Settings::default() };
         insta::assert_snapshot!(findings_with(&super::RULE, &volume(&term("kubernetes.io/role", "NotIn")), &at_1_8), @"
           5 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/role, operator: NotIn, values: [a]}]}]}}
             |                                                                           ^^^^^^^^^^^^^^^^^^
-        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.8]
-          the API server refuses the NodeClaim that Karpenter creates for pods with this volume: `kubernetes.io/role` is restricted (1.0-1.8)
+        error PersistentVolume/a spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key [until 1.8]
+          the API server refuses the NodeClaim that Karpenter creates for pods with this volume: `kubernetes.io/role` is restricted (until 1.8)
           help: use a label in your own domain, such as `example.com/role`; 1.9 and later accept the key as it is
         ");
         silent(&super::RULE, &volume(&term("topology.kubernetes.io/zone", "In")));
@@ -419,8 +422,8 @@ mod tests {
         insta::assert_snapshot!(at("1.8", &selector("node-role.kubernetes.io/spot-worker")), @"
           8 |       nodeSelector: {node-role.kubernetes.io/spot-worker: x}
             |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.nodeSelector [1.0-1.8]
-          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/spot-worker` is restricted (1.0-1.8)
+        warning Deployment/a spec.template.spec.nodeSelector [until 1.8]
+          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/spot-worker` is restricted (until 1.8)
           help: use a label in your own domain, such as `example.com/spot-worker`, and set it on the NodePool; 1.9 and later accept the key if a NodePool sets it
         ");
         silent(&super::RULE, &selector("node-role.kubernetes.io/spot-worker"));
@@ -431,8 +434,8 @@ mod tests {
         insta::assert_snapshot!(at("1.8", &required(CONTROL_PLANE, "DoesNotExist")), @"
           9 |         {matchExpressions: [{key: node-role.kubernetes.io/control-plane, operator: DoesNotExist, values: []}]}]}}}
             |                                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.8]
-          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/control-plane` is restricted (1.0-1.8); once the pod runs and has to move, the API server refuses its NodeClaim
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [until 1.8]
+          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/control-plane` is restricted (until 1.8); once the pod runs and has to move, the API server refuses its NodeClaim
           help: remove it: control-plane nodes have a taint that keeps pods off, and EKS has no such nodes; 1.9 and later accept it
         ");
         silent(&super::RULE, &required(CONTROL_PLANE, "DoesNotExist"));
@@ -443,13 +446,13 @@ mod tests {
         insta::assert_snapshot!(at("1.0..1.14", &preferred(CONTROL_PLANE, "DoesNotExist")), @"
           9 |         {weight: 9, preference: {matchExpressions: [{key: node-role.kubernetes.io/control-plane, operator: DoesNotExist}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.0-1.4]
-          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/control-plane` is restricted (1.0-1.4)
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [until 1.4]
+          Karpenter launches no node for this pod while it is pending: `node-role.kubernetes.io/control-plane` is restricted (until 1.4)
           help: remove it: control-plane nodes have a taint that keeps pods off, and EKS has no such nodes; 1.9 and later accept it
           9 |         {weight: 9, preference: {matchExpressions: [{key: node-role.kubernetes.io/control-plane, operator: DoesNotExist}]}}]}}
             |                                                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5-1.8]
-          the API server refuses the NodeClaim that Karpenter creates for this pod: `node-role.kubernetes.io/control-plane` is restricted in NodeClaims (1.5-1.8)
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5 to 1.8]
+          the API server refuses the NodeClaim that Karpenter creates for this pod: `node-role.kubernetes.io/control-plane` is restricted in NodeClaims (1.5 to 1.8)
           help: remove it: control-plane nodes have a taint that keeps pods off, and EKS has no such nodes; 1.9 and later accept it
         ");
         silent(&super::RULE, &preferred(CONTROL_PLANE, "NotIn"));
@@ -460,22 +463,22 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &selector("karpenter.sh/registered")), @"
           8 |       nodeSelector: {karpenter.sh/registered: x}
             |                      ^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.nodeSelector [1.0-1.14]
-          Karpenter launches no node for this pod while it is pending: `karpenter.sh/registered` is restricted (1.0-1.14)
+        error Deployment/a spec.template.spec.nodeSelector [all]
+          Karpenter launches no node for this pod while it is pending: `karpenter.sh/registered` is restricted
           help: select `karpenter.sh/nodepool`, or a custom label that the NodePool sets
         ");
         insta::assert_snapshot!(findings(&super::RULE, &required("karpenter.sh/initialized", "DoesNotExist")), @"
           9 |         {matchExpressions: [{key: karpenter.sh/initialized, operator: DoesNotExist, values: []}]}]}}}
             |                                   ^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [1.0-1.14]
-          Karpenter launches no node for this pod while it is pending: `karpenter.sh/initialized` is restricted (1.0-1.14); once the pod runs and has to move, the API server refuses its NodeClaim
+        warning Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
+          Karpenter launches no node for this pod while it is pending: `karpenter.sh/initialized` is restricted; once the pod runs and has to move, the API server refuses its NodeClaim
           help: to keep the pod off Karpenter's nodes, write `karpenter.sh/nodepool` with the operator `DoesNotExist`
         ");
         insta::assert_snapshot!(findings(&super::RULE, &preferred("karpenter.sh/x", "NotIn")), @"
           9 |         {weight: 9, preference: {matchExpressions: [{key: karpenter.sh/x, operator: NotIn}]}}]}}
             |                                                           ^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [1.5-1.14]
-          the API server refuses the NodeClaim that Karpenter creates for this pod: `karpenter.sh/x` is restricted in NodeClaims (1.5-1.14)
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key [since 1.5]
+          the API server refuses the NodeClaim that Karpenter creates for this pod: `karpenter.sh/x` is restricted in NodeClaims (since 1.5)
           help: use a label in your own domain, such as `example.com/x`
         ");
     }
@@ -488,8 +491,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |         {matchExpressions: [{key: karpenter.sh/x, operator: NotIn, values: [y]}]}]}}}
             |                                   ^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[1].matchExpressions[0].key [1.0-1.14]
-          Karpenter launches no node for this pod while it is pending: `karpenter.sh/x` is restricted (1.0-1.14)
+        error Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[1].matchExpressions[0].key [all]
+          Karpenter launches no node for this pod while it is pending: `karpenter.sh/x` is restricted
           help: use a label in your own domain, such as `example.com/x`
         ");
     }
@@ -559,8 +562,8 @@ mod tests {
         insta::assert_snapshot!(at("1.13", &daemon), @"
           8 |       nodeSelector: {karpenter.sh/registered: x}
             |                      ^^^^^^^^^^^^^^^^^^^^^^^
-        warning DaemonSet/a spec.template.spec.nodeSelector [1.0-1.13]
-          Karpenter does not count these pods when it sizes a node: it does not expect `karpenter.sh/registered` on a new node (1.0-1.13)
+        warning DaemonSet/a spec.template.spec.nodeSelector [until 1.13]
+          Karpenter does not count these pods when it sizes a node: it does not expect `karpenter.sh/registered` on a new node (until 1.13)
           help: select `karpenter.sh/nodepool` with the operator `Exists` in a required node affinity
         ");
     }
@@ -579,8 +582,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |         {matchFields: [{key: metadata.name, operator: In, values: [ip-10-0-0-1]}]}]}}}
             |          ^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields [1.0-1.14]
-          Karpenter launches no node for this pod while it is pending: Karpenter does not read `matchFields` (1.0-1.14)
+        warning Deployment/a spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields [all]
+          Karpenter launches no node for this pod while it is pending: Karpenter does not read `matchFields`
           help: remove the field; for pods that belong to a particular node, use a DaemonSet
         ");
     }
@@ -600,9 +603,9 @@ mod tests {
         insta::assert_snapshot!(at("1.8", &selector("karpenter.k8s.aws/instance-tenancy")), @"
           8 |       nodeSelector: {karpenter.k8s.aws/instance-tenancy: x}
             |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error Deployment/a spec.template.spec.nodeSelector [1.0-1.8]
-          Karpenter launches no node for this pod while it is pending: `karpenter.k8s.aws/instance-tenancy` is restricted (1.0-1.8)
-          help: remove it, or use a release that supports it (1.9-1.14)
+        error Deployment/a spec.template.spec.nodeSelector [until 1.8]
+          Karpenter launches no node for this pod while it is pending: `karpenter.k8s.aws/instance-tenancy` is restricted (until 1.8)
+          help: remove it, or use a release that supports it (since 1.9)
         ");
     }
 }

@@ -126,8 +126,9 @@ fn check_requirement<'d>(
         (Operator::In, _) => ", and every node just gets the label with one of the values",
         _ => ", and every node just gets the label with a random number",
     };
+    let note = releases.note();
     let message = format_args!(
-        "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect} ({releases})"
+        "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect}{note}"
     );
     let meant = labels::meant(key);
     let on_purpose =
@@ -173,8 +174,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &wrong), @r#"
           8 |       - {key: node.kubernetes.io/instance-family, operator: In, values: [m7i, m7a]}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
-          Karpenter does not know the label `node.kubernetes.io/instance-family`: the requirement restricts no instance types, and every node just gets the label with one of the values (1.0-1.14)
+        error NodePool/a spec.template.spec.requirements[0].key [all]
+          Karpenter does not know the label `node.kubernetes.io/instance-family`: the requirement restricts no instance types, and every node just gets the label with one of the values
           help: write `karpenter.k8s.aws/instance-family`
           fix: write the well-known key: "karpenter.k8s.aws/instance-family"
         "#);
@@ -186,15 +187,15 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pool("eks.amazonaws.com/capacityType, operator: In, values: [SPOT]")), @"
           8 |       - {key: eks.amazonaws.com/capacityType, operator: In, values: [SPOT]}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning NodePool/a spec.template.spec.requirements[0].key [1.0-1.14]
-          Karpenter does not know the label `eks.amazonaws.com/capacityType`: the requirement restricts no instance types, and every node just gets the label with this value (1.0-1.14)
+        warning NodePool/a spec.template.spec.requirements[0].key [all]
+          Karpenter does not know the label `eks.amazonaws.com/capacityType`: the requirement restricts no instance types, and every node just gets the label with this value
           help: write `karpenter.sh/capacity-type`, with its own values
         ");
         insta::assert_snapshot!(findings(&super::RULE, &pool("topology.kubernetes.io/zones, operator: Exists")), @r#"
           8 |       - {key: topology.kubernetes.io/zones, operator: Exists}
             |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.9-1.14]
-          Karpenter does not know the label `topology.kubernetes.io/zones`: the requirement restricts no instance types, and every node just gets the label with a random number (1.9-1.14)
+        error NodePool/a spec.template.spec.requirements[0].key [since 1.9]
+          Karpenter does not know the label `topology.kubernetes.io/zones`: the requirement restricts no instance types, and every node just gets the label with a random number (since 1.9)
           help: write `topology.kubernetes.io/zone`
           fix: write the well-known key: "topology.kubernetes.io/zone"
         "#);
@@ -206,7 +207,7 @@ mod tests {
         let text = pool("topology.kubernetes.io/zones, operator: Exists");
         assert_eq!(findings_with(&super::RULE, &text, &settings), "");
         let text = pool("node.kubernetes.io/instance-size, operator: Exists");
-        assert!(findings_with(&super::RULE, &text, &settings).contains("[1.0-1.14]"));
+        assert!(findings_with(&super::RULE, &text, &settings).contains("[all]"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, Field};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use lint::rule::{Fixes, On};
@@ -134,7 +134,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 fn check_key<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
     let kind = object.kind();
     let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
-    let mut refuse = |releases: Releases, caught_by, message: String| {
+    let mut refuse = |releases: ReleaseSet, caught_by, message: String| {
         let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
         let draft =
             Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
@@ -146,13 +146,14 @@ fn check_key<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, dr
     let at_apply = labels::refused_at_apply(field, key);
     if !at_apply.is_empty() {
         let reason = reason(field, key);
-        let message = format!("the API server refuses {what} `{key}`: {reason} ({at_apply})");
+        let message = format!("the API server refuses {what} `{key}`: {reason}{}", at_apply.note());
         refuse(at_apply, CaughtBy::ApiServer, message);
     }
     let at_run_time = labels::refused_at_run_time(field, key);
     if !at_run_time.is_empty() {
         let message = format!(
-            "the API server accepts {what} `{key}`, but the controller's validation fails and Karpenter ignores the {kind} ({at_run_time})"
+            "the API server accepts {what} `{key}`, but the controller's validation fails and Karpenter ignores the {kind}{}",
+            at_run_time.note()
         );
         refuse(at_run_time, CaughtBy::Controller, message);
     }
@@ -240,13 +241,13 @@ mod tests {
         insta::assert_snapshot!(at("1.8", &pool("kubernetes.io/role", "x-k8s.io/a")), @"
           8 |         kubernetes.io/role: x
             |         ^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels [1.0-1.8]
-          the API server refuses the label `kubernetes.io/role`: the domain `kubernetes.io` is restricted (1.0-1.8)
+        error NodePool/a spec.template.metadata.labels [until 1.8]
+          the API server refuses the label `kubernetes.io/role`: the domain `kubernetes.io` is restricted (until 1.8)
           help: use a label in your own domain, such as `example.com/role`; 1.9 and later accept the key as it is
          11 |         - key: x-k8s.io/a
             |                ^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.0-1.8]
-          the API server refuses the requirement key `x-k8s.io/a`: the domain `k8s.io` is restricted (1.0-1.8)
+        error NodePool/a spec.template.spec.requirements[0].key [until 1.8]
+          the API server refuses the requirement key `x-k8s.io/a`: the domain `k8s.io` is restricted (until 1.8)
           help: use a label in your own domain, such as `example.com/a`; 1.9 and later accept the key as it is
         ");
     }
@@ -262,15 +263,15 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pool("a/b", "karpenter.k8s.aws/ec2nodeclass")), @"
          11 |         - key: karpenter.k8s.aws/ec2nodeclass
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
-          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (1.1-1.14)
+        error NodePool/a spec.template.spec.requirements[0].key [since 1.1]
+          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (since 1.1)
           help: remove it: Karpenter sets this label on every node
         ");
         insta::assert_snapshot!(at("1.8", &pool("beta.kubernetes.io/arch", "beta.kubernetes.io/os")), @"
           8 |         beta.kubernetes.io/arch: x
             |         ^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.metadata.labels [1.0-1.8]
-          the API server accepts the label `beta.kubernetes.io/arch`, but the controller's validation fails and Karpenter ignores the NodePool (1.0-1.8)
+        error NodePool/a spec.template.metadata.labels [until 1.8]
+          the API server accepts the label `beta.kubernetes.io/arch`, but the controller's validation fails and Karpenter ignores the NodePool (until 1.8)
           help: write `kubernetes.io/arch`
         ");
     }
@@ -285,8 +286,8 @@ mod tests {
           help: remove it: Karpenter sets this label on every node
          11 |         - key: karpenter.k8s.aws/ec2nodeclass
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a spec.template.spec.requirements[0].key [1.1-1.14]
-          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (1.1-1.14)
+        error NodePool/a spec.template.spec.requirements[0].key [since 1.1]
+          the API server accepts the requirement key `karpenter.k8s.aws/ec2nodeclass`, but the controller's validation fails and Karpenter ignores the NodePool (since 1.1)
           help: remove it: Karpenter sets this label on every node
         ");
     }
@@ -315,15 +316,15 @@ mod tests {
         insta::assert_snapshot!(at("1.0.8", &of(claim, "karpenter.k8s.aws/ec2nodeclass")), @"
           6 |   - {key: karpenter.k8s.aws/ec2nodeclass, operator: Exists}
             |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodeClaim/a spec.requirements[0].key [1.0.0-1.0.8]
-          the API server refuses the requirement key `karpenter.k8s.aws/ec2nodeclass`: the domain `karpenter.k8s.aws` is restricted (1.0.0-1.0.8)
+        error NodeClaim/a spec.requirements[0].key [until 1.0.8]
+          the API server refuses the requirement key `karpenter.k8s.aws/ec2nodeclass`: the domain `karpenter.k8s.aws` is restricted (until 1.0.8)
           help: remove it: Karpenter sets this label on every node
         ");
         insta::assert_snapshot!(findings(&super::RULE, &of(overlay, "karpenter.k8s.aws/instance-tenancy")), @"
           6 |   - {key: karpenter.k8s.aws/instance-tenancy, operator: Exists}
             |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodeOverlay/a spec.requirements[0].key [1.7-1.14]
-          the API server refuses the requirement key `karpenter.k8s.aws/instance-tenancy`: a NodeOverlay cannot depend on it (1.7-1.14)
+        error NodeOverlay/a spec.requirements[0].key [since 1.7]
+          the API server refuses the requirement key `karpenter.k8s.aws/instance-tenancy`: a NodeOverlay cannot depend on it (since 1.7)
           help: remove it: Karpenter matches a NodeOverlay against instance types, and decides this only at launch
         ");
     }

@@ -164,7 +164,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &(POOL.to_owned() + &workload("Deployment", image, "replicas: 1"))), @"
          14 |       - image: registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0@sha256:00
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/b spec.template.spec.containers[0].image [1.0-1.14]
+        warning Deployment/b spec.template.spec.containers[0].image [all]
           Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod
           help: scale Cluster Autoscaler to zero once Karpenter runs the workloads, or keep their pods apart with taints
           see line 3 metadata.name: Karpenter launches nodes for this NodePool
@@ -186,7 +186,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &(handler.clone() + CONTROLLER)), @"
           9 |       - image: public.ecr.aws/aws-ec2/aws-node-termination-handler:v1.25.0
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning DaemonSet/b spec.template.spec.containers[0].image [1.0-1.14]
+        warning DaemonSet/b spec.template.spec.containers[0].image [all]
           Node Termination Handler and Karpenter both drain nodes that are about to be interrupted
           help: remove the handler from Karpenter's nodes, or remove Karpenter's interruption queue
           see line 14 spec.template.spec.containers[0].env[0].value: Karpenter reads this queue

@@ -89,7 +89,7 @@ mod tests {
         insta::assert_snapshot!(with_kubernetes(33, "1.5", "1.6.0"), @"
           6 |     - alias: al2@v20250519
             |              ^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.6-1.14]
+        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [since 1.6]
           `al2@v20250519` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it
           help: switch to an `al2023` alias before the upgrade
         ");

@@ -129,14 +129,14 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(33)), @"
           5 |   amiSelectorTerms: [{alias: al2@latest}]
             |                              ^^^^^^^^^^
-        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
+        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [all]
           EKS publishes no Amazon Linux 2 image for Kubernetes 1.33, so the alias matches no image and no node starts
           help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(32)), @"
           5 |   amiSelectorTerms: [{alias: al2@latest}]
             |                              ^^^^^^^^^^
-        warning EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.0-1.14]
+        warning EC2NodeClass/a spec.amiSelectorTerms[0].alias [all]
           EKS publishes no more Amazon Linux 2 images; on Kubernetes 1.33 and later the alias matches no image and no node starts
           help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");
@@ -151,7 +151,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &kubernetes(33)), @"
           6 |   amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]
             |                             ^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.amiSelectorTerms[0].name [1.0-1.14]
+        warning EC2NodeClass/a spec.amiSelectorTerms[0].name [all]
           this EC2NodeClass uses Amazon Linux 2; EKS publishes no more images for it, and never published any for Kubernetes 1.33 and later
           help: migrate to `al2023` or `bottlerocket`; their `userData` has a different format
         ");

@@ -100,7 +100,7 @@ mod tests {
         from 1.1 on
           7 |     - alias: bottlerocket@v1.19.5
             |              ^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [1.1-1.14]
+        error EC2NodeClass/a spec.amiSelectorTerms[0].alias [since 1.1]
           `instanceStorePolicy: RAID0` takes effect on Bottlerocket, but v1.19.5 does not know the setting (added in 1.22.0): its nodes do not join the cluster
           help: pin v1.22.0 or later, or remove `instanceStorePolicy` before the upgrade
           see line 5 spec.instanceStorePolicy: Karpenter starts to apply this field

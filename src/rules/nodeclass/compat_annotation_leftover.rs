@@ -113,12 +113,12 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &on_the_way("1.0", "1.14")), @"
           6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.1-1.5]
-          Karpenter 1.1-1.5 does not start while a NodePool has the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion`
+        error NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.1 to 1.5]
+          Karpenter 1.1 to 1.5 does not start while a NodePool has the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion`
           help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
           6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.6-1.14]
+        warning NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [since 1.6]
           Karpenter ignores the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion`, so its settings have no effect
           help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
         ");
@@ -140,7 +140,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |     compatibility.karpenter.k8s.aws/v1beta1-ubuntu: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a metadata.annotations.compatibility.karpenter.k8s.aws/v1beta1-ubuntu [1.1-1.14]
+        warning EC2NodeClass/a metadata.annotations.compatibility.karpenter.k8s.aws/v1beta1-ubuntu [since 1.1]
           Karpenter ignores the annotation `compatibility.karpenter.k8s.aws/v1beta1-ubuntu`, so its settings have no effect
           help: write `amiFamily: Custom` with your own `amiSelectorTerms`, `userData` and `blockDeviceMappings`, then remove the annotation
         ");

@@ -146,7 +146,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   instanceProfile: arn:aws:iam::111122223333:role/prod
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.instanceProfile [1.0-1.14]
+        error EC2NodeClass/a spec.instanceProfile [all]
           `spec.instanceProfile` is the ARN of a role, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
           help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
         ");

@@ -176,7 +176,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
             |                                                                          ^^^^^^^
-        warning NodePool/p spec.template.spec.nodeClassRef.name [1.0-1.14]
+        warning NodePool/p spec.template.spec.nodeClassRef.name [all]
           there is no EC2NodeClass `default` in this input, and without it the NodePool never becomes Ready
           help: did you mean `defaults`?
         ");
@@ -190,7 +190,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pool("group: karpenter.sh, kind: EC2NodeClass, name: a")), @"
           7 |       nodeClassRef: {group: karpenter.sh, kind: EC2NodeClass, name: a}
             |                             ^^^^^^^^^^^^
-        error NodePool/p spec.template.spec.nodeClassRef.group [1.0-1.14]
+        error NodePool/p spec.template.spec.nodeClassRef.group [all]
           the group `karpenter.sh` has no kind `EC2NodeClass`, so the NodePool never becomes Ready
           help: write `karpenter.k8s.aws`
         ");

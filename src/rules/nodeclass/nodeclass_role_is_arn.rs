@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(value) = node.as_str() else { return };
     let fixable = object.operation() != Operation::Update
-        || context.settings.karpenter.releases().without(MUTABLE).is_empty();
+        || context.settings.karpenter.releases().all(|release| MUTABLE.contains(release));
     match arn::Reference::read(value) {
         arn::Reference::Arn { kind: "role", name, .. } => arn_or_path(node, "an ARN", name, fixable, drafts),
         arn::Reference::Arn { kind, .. } => {
@@ -180,7 +180,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.1")), @r#"
           5 |   role: arn:aws:iam::111122223333:role/karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.role [1.0-1.1]
+        error EC2NodeClass/a spec.role [until 1.1]
           `spec.role` is an ARN, but Karpenter expects the role name; IAM refuses it, and the EC2NodeClass never gets an instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
@@ -188,7 +188,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.2")), @r#"
           5 |   role: arn:aws:iam::111122223333:role/karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.role [1.2-1.14]
+        warning EC2NodeClass/a spec.role [since 1.2]
           `spec.role` is an ARN, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
@@ -201,13 +201,13 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.0..1.14")), @r#"
           5 |   role: karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.role [1.0-1.1]
+        error EC2NodeClass/a spec.role [until 1.1]
           `spec.role` is a path, but Karpenter expects the role name; IAM refuses it, and the EC2NodeClass never gets an instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
           5 |   role: karpenter/prod-node
             |         ^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.role [1.2-1.14]
+        warning EC2NodeClass/a spec.role [since 1.2]
           `spec.role` is a path, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
           help: write `prod-node`
           fix: write the role's name: "prod-node"
@@ -242,7 +242,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   role: "prod node\n"
             |         ^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.role [1.0-1.14]
+        error EC2NodeClass/a spec.role [all]
           `spec.role` is not a valid name of an IAM role; the EC2NodeClass never gets an instance profile
           help: a role name contains only letters, digits and `+=,.@_-`, without spaces or line breaks
         "#);

@@ -82,7 +82,7 @@ mod tests {
         from 1.6 on
           4 |   name: a
             |         ^
-        info EC2NodeClass/a spec.capacityReservationSelectorTerms [1.6-1.14]
+        info EC2NodeClass/a spec.capacityReservationSelectorTerms [since 1.6]
           Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed
           help: if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes
         ");

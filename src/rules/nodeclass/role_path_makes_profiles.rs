@@ -90,7 +90,7 @@ mod tests {
         from 1.7 on
           5 |   role: arn:aws:iam::111122223333:role/nodes
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.role [1.7-1.14]
+        warning EC2NodeClass/a spec.role [since 1.7]
           `spec.role` contains a path: Karpenter never finds it equal to the role's name, and creates a new instance profile each time
           help: write `nodes` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade
         ");

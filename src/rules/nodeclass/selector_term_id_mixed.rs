@@ -257,7 +257,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     tags: {a: b}
             |     ^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [all]
           Karpenter selects by `id` and ignores `tags` in this term; the API server accepts the mix because another term is not mixed
           help: keep only `id`, or remove `id`; move the other fields to a separate term if you need them
           fix: remove the ignored fields: "", ""
@@ -274,7 +274,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           5 |   securityGroupSelectorTerms: [{name: nodes, tags: {a: b}}, {id: sg-1}]
             |                                              ^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [1.0-1.14]
+        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags [all]
           Karpenter selects by `name` and ignores `tags` in this term; the API server accepts the mix because another term is not mixed
           help: keep only `name`, or remove `name`; move the other fields to a separate term if you need them
           fix: remove the ignored fields: ""
@@ -286,7 +286,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("subnetSelectorTerms: [{id: subnet-1, tags: {a: b}}]")), @"
           5 |   subnetSelectorTerms: [{id: subnet-1, tags: {a: b}}]
             |   ^^^^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms [1.0-1.14]
+        error EC2NodeClass/a spec.subnetSelectorTerms [all]
           every term of `subnetSelectorTerms` has `id` and another field; the API server refuses the list
           help: keep only `id`, or remove `id`; move the other fields to a separate term if you need them
           see line 5 spec.subnetSelectorTerms[0].tags: cannot be combined with `id`

@@ -85,7 +85,7 @@ rule! {
 
 /// Releases that keep waiting if EC2 refuses the profile in the trial launch. Source: aws/karpenter-provider-aws#7849,
 /// in v1.3.1.
-const WAITS: Releases = Releases::patches(3, 1, 8).or(Releases::since(4));
+const WAITS: Releases = Releases::since_patch(3, 1);
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     // A request that changes the spec still contains the status of the previous spec.
@@ -256,7 +256,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}
             |                                         ^^^^^^^
-        warning EC2NodeClass/a status.conditions[2].status [1.3.1-1.3.8, 1.4-1.14]
+        warning EC2NodeClass/a status.conditions[2].status [since 1.3.1]
           `ValidationSucceeded` was never decided although all other conditions are true: Karpenter waits for an instance profile that EC2 does not find, unless the EC2NodeClass is only minutes old or EC2 throttles requests
           help: check that the instance profile `nodes` exists in this account under exactly this name, and that this is not an ARN; `InstanceProfileReady` does not check it
           see line 8 status.conditions[1].status: Karpenter copies the profile from the spec and does not look it up
@@ -276,7 +276,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: Ready, status: 'True'}
             |                           ^^^^^^
-        warning EC2NodeClass/a status.conditions[1].status [1.0-1.14]
+        warning EC2NodeClass/a status.conditions[1].status [all]
           `Ready` is true although `SubnetsReady` is false (SubnetsNotFound)
           help: the controller has not updated `Ready`: check that it runs, and that its release matches the installed CRDs
           see line 7 status.conditions[0].status: this condition is false
@@ -292,7 +292,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: ValidationSucceeded, status: 'False', reason: RunInstancesAuthCheckFailed}
             |                                         ^^^^^^^
-        warning EC2NodeClass/a status.conditions[1].status [1.3-1.14]
+        warning EC2NodeClass/a status.conditions[1].status [since 1.3]
           the controller is not allowed to call `ec2:RunInstances`; `InstanceProfileReady` does not mean that it may pass the profile
           help: check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; Karpenter caches the answer for half an hour
           see line 7 status.conditions[0].status: this condition does not cover permissions
@@ -305,7 +305,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {type: AMIsReady, status: 'True'}
             |                               ^^^^^^
-        warning EC2NodeClass/a status.conditions[0].status [1.0-1.14]
+        warning EC2NodeClass/a status.conditions[0].status [all]
           `AMIsReady` is true although `status.amis` is empty
           help: the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it
         ");
@@ -321,13 +321,13 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |   instanceProfile: old
             |                    ^^^
-        warning EC2NodeClass/a status.instanceProfile [1.0-1.14]
+        warning EC2NodeClass/a status.instanceProfile [all]
           nodes get the instance profile `old`, but the spec names `new`
           help: check whether the controller runs and what it logs; it copies the profile within seconds
           see line 4 spec.instanceProfile: the profile in the spec
           8 |   - {type: Ready, status: 'True', observedGeneration: 1}
             |                                                       ^
-        warning EC2NodeClass/a status.conditions[0].observedGeneration [1.0-1.14]
+        warning EC2NodeClass/a status.conditions[0].observedGeneration [all]
           this condition is from generation 1 of the EC2NodeClass, which is now at generation 2; the controller has not processed the new spec
           help: check whether the controller runs and what it logs; it processes a new spec within seconds
         ");

@@ -98,7 +98,7 @@ mod tests {
         from 1.7 on
           2 | kind: NodeOverlay
             |       ^^^^^^^^^^^
-        info NodeOverlay/a kind [1.7-1.14]
+        info NodeOverlay/a kind [since 1.7]
           Karpenter accepts NodeOverlays, but does nothing with them while the feature gate `NodeOverlay` is off, which is the default
           help: set `NodeOverlay=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");
@@ -106,7 +106,7 @@ mod tests {
         from 1.8 on
           5 |   replicas: 3
             |   ^^^^^^^^
-        info NodePool/a spec.replicas [1.8-1.14]
+        info NodePool/a spec.replicas [since 1.8]
           Karpenter accepts NodePools with `replicas`, but does nothing with them while the feature gate `StaticCapacity` is off, which is the default
           help: set `StaticCapacity=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");
@@ -114,7 +114,7 @@ mod tests {
         from 1.14 on
           2 | kind: CapacityBuffer
             |       ^^^^^^^^^^^^^^
-        info CapacityBuffer/a kind [1.14]
+        info CapacityBuffer/a kind [since 1.14]
           Karpenter accepts CapacityBuffers, but does nothing with them while the feature gate `CapacityBuffer` is off, which is the default
           help: set `CapacityBuffer=true` in `FEATURE_GATES` during the upgrade, or remove the object
         ");

@@ -106,7 +106,7 @@ mod tests {
         from 1.11 on
           5 |   limits: {cpu: 8, nodes: 10}
             |                           ^^
-        warning NodePool/a spec.limits.nodes [1.11-1.14]
+        warning NodePool/a spec.limits.nodes [since 1.11]
           Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
           help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
         ");
@@ -114,7 +114,7 @@ mod tests {
         from 1.10 down
           5 |   limits: {cpu: 8, nodes: 10}
             |                           ^^
-        info NodePool/a spec.limits.nodes [1.0-1.10]
+        info NodePool/a spec.limits.nodes [until 1.10]
           Karpenter no longer checks the limit of 10 nodes before it creates a node: the NodePool can exceed the limit
           help: also limit `cpu` or `memory`, which every release enforces
         ");

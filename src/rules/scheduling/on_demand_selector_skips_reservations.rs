@@ -113,7 +113,7 @@ mod tests {
         from 1.3 on
           7 |     karpenter.sh/capacity-type: on-demand
             |                                 ^^^^^^^^^
-        info Pod/a spec.nodeSelector.karpenter.sh/capacity-type [1.3-1.14]
+        info Pod/a spec.nodeSelector.karpenter.sh/capacity-type [since 1.3]
           nodes in capacity reservations have the capacity type `reserved`: this pod requires only `on-demand` and never runs on them
           help: use node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`
         ");

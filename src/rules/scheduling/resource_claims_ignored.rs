@@ -88,7 +88,7 @@ mod tests {
         from 1.7 on
           8 |       resourceClaims: [{name: gpu}]
             |       ^^^^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.resourceClaims [1.7-1.14]
+        warning Deployment/a spec.template.spec.resourceClaims [since 1.7]
           Karpenter ignores this pod and creates no node for it, because the pod has resource claims
           help: request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
         ");
@@ -96,7 +96,7 @@ mod tests {
         from 1.7 on
           8 |       resourceClaims: [{name: gpu}]
             |       ^^^^^^^^^^^^^^
-        warning DaemonSet/a spec.template.spec.resourceClaims [1.7-1.14]
+        warning DaemonSet/a spec.template.spec.resourceClaims [since 1.7]
           Karpenter does not count these pods when it sizes a node, because they have resource claims
           help: request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`
         ");

@@ -110,12 +110,12 @@ spec:
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   awsElasticBlockStore: {volumeID: vol-1}
             |   ^^^^^^^^^^^^^^^^^^^^
-        warning PersistentVolume/a spec.awsElasticBlockStore [1.0-1.14]
+        warning PersistentVolume/a spec.awsElasticBlockStore [all]
           the volume uses `awsElasticBlockStore`: Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes
           help: write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`
          12 |   volumes: [{name: d, awsElasticBlockStore: {volumeID: vol-1}}]
             |                       ^^^^^^^^^^^^^^^^^^^^
-        warning Pod/b spec.volumes[0].awsElasticBlockStore [1.0-1.14]
+        warning Pod/b spec.volumes[0].awsElasticBlockStore [all]
           the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone
           help: create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it
         ");

@@ -224,7 +224,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |   - spec: {storageClassName: standart}
             |                              ^^^^^^^^
-        warning StatefulSet/db spec.volumeClaimTemplates[0].spec.storageClassName [1.0-1.14]
+        warning StatefulSet/db spec.volumeClaimTemplates[0].spec.storageClassName [all]
           this input has no storage class `standart`, and Karpenter ignores pods whose storage class does not exist
           help: did you mean `standard`?
         ");
@@ -236,7 +236,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 | spec: {storageClassName: gp3, accessModes: [ReadWriteMany]}
             |                                             ^^^^^^^^^^^^^
-        error PersistentVolumeClaim/data spec.accessModes[0] [1.0-1.14]
+        error PersistentVolumeClaim/data spec.accessModes[0] [all]
           this claim requests `ReadWriteMany` from the class `gp3`, but only one node can use an EBS volume, and no volume is created
           help: write `ReadWriteOnce`, or use a class for EFS
           see line 3 metadata.name: this class creates EBS volumes
@@ -255,7 +255,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &on(30)), @r#"
           8 | metadata: {name: data}
             |                  ^^^^
-        warning PersistentVolumeClaim/data spec.storageClassName [1.0-1.14]
+        warning PersistentVolumeClaim/data spec.storageClassName [all]
           this claim names no storage class, no class in this input is the default, and EKS creates no default class since 1.30
           help: name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: "true"`
         "#);
@@ -273,7 +273,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 | spec: {storageClassName: auto}
             |                          ^^^^
-        warning PersistentVolumeClaim/data spec.storageClassName [1.0-1.14]
+        warning PersistentVolumeClaim/data spec.storageClassName [all]
           this claim uses the class `auto` of EKS Auto Mode, and nodes of Karpenter cannot attach its volumes
           help: use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver
           see line 3 metadata.name: this class belongs to EKS Auto Mode

@@ -238,7 +238,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1c]}
             |                                                   ^^^^^^^^^^
-        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[0] [1.0-1.14]
+        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[0] [all]
           volumes of this class can be used only in `eu-west-1c`, which no NodePool in this input serves; pods with such a claim stay Pending, unless other nodes run there
           help: the NodePools serve `eu-west-1a`, `eu-west-1b`; let one of them serve `eu-west-1c`, or use a zone that they serve
         ");
@@ -248,7 +248,7 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &complete), @"
           6 |   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1c]}]}]}}
             |                                                                                                                               ^^^^^^^^^^
-        warning PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [1.0-1.14]
+        warning PersistentVolume/v spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0] [all]
           this volume can be used only in `eu-west-1c`, which no NodePool serves; pods with such a claim stay Pending, unless other nodes run there
           help: the NodePools serve `eu-west-1a`; let one of them serve `eu-west-1c`, or use a zone that they serve
         ");
@@ -260,7 +260,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           8 |   - {key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a, eu-west-1c]}
             |                                                               ^^^^^^^^^^
-        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[1] [1.0-1.14]
+        warning StorageClass/gp3 allowedTopologies[0].matchLabelExpressions[0].values[1] [all]
           volumes of this class are created before their pod is scheduled, possibly in `eu-west-1c`, which no NodePool in this input serves
           help: write `volumeBindingMode: WaitForFirstConsumer`, or allow only the zones of the NodePools
         ");
@@ -279,7 +279,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1}
             |   ^^^
-        warning PersistentVolume/v spec.csi [1.0-1.14]
+        warning PersistentVolume/v spec.csi [all]
           this EBS volume does not state its zone, and Karpenter launches nodes for its pods in any zone
           help: add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`
         ");

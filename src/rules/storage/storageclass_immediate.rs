@@ -227,13 +227,13 @@ mod tests {
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &settings), @r#"
           5 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
-        warning StorageClass/gp3 volumeBindingMode [1.0-1.6]
+        warning StorageClass/gp3 volumeBindingMode [until 1.6]
           `volumeBindingMode` is `Immediate`: the EBS volume can be created in a different zone than the node that Karpenter launches, and Karpenter then launches a second node in the volume's zone
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
           5 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
-        warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
+        warning StorageClass/gp3 volumeBindingMode [since 1.7]
           `volumeBindingMode` is `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
@@ -245,7 +245,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, EBS), @r#"
           3 | metadata: {name: gp3}
             |                  ^^^
-        warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
+        warning StorageClass/gp3 volumeBindingMode [since 1.7]
           `volumeBindingMode` is not set and defaults to `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           fix: write `WaitForFirstConsumer`: "\nvolumeBindingMode: WaitForFirstConsumer"
@@ -310,7 +310,7 @@ spec: {storageClassName: ''}
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           7 | volumeBindingMode: Immediate
             |                    ^^^^^^^^^
-        warning StorageClass/gp3 volumeBindingMode [1.7-1.14]
+        warning StorageClass/gp3 volumeBindingMode [since 1.7]
           `volumeBindingMode` is `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
           see line 12 spec.storageClassName: the claim `data` uses this class
@@ -329,7 +329,7 @@ spec: {storageClassName: ''}
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           3 | metadata: {name: gp3}
             |                  ^^^
-        info StorageClass/gp3 volumeBindingMode [1.0-1.14]
+        info StorageClass/gp3 volumeBindingMode [all]
           `volumeBindingMode` is not set and defaults to `Immediate`: volumes are created before their pod is scheduled, but always in `eu-west-1a`
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
         ");

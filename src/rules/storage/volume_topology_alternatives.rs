@@ -62,7 +62,7 @@ rule! {
 }
 
 /// Releases that read every term of `allowedTopologies`.
-const ALL_TERMS: Releases = Releases::patches(12, 2, 2).or(Releases::since(13));
+const ALL_TERMS: Releases = Releases::since_patch(12, 2);
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
     let Some(terms) =
@@ -92,7 +92,7 @@ mod tests {
         from 1.12.2 on
           4 | allowedTopologies:
             | ^^^^^^^^^^^^^^^^^
-        info StorageClass/a allowedTopologies [1.12.2, 1.13-1.14]
+        info StorageClass/a allowedTopologies [since 1.12.2]
           Karpenter reads every term of `allowedTopologies` instead of only the first: nodes may come up in other zones than before
           help: write one term with all zones, which means the same in every release
         ");
@@ -100,7 +100,7 @@ mod tests {
         from 1.12.1 down
           4 | allowedTopologies:
             | ^^^^^^^^^^^^^^^^^
-        warning StorageClass/a allowedTopologies [1.0-1.11, 1.12.0-1.12.1]
+        warning StorageClass/a allowedTopologies [until 1.12.1]
           Karpenter reads only the first term of `allowedTopologies`: nodes for pods with such volumes come up nowhere else
           help: write one term with all zones, which means the same in every release
         ");

@@ -149,12 +149,12 @@ mod tests {
         from 1.7 on
           7 |     - expr: karpenter_nodeclaims_disrupted_total{reason=~"Drifted|liveness"} > 0
             |                                                           ^^^^^^^
-        warning PrometheusRule/a spec.groups[0].rules[0].expr [1.2-1.14]
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.2]
           Karpenter exports `drifted` instead of `Drifted`: this part of the expression matches no series
           help: write `drifted`, or match both names while you still query older series
           7 |     - expr: karpenter_nodeclaims_disrupted_total{reason=~"Drifted|liveness"} > 0
             |                                                                   ^^^^^^^^
-        warning PrometheusRule/a spec.groups[0].rules[0].expr [1.7-1.14]
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.7]
           Karpenter exports `registration_timeout` instead of `liveness`: this part of the expression matches no series
           help: write `registration_timeout`, or match both names while you still query older series
         "#);
@@ -165,7 +165,7 @@ mod tests {
         from 1.3 on
           7 |     - expr: sum(karpenter_ignored_pod_count) > 0
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning PrometheusRule/a spec.groups[0].rules[0].expr [1.3-1.14]
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.3]
           Karpenter exports `karpenter_scheduler_ignored_pods_count` instead of `karpenter_ignored_pod_count`: this part of the expression matches no series
           help: write `karpenter_scheduler_ignored_pods_count`, or match both names while you still query older series
         ");
@@ -175,7 +175,7 @@ mod tests {
         from 1.7 on
           7 |     - expr: rate(karpenter_pods_pods_drained_total[5m]) > 0
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning PrometheusRule/a spec.groups[0].rules[0].expr [1.7-1.14]
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.7]
           Karpenter exports `karpenter_pods_drained_total` instead of `karpenter_pods_pods_drained_total`: this part of the expression matches no series
           help: write `karpenter_pods_drained_total`, or match both names while you still query older series
         ");
@@ -189,7 +189,7 @@ mod tests {
         from 1.2 down
           7 |     - expr: karpenter_scheduler_ignored_pods_count > 0
             |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning PrometheusRule/a spec.groups[0].rules[0].expr [1.0-1.2]
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [until 1.2]
           Karpenter exports `karpenter_ignored_pod_count` instead of `karpenter_scheduler_ignored_pods_count`: this part of the expression matches no series
           help: write `karpenter_ignored_pod_count`, or match both names while you still query older series
         ");

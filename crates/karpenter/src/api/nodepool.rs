@@ -32,7 +32,7 @@ const SPEC: &[Field] = &[
     required("template", object(TEMPLATE)),
     // v1.0.0 to v1.0.3 store no `disruption` where none is given; that changes no verdict.
     optional("disruption", object(DISRUPTION)).or_in(
-        Releases::ALL.without(Releases::patches(0, 0, 3)),
+        Releases::since_patch(0, 4),
         Literal::Object(&[("consolidateAfter", Literal::Text("0s"))]),
     ),
     optional("limits", map(&QUANTITY_OR_INT, &[])),

@@ -2,7 +2,7 @@
 //! what is stored as it was, even where it would be refused today.
 
 use super::{Field, Literal, Schema, Shape};
-use crate::release::Releases;
+use crate::release::ReleaseSet;
 use manifest::tree::{Node, Value};
 
 /// A value as it is given, or as a default fills it in.
@@ -60,28 +60,28 @@ pub fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
 }
 
 /// The releases that store the same for two values of a field; where one is absent, with its default.
-pub fn same_field(field: &'static Field, one: Option<Stored<'_>>, other: Option<Stored<'_>>) -> Releases {
+pub fn same_field(field: &'static Field, one: Option<Stored<'_>>, other: Option<Stored<'_>>) -> ReleaseSet {
     let same = |one: Option<Stored<'_>>, other: Option<Stored<'_>>| match (one, other) {
-        (None, None) => Releases::ALL,
+        (None, None) => ReleaseSet::all(),
         (Some(one), Some(other)) => same(&field.schema, one, other),
-        _ => Releases::NONE,
+        _ => ReleaseSet::none(),
     };
     let Some((value, filled)) = &field.default else { return same(one, other) };
     let fill = |value_given: Option<_>| value_given.or(Some(Stored::Filled(value)));
-    let bare = if one.is_some() == other.is_some() { Releases::ALL } else { Releases::NONE };
+    let bare = if one.is_some() == other.is_some() { ReleaseSet::all() } else { ReleaseSet::none() };
     let with_default = match (one, other) {
-        (None, None) => Releases::ALL,
+        (None, None) => ReleaseSet::all(),
         _ => same(fill(one), fill(other)),
     };
     with_default.and(filled.or(bare))
 }
 
 /// The releases that store the same for two values.
-pub fn same(schema: &'static Schema, one: Stored<'_>, other: Stored<'_>) -> Releases {
+pub fn same(schema: &'static Schema, one: Stored<'_>, other: Stored<'_>) -> ReleaseSet {
     match schema.shape {
         Shape::Object(fields) if is_object(one) && is_object(other) => {
-            fields.iter().fold(Releases::ALL, |all, field| {
-                let unknown = Releases::ALL.without(field.releases);
+            fields.iter().fold(ReleaseSet::all(), |all, field| {
+                let unknown = ReleaseSet::all().without(field.releases);
                 all.and(unknown.or(same_field(field, one.get(field.name), other.get(field.name))))
             })
         }
@@ -98,15 +98,15 @@ pub fn same(schema: &'static Schema, one: Stored<'_>, other: Stored<'_>) -> Rele
             }
             ones.into_iter()
                 .zip(others)
-                .fold(Releases::ALL, |all, (one, other)| all.and(same(items, one, other)))
+                .fold(ReleaseSet::all(), |all, (one, other)| all.and(same(items, one, other)))
         }
         _ => bare(one, other),
     }
 }
 
-fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Releases {
+fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> ReleaseSet {
     if members(one).count() != members(other).count() {
-        return Releases::NONE;
+        return ReleaseSet::none();
     }
     // Both sides are looked at in the order of their keys: a map may be long.
     let sorted = |node| {
@@ -114,9 +114,9 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
         all.sort_by_key(|(key, _)| *key);
         all
     };
-    sorted(one).into_iter().zip(sorted(other)).fold(Releases::ALL, |all, ((key, one), (other_key, other))| {
+    sorted(one).into_iter().zip(sorted(other)).fold(ReleaseSet::all(), |all, ((key, one), (other_key, other))| {
         if key != other_key {
-            return Releases::NONE;
+            return ReleaseSet::none();
         }
         all.and(same(values, Stored::Given(one), Stored::Given(other)))
     })
@@ -130,7 +130,7 @@ fn is_object(value: Stored<'_>) -> bool {
 }
 
 /// Whether two values are the same without regard to a schema; whole numbers and others are never the same.
-fn bare(one: Stored<'_>, other: Stored<'_>) -> Releases {
+fn bare(one: Stored<'_>, other: Stored<'_>) -> ReleaseSet {
     let same = match (one, other) {
         (Stored::Given(one), Stored::Given(other)) => same_nodes(one, other),
         (Stored::Filled(one), Stored::Filled(other)) => one == other,
@@ -143,7 +143,7 @@ fn bare(one: Stored<'_>, other: Stored<'_>) -> Releases {
             }
         }
     };
-    if same { Releases::ALL } else { Releases::NONE }
+    if same { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 fn same_nodes(one: Node<'_>, other: Node<'_>) -> bool {
@@ -181,24 +181,24 @@ mod tests {
 
     #[test]
     fn defaults_nulls_and_unknown_fields_make_no_difference() {
-        assert_eq!(same_spec("{}", "{template: null}"), "1.0-1.14");
+        assert_eq!(same_spec("{}", "{template: null}"), "all");
         assert_eq!(
             same_spec(
                 "{disruption: {consolidateAfter: 0s}}",
                 "{disruption: {consolidateAfter: 0s, budgets: [{nodes: 10%}]}}"
             ),
-            "1.0-1.14"
+            "all"
         );
-        assert_eq!(same_spec("{disruption: {consolidateAfter: 0s}}", "{}"), "1.0.4-1.0.14, 1.1-1.14");
-        assert_eq!(same_spec("{replicas: 1}", "{}"), "1.0-1.7");
-        assert_eq!(same_spec("{limits: {cpu: 1, memory: null}}", "{limits: {cpu: 1}}"), "1.0-1.14");
+        assert_eq!(same_spec("{disruption: {consolidateAfter: 0s}}", "{}"), "since 1.0.4");
+        assert_eq!(same_spec("{replicas: 1}", "{}"), "until 1.7");
+        assert_eq!(same_spec("{limits: {cpu: 1, memory: null}}", "{limits: {cpu: 1}}"), "all");
         assert_eq!(same_spec("{limits: {cpu: 1}}", "{limits: {cpu: '1'}}"), "");
         assert_eq!(
             same_spec(
                 "{template: {spec: {taints: [{key: a}]}}}",
                 "{template: {spec: {taints: [{key: a, x: 1}]}}}"
             ),
-            "1.0-1.14"
+            "all"
         );
     }
 }

@@ -11,8 +11,8 @@ pub use overrides::Override;
 pub use values::calendar::Day as Date;
 
 use crate::finding::{Family, Severity, path_of};
-use karpenter::release::{Release, Releases};
-use karpenter::way::Way;
+use karpenter::release::{Interval, Release, ReleaseSet};
+use karpenter::upgrade_path::UpgradePath;
 use manifest::source::Span;
 use manifest::tree::{Node, Value};
 use objects::object::Object;
@@ -74,29 +74,21 @@ impl Default for Settings {
     }
 }
 
-/// A release, a range of them, or the way from one to another.
+/// The releases to check against: one release, a range of releases, or an upgrade path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     first: Release,
     last: Release,
-    releases: Releases,
-    way: Option<Way>,
+    upgrade_path: Option<UpgradePath>,
 }
 
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
-        Self { first: release, last: release, releases: Releases::only(release), way: None }
+        Self { first: release, last: release, upgrade_path: None }
     }
 
-    fn range(first: Release, last: Release) -> Self {
-        let within = Release::minors().filter(|release| (first..=last).contains(release));
-        let ends = Releases::only(first).or(Releases::only(last));
-        let releases = within.fold(ends, |all, release| all.or(Releases::only(release)));
-        Self { first, last, releases, way: None }
-    }
-
-    /// Reads `1.8`, `1.8.3` or `1.0..1.14`.
+    /// Parses `1.8`, `1.8.3` or a range such as `1.0..1.8`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let first = Release::parse(first.trim()).map_err(|error| error.to_string())?;
@@ -104,21 +96,21 @@ impl Target {
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self::range(first, last))
+        Ok(Self { first, last, upgrade_path: None })
     }
 
-    /// Every release on a way, its start included. Findings are those that begin on the way.
-    pub fn on_the_way(way: Way) -> Self {
-        let (from, to) = way.ends();
-        Self { way: Some(way), ..Self::range(from.min(to), from.max(to)) }
+    /// Every release on an upgrade path, including its start. Only findings that begin on the path are reported.
+    pub fn on_upgrade(path: UpgradePath) -> Self {
+        let (from, to) = path.ends();
+        Self { first: from.min(to), last: from.max(to), upgrade_path: Some(path) }
     }
 
-    /// The way, where what changes on one is asked for.
-    pub const fn way(self) -> Option<Way> {
-        self.way
+    /// The upgrade path, if the check is about an upgrade.
+    pub const fn upgrade_path(self) -> Option<UpgradePath> {
+        self.upgrade_path
     }
 
-    /// Whether this is more than one release.
+    /// Whether the target is more than one release.
     pub fn is_range(self) -> bool {
         self.first != self.last
     }
@@ -128,15 +120,42 @@ impl Target {
         (self.first, self.last)
     }
 
-    /// The releases: of a range its ends, and the newest patch of each minor between them.
-    pub fn releases(self) -> Releases {
-        self.releases
+    /// The releases, oldest first: the ends of a range, and the newest patch of each minor release between them.
+    pub fn releases(self) -> impl Iterator<Item = Release> + Clone {
+        let inner = Release::minors().filter(move |release| self.first < *release && *release < self.last);
+        let last = self.is_range().then_some(self.last);
+        core::iter::once(self.first).chain(inner).chain(last)
+    }
+
+    /// Whether one of the releases is in a set.
+    pub fn meets(self, releases: impl AsRef<[Interval]>) -> bool {
+        self.releases().any(|release| releases.as_ref().iter().any(|interval| interval.contains(release)))
+    }
+
+    /// Names some releases of the target as ranges of it: `1.0 to 1.8, 1.10`.
+    ///
+    /// The newest patch is named by its minor release unless the target has another patch of that minor release that is
+    /// not in the set.
+    pub fn ranges_of(self, set: &ReleaseSet) -> String {
+        let releases: Vec<Release> = self.releases().collect();
+        let name = |release: Release| {
+            let mut of_minor = releases.iter().filter(|other| other.is_of_minor_of(release));
+            if of_minor.all(|other| set.contains(*other)) { release.to_string() } else { release.name_of_patch() }
+        };
+        let ranges = releases.chunk_by(|one, other| set.contains(*one) == set.contains(*other));
+        let ranges = ranges.filter_map(|range| match range {
+            [first, ..] if !set.contains(*first) => None,
+            [first, .., last] => Some(format!("{} to {}", name(*first), name(*last))),
+            [only] => Some(name(*only)),
+            [] => None,
+        });
+        ranges.collect::<Vec<_>>().join(", ")
     }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, last) = self.way.map_or((self.first, self.last), Way::ends);
+        let (first, last) = self.upgrade_path.map_or((self.first, self.last), UpgradePath::ends);
         if self.is_range() { write!(f, "{first}..{last}") } else { first.fmt(f) }
     }
 }
@@ -371,7 +390,7 @@ impl Settings {
 
     /// The severity that a finding of a rule gets, given its own; `None` where the rule does not speak.
     pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
-        if rule.upgrade_only && self.karpenter.way().is_none() {
+        if rule.upgrade_only && self.karpenter.upgrade_path().is_none() {
             return None;
         }
         self.severity_of(own, |selector| selector.takes(rule))
@@ -404,7 +423,7 @@ impl Settings {
 
     /// Whether a rule can have findings at all.
     pub fn speaks(&self, rule: &Rule) -> bool {
-        rule.releases.meets(self.karpenter.releases()) && self.severity(rule, rule.severity).is_some()
+        self.karpenter.meets(rule.releases) && self.severity(rule, rule.severity).is_some()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings as people write them.
 
 use super::*;
+use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 
@@ -37,11 +38,10 @@ fn all_mistakes_come_at_once() {
 }
 
 #[test]
-fn a_release_that_is_not_known_is_told_with_those_that_are() {
-    for version in ["1.15", "0.37", "1.8.9", "1.0..1.15", "latest"] {
+fn rejects_unknown_release() {
+    for version in ["1.255", "0.37", "1.8.99", "1.0..1.255", "latest"] {
         let problems = read(&format!("karpenterVersion: '{version}'\n")).unwrap_err().join("\n");
-        assert!(problems.contains("known are 1.0, 1.1, 1.2,"), "{problems}");
-        assert!(problems.contains("1.14 and their patches, such as 1.8.3"), "{problems}");
+        assert!(problems.contains("is not a known Karpenter release; the known releases are"), "{problems}");
     }
     assert!(read("karpenterVersion: '1.8.3'\n").is_ok());
 }
@@ -49,10 +49,20 @@ fn a_release_that_is_not_known_is_told_with_those_that_are() {
 #[test]
 fn ranges_take_the_newest_patch_between_their_ends() {
     let target = Target::parse("1.0.3..1.2").unwrap();
-    let releases: Vec<_> = target.releases().iter().map(|release| release.to_string()).collect();
+    let releases: Vec<_> = target.releases().map(|release| release.to_string()).collect();
     assert_eq!(releases, ["1.0.3", "1.0", "1.1", "1.2"]);
     assert_eq!(target.to_string(), "1.0.3..1.2");
     assert!(Target::parse("1.8..1.2").unwrap_err().contains("backwards"));
+}
+
+#[test]
+fn names_releases_of_a_target_as_ranges() {
+    let target = Target::parse("1.0.3..1.4").unwrap();
+    let ranges = |releases: Releases| target.ranges_of(&releases.set());
+    assert_eq!(ranges(Releases::ALL), "1.0.3 to 1.4");
+    assert_eq!(ranges(Releases::NONE), "");
+    assert_eq!(ranges(Releases::since_patch(0, 9)), "1.0.14 to 1.4");
+    assert_eq!(target.ranges_of(&Releases::between(1, 2).or(Releases::since(4))), "1.1 to 1.2, 1.4");
 }
 
 #[test]

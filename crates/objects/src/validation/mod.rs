@@ -5,7 +5,7 @@ mod walk;
 
 use karpenter::api::pattern::Pattern;
 use karpenter::api::{Field, Limit, Root, Shape, Word};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 
 use crate::location::Place;
 use crate::object::Object;
@@ -16,7 +16,7 @@ pub struct Refusal<'d> {
     /// The place of the fault.
     pub place: Place<'d>,
     /// The releases whose API server refuses it.
-    pub releases: Releases,
+    pub releases: ReleaseSet,
     /// The reason.
     pub what: What,
 }

@@ -6,7 +6,7 @@
 
 use super::{Refusal, What};
 use karpenter::api::{Field, METADATA, Root, Schema, Shape};
-use karpenter::release::Releases;
+use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 
 use crate::location::Place;
@@ -15,14 +15,15 @@ use crate::object::Object;
 /// Adds a refusal for every unknown field of an object whose kind is in the table.
 pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
     let mut search = Search { root, refusals };
+    let live = root.releases.set();
     for (key, value) in object.root().members() {
         match key {
-            "spec" => search.value(value, Some(&root.spec.schema), root.releases),
-            "status" => search.fields(value, root.status, root.releases),
-            "metadata" => search.fields(value, METADATA, root.releases),
+            "spec" => search.value(value, Some(&root.spec.schema), &live),
+            "status" => search.fields(value, root.status, &live),
+            "metadata" => search.fields(value, METADATA, &live),
             _ if key.eq_ignore_ascii_case("apiVersion") || key.eq_ignore_ascii_case("kind") => {}
             _ if key.eq_ignore_ascii_case("metadata") => {}
-            _ => search.refuse(value, core::slice::from_ref(&root.spec), root.releases),
+            _ => search.refuse(value, core::slice::from_ref(&root.spec), live.clone()),
         }
     }
 }
@@ -33,28 +34,28 @@ struct Search<'r, 'd> {
 }
 
 impl<'d> Search<'_, 'd> {
-    fn refuse(&mut self, value: Node<'d>, known: &'static [Field], releases: Releases) {
+    fn refuse(&mut self, value: Node<'d>, known: &'static [Field], releases: ReleaseSet) {
         if !releases.is_empty() {
             let what = What::Unknown(known, Some(self.root));
             self.refusals.push(Refusal { place: Place::key(value), releases, what });
         }
     }
 
-    fn fields(&mut self, node: Node<'d>, fields: &'static [Field], live: Releases) {
+    fn fields(&mut self, node: Node<'d>, fields: &'static [Field], live: &ReleaseSet) {
         if !node.is_mapping() {
             return self.value(node, None, live);
         }
         for (key, value) in node.members() {
-            let mut unknown = live;
+            let mut unknown = live.clone();
             for field in fields.iter().filter(|field| field.name == key) {
                 unknown = unknown.without(field.releases);
-                self.value(value, Some(&field.schema), live.and(field.releases));
+                self.value(value, Some(&field.schema), &live.and(field.releases));
             }
             self.refuse(value, fields, unknown);
         }
     }
 
-    fn value(&mut self, node: Node<'d>, schema: Option<&'static Schema>, live: Releases) {
+    fn value(&mut self, node: Node<'d>, schema: Option<&'static Schema>, live: &ReleaseSet) {
         if live.is_empty() {
             return;
         }
@@ -70,7 +71,7 @@ impl<'d> Search<'_, 'd> {
                 Some(Shape::Map(values)) => {
                     node.members().for_each(|(_, value)| self.value(value, Some(values), live));
                 }
-                _ => node.members().for_each(|(_, value)| self.refuse(value, &[], live)),
+                _ => node.members().for_each(|(_, value)| self.refuse(value, &[], live.clone())),
             }
         }
     }

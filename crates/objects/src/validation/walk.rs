@@ -10,7 +10,7 @@ use karpenter::api::pattern::is_date_time;
 use karpenter::api::relations::{Breaches, Held};
 use karpenter::api::stored::{Stored, members, present, same, same_field};
 use karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::{Node, Value};
 
 use crate::location::Place;
@@ -21,11 +21,11 @@ pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut V
     let mut walk = Walk { refusals: Vec::new() };
     let node = object.root();
     let old = object.old().filter(|_| object.operation() == Operation::Update);
-    let scope = Scope { live: root.releases, kept: Releases::NONE };
+    let scope = Scope::of(root.releases);
     if let Some(metadata) = present(node, "metadata") {
         walk.metadata(metadata, node, root.releases);
     }
-    walk.field(&root.spec, node, old.map(Stored::Given), scope);
+    walk.field(&root.spec, node, old.map(Stored::Given), &scope);
     if let Some(spec) = present(node, "spec") {
         walk.scale(spec, root.scale);
     }
@@ -42,34 +42,38 @@ struct Walk<'d> {
 }
 
 /// Releases in which a value is checked.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Scope {
     /// Releases that know all fields on the path to the value.
-    live: Releases,
+    live: ReleaseSet,
     /// Releases that do not check the value, because the value, or an object around it, equals the stored one.
-    kept: Releases,
+    kept: ReleaseSet,
 }
 
 impl Scope {
-    fn checked(self) -> Releases {
-        self.live.without(self.kept)
+    fn of(releases: Releases) -> Self {
+        Self { live: releases.set(), kept: ReleaseSet::none() }
     }
 
-    fn keeping(self, same: Releases) -> Self {
-        Self { kept: self.kept.or(same), ..self }
+    fn checked(&self) -> ReleaseSet {
+        self.live.without(&self.kept)
+    }
+
+    fn keeping(&self, same: ReleaseSet) -> Self {
+        Self { live: self.live.clone(), kept: self.kept.or(same) }
     }
 }
 
 impl<'d> Walk<'d> {
-    fn refuse(&mut self, place: Place<'d>, releases: Releases, what: What) {
+    fn refuse(&mut self, place: Place<'d>, releases: ReleaseSet, what: What) {
         if !releases.is_empty() {
             self.refusals.push(Refusal { place, releases, what });
         }
     }
 
     /// Checks a field of an object, whether it is present or absent.
-    fn field(&mut self, field: &'static Field, holder: Node<'d>, old: Option<Stored<'d>>, scope: Scope) {
-        let scope = Scope { live: scope.live.and(field.releases), ..scope };
+    fn field(&mut self, field: &'static Field, holder: Node<'d>, old: Option<Stored<'d>>, scope: &Scope) {
+        let scope = Scope { live: scope.live.and(field.releases), kept: scope.kept.clone() };
         if scope.live.is_empty() {
             return;
         }
@@ -83,12 +87,12 @@ impl<'d> Walk<'d> {
             }
             return;
         };
-        let Some(old) = old else { return self.value(node, None, &field.schema, scope) };
+        let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
         let same = same_field(field, Some(Stored::Given(node)), old.get(field.name));
-        self.value(node, old.field(field), &field.schema, scope.keeping(same));
+        self.value(node, old.field(field), &field.schema, &scope.keeping(same));
     }
 
-    fn value(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: Scope) {
+    fn value(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: &Scope) {
         if scope.checked().is_empty() {
             return;
         }
@@ -103,8 +107,8 @@ impl<'d> Walk<'d> {
             Shape::Map(values) => {
                 for (key, value) in members(node) {
                     let old = old.and_then(|old| old.get(key));
-                    let same = old.map_or(Releases::NONE, |old| same(values, Stored::Given(value), old));
-                    self.value(value, old, values, scope.keeping(same));
+                    let same = old.map_or_else(ReleaseSet::none, |old| same(values, Stored::Given(value), old));
+                    self.value(value, old, values, &scope.keeping(same));
                 }
             }
             // The server does not match list items with stored items: it compares the list as a whole.
@@ -114,7 +118,7 @@ impl<'d> Walk<'d> {
         self.relations(node, old, schema, scope);
     }
 
-    fn relations(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: Scope) {
+    fn relations(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: &Scope) {
         for relation in schema.relations {
             let releases = scope.checked().and(relation.releases);
             if releases.is_empty() || (relation.compares && old.is_none()) {
@@ -135,7 +139,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn fact(&mut self, node: Node<'d>, fact: &'static Fact, scope: Scope) {
+    fn fact(&mut self, node: Node<'d>, fact: &'static Fact, scope: &Scope) {
         let releases = scope.checked().and(fact.releases);
         if releases.is_empty() {
             return;
@@ -145,7 +149,7 @@ impl<'d> Walk<'d> {
             Limit::OneOf(words) => {
                 let Some(text) = text else { return };
                 let known = words.iter().filter(|word| word.text == text);
-                let known = known.fold(Releases::NONE, |all, word| all.or(word.releases));
+                let known = known.fold(ReleaseSet::none(), |all, word| all.or(word.releases));
                 (releases.without(known), What::OneOf(words))
             }
             Limit::Form(pattern) if text.is_some_and(|text| !(pattern.fits)(text)) => {
@@ -163,7 +167,7 @@ impl<'d> Walk<'d> {
         self.refuse(Place::value(node), releases, what);
     }
 
-    fn distinct(&mut self, node: Node<'d>, releases: Releases) {
+    fn distinct(&mut self, node: Node<'d>, releases: ReleaseSet) {
         let mut items = Vec::new();
         for item in node.items() {
             if let Some(text) = item.as_str() {
@@ -174,7 +178,7 @@ impl<'d> Walk<'d> {
         // The server reports the second of several equal items, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((_, second)) = same.get(1) {
-                self.refuse(Place::value(*second), releases, What::Duplicate);
+                self.refuse(Place::value(*second), releases.clone(), What::Duplicate);
             }
         }
     }
@@ -182,12 +186,12 @@ impl<'d> Walk<'d> {
     /// Drops the refusals of duplicates if the stored object has a duplicate anywhere: the server then accepts them.
     fn keep_duplicates(&mut self, root: &'static Root, old: Node<'d>) {
         let mut stored = Walk { refusals: Vec::new() };
-        stored.field(&root.spec, old, None, Scope { live: root.releases, kept: Releases::NONE });
+        stored.field(&root.spec, old, None, &Scope::of(root.releases));
         let twice = stored.refusals.iter().filter(|refusal| matches!(refusal.what, What::Duplicate));
-        let kept = twice.fold(Releases::NONE, |all, refusal| all.or(refusal.releases));
+        let kept = twice.fold(ReleaseSet::none(), |all, refusal| all.or(&refusal.releases));
         for refusal in &mut self.refusals {
             if matches!(refusal.what, What::Duplicate) {
-                refusal.releases = refusal.releases.without(kept);
+                refusal.releases = refusal.releases.without(&kept);
             }
         }
         self.refusals.retain(|refusal| !refusal.releases.is_empty());
@@ -204,8 +208,8 @@ impl<'d> Walk<'d> {
         let place = Place::value(replicas).spelled(PATH);
         match replicas.value() {
             Value::Int(count) if i32::try_from(count).is_ok_and(|count| count >= 0) => {}
-            Value::Int(_) => self.refuse(place, releases, What::Scale),
-            _ => self.refuse(place, releases, What::ScaleType),
+            Value::Int(_) => self.refuse(place, releases.set(), What::Scale),
+            _ => self.refuse(place, releases.set(), What::ScaleType),
         }
     }
 
@@ -213,12 +217,12 @@ impl<'d> Walk<'d> {
     fn metadata(&mut self, node: Node<'d>, root: Node<'d>, releases: Releases) {
         let mut inner = Walk { refusals: Vec::new() };
         if node.is_mapping() {
-            let scope = Scope { live: releases, kept: Releases::NONE };
+            let scope = Scope::of(releases);
             for field in METADATA {
-                inner.field(field, node, None, scope);
+                inner.field(field, node, None, &scope);
             }
         } else {
-            inner.refuse(Place::value(node), releases, What::Type(Shape::Object(METADATA)));
+            inner.refuse(Place::value(node), releases.set(), What::Type(Shape::Object(METADATA)));
         }
         for mut refusal in inner.refusals {
             if !refusal.place.node().is_null() {

@@ -23,7 +23,7 @@ pub use words::{printable, summary};
 pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options: Options) -> io::Result<()> {
     let printer = Printer::new(clusters, options);
     let mut findings: Vec<&Finding> = report.findings.iter().collect();
-    if report.way().is_some() {
+    if report.upgrade_path().is_some() {
         findings.sort_by_key(|finding| finding.boundary);
     }
     for finding in findings {

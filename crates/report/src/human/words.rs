@@ -1,6 +1,6 @@
 //! Counts, names and the summary as text.
 
-use karpenter::way::Way;
+use karpenter::upgrade_path::UpgradePath;
 use lint::report::{Finding, Report, Summary};
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
@@ -53,7 +53,7 @@ pub fn summary(report: &Report) -> String {
     };
     let release = printable(&report.karpenter_version);
     let checked = || format!("checked against Karpenter {release}");
-    let target = report.way().map_or_else(checked, |way| upgrade_path(report, way));
+    let target = report.upgrade_path().map_or_else(checked, |upgrade| upgrade_path(report, upgrade));
     format!("{found} in {input}{notes}; {target}")
 }
 
@@ -81,8 +81,8 @@ fn log_entries(report: &Report) -> Option<String> {
 }
 
 /// The upgrade path, and the number of findings that already apply at its start.
-fn upgrade_path(report: &Report, way: Way) -> String {
-    let (from, to) = way.ends();
+fn upgrade_path(report: &Report, upgrade: UpgradePath) -> String {
+    let (from, to) = upgrade.ends();
     let change = if to < from { "downgrade" } else { "upgrade" };
     let path = format!("checked the {change} from Karpenter {from} to {to}");
     match report.unchanged {

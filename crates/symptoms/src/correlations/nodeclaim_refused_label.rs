@@ -3,7 +3,7 @@
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names, times};
 use karpenter::labels::{self, Field};
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, Refusal};
 use lint::report::Confidence;
@@ -60,8 +60,9 @@ fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) ->
     let releases = refusing(label);
     let what = if label.contains('/') { "label" } else { "label domain" };
     let message = format!(
-        "the API server refused a NodeClaim {} for the {what} `{label}`, which releases {releases} restrict{}",
+        "the API server refused a NodeClaim {} for the {what} `{label}`, which Karpenter restricts {}{}",
         times(refusal.repeated.count),
+        releases.when(),
         match carriers.first() {
             Some(first) => format!(": `{}` of {} `{}` requires it", first.key, first.kind, first.name),
             None => String::new(),
@@ -123,11 +124,11 @@ fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
 }
 
 /// The releases that refuse the label or domain in the error.
-fn refusing(label: &str) -> Releases {
+fn refusing(label: &str) -> ReleaseSet {
     let of_domain = format!("{label}/any");
     let key = if label.contains('/') { label } else { &of_domain };
     let refused = labels::refused_at_apply(Field::ClaimRequirement, key);
-    if refused.is_empty() { Releases::ALL } else { refused }
+    if refused.is_empty() { ReleaseSet::all() } else { refused }
 }
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn names_domain_releases_and_pods_of_the_batch() {
         insta::assert_snapshot!(found(&CORRELATION, REFUSED), @"
-        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict
+        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which Karpenter restricts until 1.8
           help: look for preferred node affinity with `NotIn` or `DoesNotExist` on a label of `kubernetes.io` in `shop/web-1`; from 1.9 on it is allowed
           objects: Pod/web-1
           details: kubernetes.io
@@ -171,7 +172,7 @@ spec:
 ---
 ";
         insta::assert_snapshot!(found(&CORRELATION, &format!("{REFUSED}{manifest}")), @"
-        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which releases 1.0-1.8 restrict: `node-role.kubernetes.io/spot` of Deployment `web` requires it
+        error certain x2: the API server refused a NodeClaim twice for the label domain `kubernetes.io`, which Karpenter restricts until 1.8: `node-role.kubernetes.io/spot` of Deployment `web` requires it
           help: remove `node-role.kubernetes.io/spot` from the node affinity, or use your own label that a NodePool sets; from 1.9 on it is allowed
           objects: Deployment/web
           details: node-role.kubernetes.io/spot, kubernetes.io

@@ -17,7 +17,7 @@ use super::symptom::Symptom;
 use super::time::Span;
 use super::vocabulary::{self, MessageId, When, commits};
 use lint::finding::Severity;
-use karpenter::release::{Release, Releases};
+use karpenter::release::{Release, ReleaseSet, Releases};
 
 /// Number of causes that are counted; further causes count as forgotten.
 const MAX_CAUSES: usize = 5_000;
@@ -51,10 +51,10 @@ pub struct Tally {
     /// The commit of the last log line, as JSON.
     commit: String,
     /// The releases that commits and versions name, and the last one.
-    named: Releases,
+    named: ReleaseSet,
     named_last: Option<Release>,
     /// The releases that use the wording of every message.
-    releases: Releases,
+    releases: ReleaseSet,
     mixed: bool,
 }
 
@@ -71,9 +71,9 @@ impl Default for Tally {
             fulfilled: BTreeMap::new(),
             span: Span::default(),
             commit: String::new(),
-            named: Releases::NONE,
+            named: ReleaseSet::none(),
             named_last: None,
-            releases: Releases::ALL,
+            releases: ReleaseSet::all(),
             mixed: false,
         }
     }
@@ -185,12 +185,12 @@ impl Tally {
             return;
         }
         let messages = || recognised.messages().map(|(_, known)| known.message);
-        let all = messages().fold(Releases::NONE, |all, message| all.or(message.releases));
+        let all = messages().fold(ReleaseSet::none(), |all, message| all.or(message.releases));
         let of_level = messages().filter(|message| message.pattern.wording.is_at(entry.level));
-        let of_level = of_level.fold(Releases::NONE, |all, message| all.or(message.releases));
+        let of_level = of_level.fold(ReleaseSet::none(), |all, message| all.or(message.releases));
         let said_by = if of_level.is_empty() { all } else { of_level };
         if !said_by.is_empty() {
-            let both = self.releases.and(said_by);
+            let both = self.releases.and(&said_by);
             self.mixed |= both.is_empty();
             self.releases = if both.is_empty() { said_by } else { both };
         }
@@ -206,13 +206,13 @@ impl Tally {
     /// Returns the releases of the log. If it names a commit or version, that is the last one named, as after an upgrade.
     /// Otherwise it is the releases that use the wording of every message, or, if no release uses all of them, the wording of
     /// the last messages.
-    pub fn releases(&self) -> Releases {
-        self.named_last.map_or(self.releases, Releases::only)
+    pub fn releases(&self) -> ReleaseSet {
+        self.named_last.map_or_else(|| self.releases.clone(), |release| Releases::only(release).set())
     }
 
     /// Whether no single release uses every wording: a log across an upgrade, or of two controllers.
     pub fn mixed_releases(&self) -> bool {
-        if self.named_last.is_some() { self.named.iter().nth(1).is_some() } else { self.mixed }
+        if self.named_last.is_some() { self.named.published().nth(1).is_some() } else { self.mixed }
     }
 
     /// Returns the diagnoses for the cluster at a position among the inputs, the most severe and most certain first.

@@ -140,7 +140,7 @@ normal.
         messages: &[
             Message {
                 pattern: line(Level::Info, Text::Is("detected unhealthy instance owned by cluster"), Text::Any),
-                releases: Releases::patches(12, 2, 2).or(Releases::since(13)),
+                releases: Releases::since_patch(12, 2),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-06-16T10:38:02.798Z","logger":"controller","message":"detected unhealthy instance owned by cluster","commit":"2be9554","controller":"interruption.instancestatus","namespace":"","name":"","reconcileID":"5a22c95e-3c5e-4b7a-9d21-7e4c001eb122","instance-id":"i-0a1b2c3d4e5f60718"}"#,
                 source: "aws/karpenter-provider-aws v1.13.0 pkg/controllers/interruption/instancestatus_controller.go",

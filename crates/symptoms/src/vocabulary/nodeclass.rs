@@ -3,7 +3,7 @@
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
 use lint::finding::Severity;
-use karpenter::release::Releases;
+use karpenter::release::{Interval, Releases};
 use crate::entry::Level;
 use lint::report::Confidence;
 use crate::symptom::Symptom;
@@ -230,7 +230,12 @@ once per run. From 1.7 on (also 1.3.5, 1.4.1, 1.5.5 and 1.6.4) a condition repor
             },
             Message {
                 pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "ClusterCIDRResolutionFailed", Text::Any),
-                releases: Releases::patches(3, 5, 8).or(Releases::patches(4, 1, 4)).or(Releases::patches(5, 5, 8)).or(Releases::patches(6, 4, 8)).or(Releases::since(7)),
+                releases: Releases::union(&[
+                    Interval::patches_from(3, 5),
+                    Interval::patches_from(4, 1),
+                    Interval::patches_from(5, 5),
+                    Interval::since_patch(6, 4),
+                ]),
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"ClusterCIDRResolutionFailed","message":"Failed to detect the cluster CIDR"}"#,
                 source: "aws/karpenter-provider-aws v1.7.0 pkg/controllers/nodeclass/validation.go",

@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, condition, event, line};
-use karpenter::release::Releases;
+use karpenter::release::{Interval, Releases};
 use crate::entry::Level;
 
 /// Every message of normal work.
@@ -41,7 +41,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(Level::Info, Text::Is("computing pod scheduling..."), Text::Any),
-        releases: Releases::patches(0, 7, 14).or(Releases::between(1, 3)),
+        releases: Releases::union(&[Interval::patch_to_minor(0, 7, 3)]),
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-02-12T09:43:37.933Z","logger":"controller","message":"computing pod scheduling...","commit":"058c665","controller":"provisioner","namespace":"","name":"","reconcileID":"5a209ffd-3c5e-4b7a-9d21-7e4c000d2bc3","pods-scheduled":120,"pods-remaining":400}"#,
         source: "kubernetes-sigs/karpenter v1.2.0 pkg/controllers/provisioning/scheduling/scheduler.go",

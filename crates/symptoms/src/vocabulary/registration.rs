@@ -3,7 +3,7 @@
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
 use lint::finding::Severity;
-use karpenter::release::Releases;
+use karpenter::release::{Interval, Releases};
 use crate::entry::Level;
 use lint::report::Confidence;
 use crate::symptom::Symptom;
@@ -270,7 +270,7 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
             Text::Has(&["missing required startup taint, karpenter.sh/unregistered"]),
         )
         .id(MessageId::RegistrationTaintRequired),
-        releases: Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1)),
+        releases: Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]),
         detail: Detail::Object,
         example: r#"{"level":"ERROR","time":"2024-10-15T15:19:01.289Z","logger":"controller","message":"Reconciler error","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a207231-3c5e-4b7a-9d21-7e4c000bb88f","error":"missing required startup taint, karpenter.sh/unregistered"}"#,
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/nodeclaim/lifecycle/registration.go",
@@ -284,10 +284,11 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
             ]),
         )
         .id(MessageId::RegistrationTaintMissing),
-        releases: Releases::patches(0, 9, 14)
-            .or(Releases::patches(1, 4, 10))
-            .or(Releases::patches(2, 2, 8))
-            .or(Releases::between(3, 4)),
+        releases: Releases::union(&[
+            Interval::patches_from(0, 9),
+            Interval::patches_from(1, 4),
+            Interval::patch_to_minor(2, 2, 4),
+        ]),
         detail: Detail::Object,
         example: r#"{"level":"ERROR","time":"2025-04-23T16:26:14.426Z","logger":"controller","message":"node claim registration error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a207602-3c5e-4b7a-9d21-7e4c000bd77e","provider-id":"aws:///eu-west-1a/i-0a1b2c3d4e5f60718","error":"missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes"}"#,
         source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/nodeclaim/lifecycle/registration.go",
@@ -307,10 +308,11 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
     Message {
         pattern: event("UnregisteredTaintMissing", Text::Starts("Missing karpenter.sh/unregistered taint"))
             .id(MessageId::RegistrationTaintMissing),
-        releases: Releases::patches(0, 9, 14)
-            .or(Releases::patches(1, 4, 10))
-            .or(Releases::patches(2, 2, 8))
-            .or(Releases::since(3)),
+        releases: Releases::union(&[
+            Interval::patches_from(0, 9),
+            Interval::patches_from(1, 4),
+            Interval::since_patch(2, 2),
+        ]),
         detail: Detail::Object,
         example: "2m14s (x6 over 21m)   Warning   UnregisteredTaintMissing   nodeclaim/default-7xk2p   Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes",
         source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/nodeclaim/lifecycle/events.go",
@@ -318,7 +320,7 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
     Message {
         pattern: condition("NodeClaim", "Registered", "False", "UnregisteredTaintNotFound", Text::Any)
             .id(MessageId::RegistrationTaintRequired),
-        releases: Releases::patches(0, 0, 8).or(Releases::patches(1, 0, 3)).or(Releases::patches(2, 0, 1)),
+        releases: Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]),
         detail: Detail::Object,
         example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Registered","status":"False","reason":"UnregisteredTaintNotFound","message":"Invariant violated, karpenter.sh/unregistered taint must be present on Karpenter-managed nodes"}"#,
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/nodeclaim/lifecycle/registration.go",

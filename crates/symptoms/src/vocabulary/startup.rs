@@ -189,7 +189,7 @@ of older releases do not.
         messages: &[
             Message {
                 pattern: line(Level::Info, Text::Starts("failed to migrate CRD, expected storage version to be v1"), Text::Any),
-                releases: Releases::patches(0, 4, 14),
+                releases: Releases::patches_from(0, 4),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2024-10-15T12:55:25.305Z","logger":"controller","message":"failed to migrate CRD, expected storage version to be v1 (make sure you've upgraded your CRDs)","commit":"6174c75","controller":"migration.crd","namespace":"","name":"","reconcileID":"5a22f359-3c5e-4b7a-9d21-7e4c00200567"}"#,
                 source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/migration/crd/controller.go",

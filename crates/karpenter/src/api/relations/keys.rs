@@ -5,7 +5,7 @@
 
 use super::super::stored::members;
 use super::{Breaches, Relation, always};
-use crate::release::Releases;
+use crate::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 use values::spelling::nearest;
 
@@ -93,20 +93,20 @@ struct Keeper {
 impl Keeper {
     const NODE_POOL: Self = Self { sets_nodepool: true, early: Releases::NONE, frozen: false };
     // v1.0.9 let NodeClaims have the keys that NodePools got with 1.1.
-    const NODE_CLAIM: Self = Self { sets_nodepool: false, early: Releases::patches(0, 9, 14), frozen: false };
+    const NODE_CLAIM: Self = Self { sets_nodepool: false, early: Releases::patches_from(0, 9), frozen: false };
     const NODE_OVERLAY: Self = Self { sets_nodepool: false, early: Releases::NONE, frozen: true };
 
     /// The releases that allow a key below `karpenter.k8s.aws/`.
-    fn allow(self, name: &str) -> Releases {
+    fn allow(self, name: &str) -> ReleaseSet {
         let Some((_, releases)) = AWS_KEYS.iter().find(|(known, _)| *known == name) else {
-            return Releases::NONE;
+            return ReleaseSet::none();
         };
         let late = ["capacity-reservation-", "placement-group-", "instance-tenancy"];
         if self.frozen && late.iter().any(|prefix| name.starts_with(prefix)) {
-            return Releases::NONE;
+            return ReleaseSet::none();
         }
         let of_1_1 = matches!(name, "ec2nodeclass" | "instance-cpu-sustained-clock-speed-mhz");
-        if of_1_1 { releases.or(self.early) } else { *releases }
+        if of_1_1 { releases.or(self.early) } else { releases.set() }
     }
 }
 
@@ -118,7 +118,7 @@ fn domain(key: &str) -> &str {
 fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breaches: &mut Breaches<'d>) {
     let Some(key) = key else { return };
     let what = if label { "label" } else { "requirement" };
-    let mut refuse = |releases: Releases, why: String, help: String| {
+    let mut refuse = |releases: ReleaseSet, why: String, help: String| {
         if releases.is_empty() {
             return;
         }
@@ -137,13 +137,13 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
     let domain = domain(key);
     if key == "kubernetes.io/hostname" {
         let help = format!("remove the {what}: every node has its own name, and Karpenter cannot choose it");
-        refuse(Releases::ALL, "a node's name is not known before it runs".to_owned(), help);
+        refuse(ReleaseSet::all(), "a node's name is not known before it runs".to_owned(), help);
     } else if domain.ends_with("kubernetes.io") {
         let free =
             domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
         if !free && !KUBERNETES_KEYS.contains(&key) {
             refuse(
-                Releases::until(8),
+                Releases::until(8).set(),
                 "up to 1.8 the domain `kubernetes.io` is kept for Kubernetes".to_owned(),
                 own,
             );
@@ -151,7 +151,7 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
     } else if domain.ends_with("k8s.io") {
         if !domain.ends_with("kops.k8s.io") {
             refuse(
-                Releases::until(8),
+                Releases::until(8).set(),
                 "up to 1.8 the domain `k8s.io` is kept for Kubernetes".to_owned(),
                 own,
             );
@@ -160,12 +160,12 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
         if key == "karpenter.sh/nodepool" {
             if keeper.sets_nodepool {
                 let help = format!("remove the {what}: the node of a NodePool has it anyway");
-                refuse(Releases::ALL, "Karpenter sets it to the name of the NodePool".to_owned(), help);
+                refuse(ReleaseSet::all(), "Karpenter sets it to the name of the NodePool".to_owned(), help);
             }
         } else if key != "karpenter.sh/capacity-type" {
             let near = nearest(key, ["karpenter.sh/capacity-type"]).map(|near| format!("write `{near}`"));
             refuse(
-                Releases::ALL,
+                ReleaseSet::all(),
                 "the domain `karpenter.sh` is kept for Karpenter".to_owned(),
                 near.unwrap_or(own),
             );
@@ -177,15 +177,15 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
             let near = nearest(name, AWS_KEYS.iter().map(|(name, _)| *name));
             let help = near.map_or(own, |near| format!("write `karpenter.k8s.aws/{near}`"));
             refuse(
-                Releases::ALL,
+                ReleaseSet::all(),
                 "the domain `karpenter.k8s.aws` is kept for Karpenter, which has no such key".to_owned(),
                 help,
             );
         } else {
-            let refused = Releases::ALL.without(known);
+            let refused = Releases::ALL.without(&known);
             refuse(
                 refused,
-                format!("only Karpenter {known} knows it"),
+                format!("Karpenter knows it only {}", known.when()),
                 format!("remove the {what}, or use a release that knows it"),
             );
         }

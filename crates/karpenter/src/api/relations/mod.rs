@@ -17,7 +17,7 @@ pub(super) mod volumes;
 use core::fmt;
 
 use super::stored::{Stored, present};
-use crate::release::Releases;
+use crate::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 
 /// Looks at a value and says how it breaks a relation.
@@ -89,7 +89,7 @@ pub struct Breach<'d> {
     /// Whether to mark its key.
     pub key: bool,
     /// The releases that refuse it.
-    pub releases: Releases,
+    pub releases: ReleaseSet,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -110,7 +110,7 @@ impl<'d> Breaches<'d> {
         self.0.push(Breach {
             at,
             key: false,
-            releases: Releases::ALL,
+            releases: ReleaseSet::all(),
             message: message.into(),
             help: help.into(),
         });
@@ -120,14 +120,14 @@ impl<'d> Breaches<'d> {
         self.0.push(Breach {
             at,
             key: true,
-            releases: Releases::ALL,
+            releases: ReleaseSet::all(),
             message: message.into(),
             help: help.into(),
         });
     }
 
     /// The last one holds in these releases only.
-    fn only_in(&mut self, releases: Releases) {
+    fn only_in(&mut self, releases: ReleaseSet) {
         if let Some(last) = self.0.last_mut() {
             last.releases = releases;
         }

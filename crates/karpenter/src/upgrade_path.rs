@@ -1,63 +1,65 @@
-//! The way from one release to another, up or down, and where on it something begins.
+//! The path from one release to another, as an upgrade or a downgrade, and the release on it in which a problem begins.
 
 use core::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::release::{Release, Releases};
+use super::release::{Release, ReleaseSet};
 
-/// From a release that runs to one that is to run.
+/// Path from the release that runs now to the release that will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct UpgradePath {
     from: Release,
     to: Release,
 }
 
-impl Way {
-    /// The way between two releases; it may lead down.
+impl UpgradePath {
+    /// The path between two releases; a downgrade if `to` is older.
     pub const fn new(from: Release, to: Release) -> Self {
         Self { from, to }
     }
 
-    /// Where it starts and where it ends.
+    /// The first and the last release of the path.
     pub const fn ends(self) -> (Release, Release) {
         (self.from, self.to)
     }
 
-    fn leads_down(self) -> bool {
+    fn is_downgrade(self) -> bool {
         self.to < self.from
     }
 
-    /// The releases one may stop at: the newest patch of each minor between the ends, and the end.
-    fn stops(self, release: Release) -> bool {
+    /// Whether an upgrade may stop at a release: at the end of the path, and at the newest patch of each minor release.
+    fn stops_at(self, release: Release) -> bool {
         release == self.to || release.is_newest_patch()
     }
 
-    /// Every release after the start up to the end, in the order of the way.
+    /// Every release after the start, up to and including the end, in the order of the path.
     fn steps(self) -> Vec<Release> {
         let (low, high) = (self.from.min(self.to), self.from.max(self.to));
-        let within = |release: &Release| (low..=high).contains(release) && *release != self.from;
-        let mut steps: Vec<Release> = Releases::ALL.iter().filter(within).collect();
-        if self.leads_down() {
+        let is_step = |release: &Release| (low..=high).contains(release) && *release != self.from;
+        let mut steps: Vec<Release> = Release::all().filter(is_step).collect();
+        if self.is_downgrade() {
             steps.reverse();
         }
         steps
     }
 
-    /// Where something begins that holds in some releases; `None` where it holds at the start already, or at no release
-    /// one stops at.
-    pub fn boundary(self, holds: Releases) -> Option<Boundary> {
-        if holds.contains(self.from) {
+    /// The release at which a problem begins, given the releases that have the problem.
+    ///
+    /// `None` if the start of the path already has the problem, or if no release at which an upgrade stops has it.
+    pub fn boundary(self, affected: &ReleaseSet) -> Option<Boundary> {
+        if affected.contains(self.from) {
             return None;
         }
         let mut first = None;
         for release in self.steps() {
-            if !holds.contains(release) {
+            if !affected.contains(release) {
                 first = None;
-            } else if self.stops(release) {
+            } else if self.stops_at(release) {
                 let release = first.unwrap_or(release);
-                let until = if holds.contains(self.to) { None } else { self.last(holds, release) };
-                return Some(Boundary { release, until, down: self.leads_down() });
+                let until =
+                    if affected.contains(self.to) { None } else { self.last_affected(affected, release) };
+                return Some(Boundary { release, until, is_downgrade: self.is_downgrade() });
             } else {
                 first = first.or(Some(release));
             }
@@ -65,42 +67,43 @@ impl Way {
         None
     }
 
-    /// The last release of the stretch of the way that begins at a release.
-    fn last(self, holds: Releases, first: Release) -> Option<Release> {
+    /// The last of the consecutive affected releases that begin with `first`.
+    fn last_affected(self, affected: &ReleaseSet, first: Release) -> Option<Release> {
         let steps = self.steps();
         let rest = steps.iter().skip_while(|release| **release != first);
-        rest.take_while(|release| holds.contains(**release)).last().copied()
+        rest.take_while(|release| affected.contains(**release)).last().copied()
     }
 }
 
-/// The release at which something begins on a way.
+/// The release at which a problem begins on an upgrade path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundary {
     release: Release,
-    /// Where it ends again before the way does.
+    /// The last release with the problem, if the problem ends before the path does.
     until: Option<Release>,
-    down: bool,
+    is_downgrade: bool,
 }
 
 impl Boundary {
-    /// The release as it is written: a minor on its own where all its patches are meant.
+    /// The release at which the problem begins: a minor release if all its patches have the problem.
     pub fn release(self) -> String {
-        let whole = if self.down { self.release.is_newest_patch() } else { self.release.is_first_patch() };
-        if whole { self.release.name_of_minor() } else { self.release.name_of_patch() }
+        let is_whole =
+            if self.is_downgrade { self.release.is_newest_patch() } else { self.release.is_first_patch() };
+        if is_whole { self.release.name_of_minor() } else { self.release.name_of_patch() }
     }
 
     fn until(self) -> Option<String> {
         let until = self.until?;
-        let whole = if self.down { until.is_first_patch() } else { until.is_newest_patch() };
-        Some(if whole { until.name_of_minor() } else { until.name_of_patch() })
+        let is_whole = if self.is_downgrade { until.is_first_patch() } else { until.is_newest_patch() };
+        Some(if is_whole { until.name_of_minor() } else { until.name_of_patch() })
     }
 }
 
-/// In the order of the way.
+/// Orders boundaries as they occur on the path.
 impl Ord for Boundary {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         let order = self.release.cmp(&other.release);
-        if self.down { order.reverse() } else { order }
+        if self.is_downgrade { order.reverse() } else { order }
     }
 }
 
@@ -110,11 +113,11 @@ impl PartialOrd for Boundary {
     }
 }
 
-/// `from 1.9 on`, `from 1.8 down`, `1.9 to 1.11`.
+/// Prints `from 1.9 on`, `from 1.8 down`, `from 1.9 to 1.11` or `only in 1.9`.
 impl fmt::Display for Boundary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let release = self.release();
-        match (self.until(), self.down) {
+        match (self.until(), self.is_downgrade) {
             (Some(until), _) if until == release => write!(f, "only in {release}"),
             (Some(until), _) => write!(f, "from {release} to {until}"),
             (None, false) => write!(f, "from {release} on"),
@@ -132,14 +135,15 @@ impl Serialize for Boundary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::Releases;
 
-    fn begins(from: &str, to: &str, holds: Releases) -> Option<[String; 2]> {
-        let way = Way::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
-        way.boundary(holds).map(|boundary| [boundary.release(), boundary.to_string()])
+    fn begins(from: &str, to: &str, affected: impl Into<ReleaseSet>) -> Option<[String; 2]> {
+        let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
+        path.boundary(&affected.into()).map(|boundary| [boundary.release(), boundary.to_string()])
     }
 
     #[test]
-    fn what_holds_at_the_start_does_not_begin() {
+    fn ignores_problem_of_the_start() {
         assert_eq!(begins("1.8", "1.14", Releases::ALL), None);
         assert_eq!(begins("1.8", "1.14", Releases::since(8)), None);
         assert_eq!(begins("1.8", "1.14", Releases::NONE), None);
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_boundary_is_after_the_start_and_not_after_the_end() {
+    fn finds_boundary_after_the_start_and_up_to_the_end() {
         let since = Releases::since(9);
         assert_eq!(begins("1.8", "1.14", since), Some(["1.9".into(), "from 1.9 on".into()]));
         assert_eq!(begins("1.8", "1.9", since), Some(["1.9".into(), "from 1.9 on".into()]));
@@ -158,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn down_it_is_the_first_release_below() {
+    fn finds_first_lower_release_on_a_downgrade() {
         let until = Releases::until(8);
         assert_eq!(begins("1.14", "1.6", until), Some(["1.8".into(), "from 1.8 down".into()]));
         assert_eq!(begins("1.14", "1.8.3", until), Some(["1.8".into(), "from 1.8 down".into()]));
@@ -167,16 +171,16 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_is_named_where_the_minor_would_be_wrong() {
-        let holds = Releases::patches(12, 2, 2).or(Releases::since(13));
-        assert_eq!(begins("1.11", "1.14", holds), Some(["1.12.2".into(), "from 1.12.2 on".into()]));
-        assert_eq!(begins("1.12.0", "1.12.1", holds), None);
-        let below = Releases::ALL.without(holds);
+    fn names_patch_if_only_later_patches_are_affected() {
+        let affected = Releases::since_patch(12, 2);
+        assert_eq!(begins("1.11", "1.14", affected), Some(["1.12.2".into(), "from 1.12.2 on".into()]));
+        assert_eq!(begins("1.12.0", "1.12.1", affected), None);
+        let below = Releases::ALL.without(affected);
         assert_eq!(begins("1.14", "1.11", below), Some(["1.12.1".into(), "from 1.12.1 down".into()]));
     }
 
     #[test]
-    fn what_ends_again_says_so_and_a_patch_that_nobody_stops_at_is_passed_by() {
+    fn names_the_end_of_a_problem_and_skips_patches_between_stops() {
         assert_eq!(
             begins("1.8", "1.14", Releases::between(9, 11)),
             Some(["1.9".into(), "from 1.9 to 1.11".into()])
