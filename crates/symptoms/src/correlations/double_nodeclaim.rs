@@ -1,6 +1,8 @@
 //! Two NodeClaims for the same pods.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, duration, times};
@@ -101,7 +103,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
     let mut doubles = Vec::new();
     let interleaved = history.interleaved();
     // The last batches that created NodeClaims and named the pod, the latest first.
-    let mut last: HashMap<&str, Vec<&Batch>> = HashMap::new();
+    let mut last: HashMap<&str, Vec<&Batch>> = HashMap::default();
     for batch in history.batches.in_time() {
         if batch.claims.is_empty() {
             continue;

@@ -161,18 +161,18 @@ fn shared_name<'h>(one: &'h History, other: &'h History) -> Option<(&'h str, &'h
 
 /// Finds nodes that disappear without a reason.
 fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Diagnosis> {
-    let mut lost: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
-    lost.sort_by_key(|life| fate(life).map(Record::key));
-    let fresh: Vec<_> = lost
+    let mut gone: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
+    gone.sort_by_key(|life| fate(life).map(Record::key));
+    let fresh: Vec<_> = gone
         .iter()
         .copied()
         .filter(|life| age(life).is_some_and(|age| (SPARED..=FRESH).contains(&age)))
         .collect();
     let (lives, confidence) = match &*fresh {
         [_, _, ..] => (fresh, Confidence::Likely),
-        [one] if &*one.capacity_type != "spot" => (fresh, Confidence::Likely),
+        [one] if !one.is_spot => (fresh, Confidence::Likely),
         [_] => (fresh, Confidence::Possible),
-        [] => match at_once(&lost) {
+        [] => match at_once(&gone) {
             Some(together) => (together, Confidence::Possible),
             None => (unexplained(history)?, Confidence::Possible),
         },
@@ -216,14 +216,14 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
 
 /// The message that an instance is gone, if no other message explains it.
 fn fate(life: &Life) -> Option<&Record> {
-    let lost = life.lost.as_ref()?;
+    let gone = life.lost.as_ref()?;
     // An earlier reason explains it. A later one does not, except a notice of EC2 itself.
     let tells =
-        |(cause, record): &(Cause, Record)| *cause == Cause::Interrupted || record.key() <= lost.key();
+        |(cause, record): &(Cause, Record)| *cause == Cause::Interrupted || record.key() <= gone.key();
     let explained = life.cause.as_ref().is_some_and(tells)
-        || life.timed_out.as_ref().is_some_and(|record| record.key() <= lost.key())
+        || life.timed_out.as_ref().is_some_and(|record| record.key() <= gone.key())
         || life.launch_failed.is_some();
-    (!explained).then_some(lost)
+    (!explained).then_some(gone)
 }
 
 /// The last message about an instance that is gone.
@@ -237,9 +237,9 @@ fn age(life: &Life) -> Option<i64> {
 }
 
 /// Several nodes that disappear within one pass of the collector.
-fn at_once<'h>(lost: &[&'h Life]) -> Option<Vec<&'h Life>> {
-    let late = |life: &&&Life| age(life).is_none_or(|age| age > SPARED) && &*life.capacity_type != "spot";
-    let old: Vec<_> = lost.iter().filter(late).copied().collect();
+fn at_once<'h>(gone: &[&'h Life]) -> Option<Vec<&'h Life>> {
+    let late = |life: &&&Life| age(life).is_none_or(|age| age > SPARED) && !life.is_spot;
+    let old: Vec<_> = gone.iter().filter(late).copied().collect();
     let together = old.windows(MANY).find(|window| {
         let (first, last) =
             (window.first().and_then(|life| fate(life)), window.last().and_then(|life| fate(life)));
@@ -276,7 +276,7 @@ fn unexplained(history: &History) -> Option<Vec<&Life>> {
         }
     }
     // Spot instances disappear more often without another cause.
-    let enough = if lives.iter().any(|life| &*life.capacity_type == "spot") { MANY } else { MANY - 1 };
+    let enough = if lives.iter().any(|life| life.is_spot) { MANY } else { MANY - 1 };
     (generations >= enough).then_some(lives)
 }
 

@@ -127,7 +127,7 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
         || life.lost.is_some()
         || life.cause.is_some()
         // The name of the Node is known from the registration on.
-        || !life.node.is_empty()
+        || life.has_node
         || has_node;
     if other {
         return None;

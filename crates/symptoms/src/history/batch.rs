@@ -1,7 +1,10 @@
 //! Batches of the provisioner: the pods of one scheduling decision, and the NodeClaims that it created.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
+use smol_str::SmolStr;
 
 use super::record::Record;
 use crate::entry::{Entry, Time};
@@ -18,7 +21,7 @@ pub struct Batch {
     /// `found provisionable pod(s)`.
     pub found: Option<Record>,
     /// The pods that the line names, at most five.
-    pub pods: Vec<Box<str>>,
+    pub pods: Vec<SmolStr>,
     /// Number of pods, including pods that the line only counts.
     pub total: u64,
     /// Number of pods for new NodeClaims, if a line says it.
@@ -26,7 +29,7 @@ pub struct Batch {
     /// Number of pods for existing nodes and for nodes that are starting.
     pub on_others: u64,
     /// The NodeClaims that were created.
-    pub claims: Vec<Box<str>>,
+    pub claims: Vec<SmolStr>,
     /// Whether a NodeClaim could not be created.
     pub failed: bool,
 }
@@ -63,13 +66,23 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Returns the batch of a line.
-    pub(super) fn of(&mut self, entry: &Entry<'_>, writer: usize, begins: bool) -> &mut Batch {
+    /// Changes the batch of a line, which begins here if its id is new.
+    pub(super) fn update(
+        &mut self,
+        entry: &Entry<'_>,
+        writer: usize,
+        begins: bool,
+        change: impl FnOnce(&mut Batch),
+    ) {
         let id = self.id_of(entry, writer, begins);
-        self.map.entry((&*id).into()).or_insert_with(|| {
-            self.met += 1;
-            Batch { order: self.met, writer, ..Batch::default() }
-        })
+        if let Some(batch) = self.map.get_mut(&*id) {
+            change(batch);
+            return;
+        }
+        self.met += 1;
+        let mut batch = Batch { order: self.met, writer, ..Batch::default() };
+        change(&mut batch);
+        self.map.insert((&*id).into(), batch);
     }
 
     /// Returns the id of the batch of a line.

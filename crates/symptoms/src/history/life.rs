@@ -1,13 +1,18 @@
 //! Lives of NodeClaims.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use foldhash::HashMap;
+use smol_str::SmolStr;
 
 use super::record::Record;
 use crate::entry::{Entry, Time};
 
 /// The taint that a Node registers with.
 pub(super) const REGISTRATION_TAINT: &str = "karpenter.sh/unregistered";
+
+/// The capacity type of spot instances.
+pub(super) const SPOT: &str = "spot";
 
 /// Number of NodeClaims that are remembered.
 const MOST: usize = 20_000;
@@ -19,11 +24,11 @@ const MOST_DRIFTS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Life {
     /// The name.
-    pub name: Box<str>,
+    pub name: SmolStr,
     /// The position among all NodeClaims in the input.
     order: u64,
-    /// The NodePool, if the input names it.
-    named_pool: Option<Box<str>>,
+    /// The NodePool, if the input names another one than the name of the NodeClaim shows.
+    named_pool: Option<SmolStr>,
     /// The controller that created it.
     pub maker: Maker,
     /// The process that created it.
@@ -39,15 +44,13 @@ pub struct Life {
     /// The process that launched it.
     pub launcher: Option<usize>,
     /// The provider id of the instance.
-    pub provider_id: Box<str>,
+    pub provider_id: SmolStr,
     /// The zone of the instance.
-    pub zone: Box<str>,
-    /// The type of the instance.
-    pub instance_type: Box<str>,
-    /// The capacity type of the instance: `spot`, `on-demand` or `reserved`.
-    pub capacity_type: Box<str>,
-    /// The Node, if the input names it.
-    pub node: Box<str>,
+    pub zone: SmolStr,
+    /// Whether the instance is a spot instance.
+    pub is_spot: bool,
+    /// Whether the input names its Node.
+    pub has_node: bool,
     /// `registered nodeclaim`, or the condition.
     pub registered: Option<Record>,
     /// `initialized nodeclaim`, or the condition.
@@ -115,9 +118,9 @@ impl Life {
         self.named_pool.as_deref().unwrap_or_else(derived)
     }
 
-    /// Notes the NodePool.
+    /// Notes the NodePool, unless the name of the NodeClaim already shows it.
     pub fn set_pool(&mut self, pool: &str) {
-        if !pool.is_empty() && self.named_pool.is_none() {
+        if !pool.is_empty() && self.named_pool.is_none() && self.pool() != pool {
             self.named_pool = Some(pool.into());
         }
     }
@@ -184,28 +187,39 @@ impl Life {
     }
 }
 
+/// Sets a value that is not known yet.
+pub(super) fn set_if_empty(slot: &mut SmolStr, value: &str) {
+    if slot.is_empty() {
+        *slot = value.into();
+    }
+}
+
 /// The lives of all NodeClaims, in bounded memory.
 ///
 /// Each line of a log looks one up, while all of them are visited in order only at the end: a map in order of the names
 /// makes reading a log of many NodeClaims a quarter slower than a hash map and one sort.
 #[derive(Debug, Default)]
 pub struct Lives {
-    map: HashMap<Box<str>, Box<Life>>,
+    map: HashMap<SmolStr, Box<Life>>,
     /// The names in order, as long as none is added or forgotten.
-    names: OnceLock<Vec<Box<str>>>,
+    names: OnceLock<Vec<SmolStr>>,
     /// The NodeClaims of Nodes.
-    nodes: HashMap<Box<str>, Box<str>>,
+    nodes: HashMap<SmolStr, SmolStr>,
     met: u64,
 }
 
 impl Lives {
-    /// Returns the life of a NodeClaim, a new one if the name is new.
-    pub fn of(&mut self, name: &str) -> &mut Life {
-        self.map.entry(name.into()).or_insert_with(|| {
-            self.met += 1;
-            self.names.take();
-            Box::new(Life { name: name.into(), order: self.met, ..Life::default() })
-        })
+    /// Changes the life of a NodeClaim, which begins here if the name is new.
+    pub fn update(&mut self, name: &str, change: impl FnOnce(&mut Life)) {
+        if let Some(life) = self.map.get_mut(name) {
+            change(life);
+            return;
+        }
+        self.met += 1;
+        self.names.take();
+        let mut life = Box::new(Life { name: name.into(), order: self.met, ..Life::default() });
+        change(&mut life);
+        self.map.insert(name.into(), life);
     }
 
     /// Returns the life of a known NodeClaim.
@@ -225,12 +239,12 @@ impl Lives {
 
     /// Notes the Node of a NodeClaim.
     pub fn set_node(&mut self, claim: &str, node: &str) {
-        if !node.is_empty() {
-            let life = self.of(claim);
-            if *life.node != *node {
-                life.node = node.into();
-                self.nodes.insert(node.into(), claim.into());
-            }
+        if node.is_empty() {
+            return;
+        }
+        self.update(claim, |life| life.has_node = true);
+        if self.nodes.get(node).is_none_or(|known| **known != *claim) {
+            self.nodes.insert(node.into(), claim.into());
         }
     }
 

@@ -62,7 +62,7 @@ pub struct History {
     pub described_undecided: BTreeMap<Box<str>, Profile>,
     /// Node classes whose instance profile is an ARN.
     pub profiles: BTreeMap<Box<str>, Profile>,
-    /// StorageClasses that bind volumes immediately.
+    /// Each StorageClass that binds volumes immediately.
     pub immediate: Vec<Box<str>>,
     /// The node classes of NodePools.
     pub classes: BTreeMap<Box<str>, Box<str>>,

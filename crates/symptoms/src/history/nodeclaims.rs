@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::life::{Cause, Life, Maker, REGISTRATION_TAINT};
+use super::life::{Cause, Life, Maker, REGISTRATION_TAINT, SPOT, set_if_empty};
 use super::record::Record;
 use super::{Collected, FEW, History};
 use crate::entry::{Entry, Origin, Time};
@@ -15,13 +15,14 @@ impl History {
     /// Adds to the life of the NodeClaim that an entry names, if it names one.
     pub(super) fn with_nodeclaim(&mut self, entry: &Entry<'_>, add: impl FnOnce(&mut Life, &Entry<'_>)) {
         let Some(claim) = nodeclaim(entry) else { return };
-        let life = self.lives.of(&claim);
-        add(life, entry);
-        if life.provider_id.is_empty()
-            && let Some(id) = entry.fields.text("provider-id")
-        {
-            life.provider_id = (&*id).into();
-        }
+        self.lives.update(&claim, |life| {
+            add(life, entry);
+            if life.provider_id.is_empty()
+                && let Some(id) = entry.fields.text("provider-id")
+            {
+                life.provider_id = (&*id).into();
+            }
+        });
         if let Some(node) = node(entry) {
             self.lives.set_node(&claim, &node);
         }
@@ -30,18 +31,22 @@ impl History {
     pub(super) fn nodeclaim_created(&mut self, entry: &Entry<'_>) {
         let Some(claim) = nodeclaim(entry) else { return };
         let writer = self.writer(entry);
-        let life = self.lives.of(&claim);
-        if let Some(pool) = nodepool(entry) {
-            life.set_pool(&pool);
-        }
-        life.set_born(entry.time);
-        life.writer = Some(writer);
-        Record::keep_first(&mut life.created, entry);
-        if entry.controller.starts_with("disruption") {
-            life.maker = Maker::Disruption;
-        } else if entry.controller == "provisioner" || entry.controller.is_empty() {
-            life.maker = Maker::Provisioner;
-            self.batches.of(entry, writer, false).claims.push((&*claim).into());
+        let maker = match &*entry.controller {
+            controller if controller.starts_with("disruption") => Some(Maker::Disruption),
+            "provisioner" | "" => Some(Maker::Provisioner),
+            _ => None,
+        };
+        self.lives.update(&claim, |life| {
+            if let Some(pool) = nodepool(entry) {
+                life.set_pool(&pool);
+            }
+            life.set_born(entry.time);
+            life.writer = Some(writer);
+            life.maker = maker.unwrap_or(life.maker);
+            Record::keep_first(&mut life.created, entry);
+        });
+        if maker == Some(Maker::Provisioner) {
+            self.batches.update(entry, writer, false, |batch| batch.claims.push((&*claim).into()));
         }
     }
 
@@ -55,8 +60,7 @@ impl History {
                 life.launcher = Some(writer);
                 life.provider_id = (&*text("provider-id")).into();
                 life.zone = (&*text("zone")).into();
-                life.instance_type = (&*text("instance-type")).into();
-                life.capacity_type = (&*text("capacity-type")).into();
+                life.is_spot = text("capacity-type") == SPOT;
             }
             Record::keep_first(&mut life.launched, entry);
         });
@@ -125,7 +129,7 @@ impl History {
             if let Some(node) = node {
                 self.lives.set_node(&claim.name, &node.name);
             }
-            self.lives.of(&claim.name).disrupt(&reason, entry);
+            self.lives.update(&claim.name, |life| life.disrupt(&reason, entry));
         }
     }
 
@@ -175,28 +179,22 @@ impl History {
         let cell = |name| entry.fields.text(name).unwrap_or_default();
         let born = Time::of_age(&cell("AGE"));
         let row = Record { time: born, ..Record::of(entry) };
-        let life = self.lives.of(&entry.object.name);
-        life.set_born(born);
-        life.set_pool(&cell("NODEPOOL"));
         let node = cell("NODE");
-        for (slot, value) in [
-            (&mut life.zone, cell("ZONE")),
-            (&mut life.instance_type, cell("TYPE")),
-            (&mut life.capacity_type, cell("CAPACITY")),
-            (&mut life.provider_id, cell("ID")),
-        ] {
-            if slot.is_empty() {
-                *slot = (&*value).into();
+        self.lives.update(&entry.object.name, |life| {
+            life.set_born(born);
+            life.set_pool(&cell("NODEPOOL"));
+            set_if_empty(&mut life.zone, &cell("ZONE"));
+            set_if_empty(&mut life.provider_id, &cell("ID"));
+            life.is_spot |= cell("CAPACITY") == SPOT;
+            if !life.zone.is_empty() && life.launched.is_none() {
+                life.launched = Some(row.clone());
             }
-        }
-        if !life.zone.is_empty() && life.launched.is_none() {
-            life.launched = Some(row.clone());
-        }
-        if entry.condition.status == "True" {
-            life.initialised.get_or_insert(row);
-        } else if node.is_empty() && !life.zone.is_empty() {
-            life.node_not_found.get_or_insert(row);
-        }
+            if entry.condition.status == "True" {
+                life.initialised.get_or_insert(row);
+            } else if node.is_empty() && !life.zone.is_empty() {
+                life.node_not_found.get_or_insert(row);
+            }
+        });
         self.set_class(&cell("NODEPOOL"), &cell("NODECLASS"));
         self.lives.set_node(&entry.object.name, &node);
     }

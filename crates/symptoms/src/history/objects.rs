@@ -1,6 +1,6 @@
 //! Objects → history, except their conditions.
 
-use super::life::REGISTRATION_TAINT;
+use super::life::{REGISTRATION_TAINT, SPOT, set_if_empty};
 use super::record::Record;
 use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
 use values::arn;
@@ -39,20 +39,16 @@ impl History {
     fn claim_object(&mut self, object: Object<'_>) {
         let label = |key: &str| object.str_at(&["metadata", "labels", key]).unwrap_or_default();
         let time = |key: &str| object.str_at(&["metadata", key]).and_then(Time::parse);
-        let life = self.lives.of(object.name());
-        life.set_pool(label(labels::NODEPOOL));
-        life.set_born(time("creationTimestamp"));
-        life.deleting = time("deletionTimestamp");
-        let told = |slot: &mut Box<str>, value: &str| {
-            if slot.is_empty() {
-                *slot = value.into();
-            }
-        };
-        told(&mut life.zone, label("topology.kubernetes.io/zone"));
-        told(&mut life.instance_type, label("node.kubernetes.io/instance-type"));
-        told(&mut life.capacity_type, label(labels::CAPACITY_TYPE));
-        told(&mut life.provider_id, object.str_at(&["status", "providerID"]).unwrap_or_default());
-        let pool = life.pool().to_owned();
+        let mut pool = String::new();
+        self.lives.update(object.name(), |life| {
+            life.set_pool(label(labels::NODEPOOL));
+            life.set_born(time("creationTimestamp"));
+            life.deleting = time("deletionTimestamp");
+            set_if_empty(&mut life.zone, label("topology.kubernetes.io/zone"));
+            life.is_spot |= label(labels::CAPACITY_TYPE) == SPOT;
+            set_if_empty(&mut life.provider_id, object.str_at(&["status", "providerID"]).unwrap_or_default());
+            life.pool().clone_into(&mut pool);
+        });
         let node = object.str_at(&["status", "nodeName"]).unwrap_or_default();
         self.lives.set_node(object.name(), node);
         self.set_class(&pool, object.str_at(&["spec", "nodeClassRef", "name"]).unwrap_or_default());

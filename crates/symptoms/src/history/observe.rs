@@ -20,7 +20,7 @@ impl History {
         }
         if matches!(entry.origin, Origin::Event | Origin::Condition) && entry.object.kind == "NodeClaim" {
             // The NodeClaim exists, whatever its event or condition says.
-            self.lives.of(&entry.object.name);
+            self.lives.update(&entry.object.name, |_| {});
             self.row_of_nodeclaim(entry);
         }
         for id in recognised.ids() {

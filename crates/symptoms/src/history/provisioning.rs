@@ -84,14 +84,15 @@ impl History {
     pub(super) fn pods_found(&mut self, entry: &Entry<'_>) {
         let writer = self.writer(entry);
         let list = entry.fields.text("Pods").or_else(|| entry.fields.text("pods")).unwrap_or_default();
-        let batch = self.batches.of(entry, writer, true);
-        batch.found = Some(Record::of(entry));
-        batch.read_pods(&list);
+        self.batches.update(entry, writer, true, |batch| {
+            batch.found = Some(Record::of(entry));
+            batch.read_pods(&list);
+        });
     }
 
     pub(super) fn nodeclaims_computed(&mut self, entry: &Entry<'_>) {
         let writer = self.writer(entry);
-        self.batches.of(entry, writer, false).on_new = number(entry, "pods");
+        self.batches.update(entry, writer, false, |batch| batch.on_new = number(entry, "pods"));
     }
 
     /// Up to 1.2 the numbers are in the message: `computed 1 unready node(s) will fit 2 pod(s)`.
@@ -99,8 +100,8 @@ impl History {
     pub(super) fn pods_fit_unready_nodes(&mut self, entry: &Entry<'_>) {
         let in_message = || entry.message.split(' ').filter_map(|word| word.parse().ok()).nth(1);
         let writer = self.writer(entry);
-        self.batches.of(entry, writer, false).on_others =
-            number(entry, "pods").or_else(in_message).unwrap_or_default();
+        let pods = number(entry, "pods").or_else(in_message).unwrap_or_default();
+        self.batches.update(entry, writer, false, |batch| batch.on_others = pods);
     }
 
     /// Up to 1.9 the reason is in the message, then in the error. Source: provisioner.go at v1.9.0 and v1.10.0.
@@ -125,7 +126,7 @@ impl History {
         let Some((_, claim)) = entry.message.split_once("nodeclaim/") else { return };
         let claim = claim.split([',', ' ']).next().unwrap_or_default();
         let Some(pod) = pod(entry) else { return };
-        self.lives.of(claim);
+        self.lives.update(claim, |_| {});
         if self.nominations.len() >= FEW * 20 && !self.nominations.contains_key(&*pod) {
             return;
         }
@@ -150,7 +151,7 @@ impl History {
     pub(super) fn nodeclaim_not_created(&mut self, entry: &Entry<'_>) {
         if entry.controller == "provisioner" {
             let writer = self.writer(entry);
-            self.batches.of(entry, writer, false).failed = true;
+            self.batches.update(entry, writer, false, |batch| batch.failed = true);
         }
     }
 

@@ -3,8 +3,10 @@
 //! Fixed texts are looked up in a map, beginnings by their first bytes; texts within errors are searched for all at once.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
+
+use foldhash::HashMap;
 
 use super::pieces::Pieces;
 use crate::entry::{Entry, Level, Origin};
@@ -82,10 +84,10 @@ impl Index {
         let mut index = Self {
             known,
             patterns,
-            lines: HashMap::new(),
+            lines: HashMap::default(),
             beginnings: BTreeMap::new(),
-            events: HashMap::new(),
-            conditions: HashMap::new(),
+            events: HashMap::default(),
+            conditions: HashMap::default(),
             pieces: Pieces::default(),
         };
         for (position, pattern) in index.patterns.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Search for many pieces of text at once, by four bytes of each that are rare elsewhere.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Four bytes of a piece.
 type Window = [u8; Pieces::SHORTEST];
@@ -15,7 +15,7 @@ pub(super) struct Pieces {
 
 impl Default for Pieces {
     fn default() -> Self {
-        Self { hashes: vec![0; 1 << 10], windows: HashMap::new() }
+        Self { hashes: vec![0; 1 << 10], windows: HashMap::default() }
     }
 }
 

@@ -3,7 +3,6 @@
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
 use karpwarden::lint::finding::Family;
-use karpwarden::karpenter::release::Release;
 use karpwarden::lint::settings::keys::{self, Key, Scope, Shape};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -58,8 +57,8 @@ pub(super) fn text() -> Result<String, String> {
 
 fn question(key: &Key) -> Question {
     let (kind, default) = match key.shape {
-        Shape::Releases => ("string", Some(json!(Release::NEWEST.to_string()))),
-        Shape::Kubernetes | Shape::Text => ("string", None),
+        // An empty release is the newest known one, which the form does not name.
+        Shape::Releases | Shape::Kubernetes | Shape::Text => ("string", None),
         Shape::Truth => ("boolean", Some(json!(false))),
         Shape::Levels => ("map[", Some(json!({}))),
         Shape::Exceptions => ("sequence[", Some(json!([]))),
