@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use manifest::Role;
+use manifest::FileKind;
 use manifest::limits::Limits;
 use lint::settings::Settings;
 use symptoms::Reading;
@@ -80,7 +80,7 @@ fn build(log: &str) -> usize {
 /// Everything that `karpwarden diagnose` does but reading the file and printing the report.
 fn diagnose(log: &str) -> usize {
     let mut reading = Reading::new(&karpwarden::REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
-    reading.file("controller.log", Role::Unknown);
+    reading.file("controller.log", FileKind::Unknown);
     for piece in log.as_bytes().chunks(PIECE) {
         reading.feed(piece);
     }

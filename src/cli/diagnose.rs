@@ -106,7 +106,7 @@ fn feed(reading: &mut Reading, input: &Input, piece: &mut [u8], progress: &Progr
             return;
         }
     };
-    reading.file(&input.name, input.role);
+    reading.file(&input.name, input.kind);
     loop {
         match from.read(piece) {
             Ok(0) => return,

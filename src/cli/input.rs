@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 use objects::kustomize::Patches;
 use manifest::limits::Limits;
-use manifest::{File, Role};
+use manifest::{File, FileKind};
 
 use super::json_with_comments;
 use super::patterns::Patterns;
@@ -31,7 +31,7 @@ pub(crate) struct Input {
     /// Its name as it is reported: as given, with forward slashes; `-` for standard input.
     pub(crate) name: String,
     /// What it is said to hold.
-    pub(crate) role: Role,
+    pub(crate) kind: FileKind,
     from: From,
 }
 
@@ -96,11 +96,11 @@ pub(crate) fn mark_values(groups: &mut Vec<(String, Vec<Input>)>, values: &[Path
         };
         let mut found = false;
         for input in groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(is_it) {
-            input.role = Role::Values;
+            input.kind = FileKind::Values;
             found = true;
         }
         if !found {
-            let input = Input { role: Role::Values, ..wanted };
+            let input = Input { kind: FileKind::Values, ..wanted };
             match groups.iter_mut().find(|(name, _)| name.is_empty()) {
                 Some((_, inputs)) => inputs.push(input),
                 None => groups.insert(0, (String::new(), vec![input])),
@@ -127,7 +127,7 @@ pub(crate) fn mark_patches(groups: &mut [(String, Vec<Input>)], limits: &Limits)
     for input in
         groups.iter_mut().flat_map(|(_, inputs)| inputs).filter(|input| patches.contains(&input.name))
     {
-        input.role = Role::Patch;
+        input.kind = FileKind::Patch;
     }
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn unread(error: &io::Error) -> String {
 
 impl Input {
     fn new(name: String, from: From) -> Self {
-        Self { name, role: Role::Unknown, from }
+        Self { name, kind: FileKind::Unknown, from }
     }
 
     /// The path as it was given or found; absent for standard input.
@@ -268,7 +268,7 @@ impl Input {
                 // Its text is another then, and is never written back.
                 let other = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
                 let path = path.filter(|_| other.is_none());
-                let file = File { role: self.role, ..other.unwrap_or(file) };
+                let file = File { kind: self.kind, ..other.unwrap_or(file) };
                 Loaded { file, path, is_stdin, has_mark }
             }
             Err(error) => self.failed(&unread(&error)),

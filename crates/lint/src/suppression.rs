@@ -40,7 +40,8 @@ impl<'d> Suppression<'d> {
         if let Some(node) = object.annotation(ANNOTATION).filter(|_| counts || context.is_text) {
             all.extend(annotation(node, context.registry));
         }
-        let comments = object.comments().iter();
+        let source = object.root().tree().source();
+        let comments = object.comments().iter().filter(|span| is_suppression(source.slice(**span)));
         all.extend(comments.map(|span| comment(object.root(), *span, context.registry)));
         all
     }
@@ -114,6 +115,11 @@ fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>
     let (names, reason) = text.split_once("--").unwrap_or((text, ""));
     let rules = named(names, registry, |range| Place::within(node, range));
     Some(Suppression { rules, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
+}
+
+/// Whether a comment addresses this tool.
+fn is_suppression(comment: &str) -> bool {
+    comment.strip_prefix('#').unwrap_or_default().trim_start().starts_with("karpwarden:")
 }
 
 /// `# karpwarden: ignore[rule, rule] reason`

@@ -118,7 +118,7 @@ impl<'d> Object<'d> {
         Self { form, api_version: "", group: "", version: "", kind: "", pod: None, ..Self::plain(root) }
     }
 
-    /// The comments in the object's stretch of the text that speak to this tool.
+    /// The comments in the text of the object.
     pub fn comments(self) -> &'d [Span] {
         self.comments
     }

@@ -8,7 +8,7 @@ use super::{answer, consequences, correlations};
 use lint::check::{Cluster, MAX_FINDINGS};
 use karpenter::release::{Release, Releases};
 use manifest::limits::Limits;
-use manifest::{Document, File, Role};
+use manifest::{Document, File, FileKind};
 use objects::object::Object;
 use lint::report::Report;
 use lint::rule::Registry;
@@ -24,7 +24,7 @@ pub struct Reading {
     clusters: Vec<Told>,
     reader: Option<Reader>,
     /// What the file is said to hold.
-    role: Role,
+    kind: FileKind,
 }
 
 /// What was read, and what is wrong.
@@ -78,7 +78,7 @@ impl Reading {
             max_findings: MAX_FINDINGS,
             clusters: Vec::new(),
             reader: None,
-            role: Role::Unknown,
+            kind: FileKind::Unknown,
         }
     }
 
@@ -95,14 +95,14 @@ impl Reading {
     }
 
     /// The bytes that come now are of a file of this name, which tells a manifest where it ends in `.yaml` or `.json`.
-    pub fn file(&mut self, name: &str, role: Role) {
+    pub fn file(&mut self, name: &str, kind: FileKind) {
         self.end_file();
         if self.clusters.is_empty() {
             self.cluster("");
         }
         let Some(told) = self.clusters.last_mut() else { return };
         self.reader = Some(Reader::new(name, told.files.len(), self.limits));
-        self.role = role;
+        self.kind = kind;
         told.files.push(name.to_owned());
     }
 
@@ -115,7 +115,7 @@ impl Reading {
 
     /// A file that cannot be read, and why.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
-        self.file(name, Role::Unknown);
+        self.file(name, FileKind::Unknown);
         self.end_file();
         if let Some(told) = self.clusters.last_mut() {
             told.manifests.push(File::unreadable(name, reason));
@@ -138,7 +138,7 @@ impl Reading {
                 told.history.object(object, At { file: index, line });
             }
         }
-        told.manifests.push(File { role: self.role, ..file });
+        told.manifests.push(File { kind: self.kind, ..file });
     }
 
     /// Everything is read: what is wrong?

@@ -7,7 +7,7 @@
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::{Document, File, Role};
+use karpwarden::manifest::{Document, File, FileKind};
 use karpwarden::reference::symptoms::page_of_symptom;
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::symptoms;
@@ -35,7 +35,7 @@ impl Reading {
 
     /// The bytes that come now are of a file of this name.
     pub fn file(&mut self, name: &str) {
-        self.0.file(name, Role::Unknown);
+        self.0.file(name, FileKind::Unknown);
     }
 
     /// The next bytes of the file.

@@ -1,13 +1,13 @@
 //! The documents of a file, in a text in which all else is blank.
 
-use manifest::Part;
+use manifest::Excerpt;
 use manifest::source::Span;
 
 /// Collects the documents of a file.
 #[derive(Debug)]
 pub(super) struct Documents {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<Excerpt>,
     /// UTF-16 code units and line feeds since the last document, which have not been written yet.
     units: usize,
     feeds: usize,
@@ -71,7 +71,7 @@ impl Documents {
     /// The document ends here, and is kept or was none.
     pub(super) fn end(&mut self, keep: bool, is_json: bool) {
         if let Some(start) = self.start.take().filter(|_| keep) {
-            self.parts.push(Part { span: Span::new(start, self.text.len()), is_json });
+            self.parts.push(Excerpt { span: Span::new(start, self.text.len()), is_json });
         }
     }
 
@@ -81,7 +81,7 @@ impl Documents {
     }
 
     /// The text, and where the documents stand in it.
-    pub(super) fn finish(self) -> (String, Vec<Part>) {
+    pub(super) fn finish(self) -> (String, Vec<Excerpt>) {
         (self.text, self.parts)
     }
 }

@@ -192,7 +192,7 @@ impl Reader {
         if parts.is_empty() {
             return Read { file: None, account, is_binary };
         }
-        let file = File::of_parts(name, text, &parts, &limits);
+        let file = File::from_excerpts(name, text, &parts, &limits);
         account.documents = file.documents.len() as u64;
         let mut entries = 0;
         for document in &file.documents {

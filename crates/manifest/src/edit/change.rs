@@ -1,0 +1,70 @@
+//! Changes of a tree, and their edits of the text.
+
+use super::spelling::{escaped, spell};
+use super::text_edit::TextEdit;
+use super::{add, append, remove};
+use crate::source::Span;
+use crate::tree::{Node, Style};
+
+/// A change to one node of a tree.
+#[derive(Clone, Debug)]
+pub enum Change<'d> {
+    /// Replaces a scalar value by a string.
+    Set(Node<'d>, String),
+    /// Replaces the key of a value.
+    Rename(Node<'d>, String),
+    /// Replaces a range of bytes of a string.
+    Replace(Node<'d>, Span, String),
+    /// Removes a member with its key, or an item of a list.
+    Remove(Node<'d>),
+    /// Adds a member to an object, after the last one: its key and its value, a string.
+    Add(Node<'d>, String, String),
+    /// Copies items of a list to the end of another list: the object and the key of that other list. If there is no such
+    /// list, the edit creates it, before the list of the items.
+    Append(Node<'d>, &'static str, Vec<Node<'d>>),
+}
+
+impl<'d> Change<'d> {
+    /// The node that changes.
+    pub fn node(&self) -> Node<'d> {
+        match self {
+            Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
+                *node
+            }
+            Self::Add(node, ..) | Self::Append(node, ..) => *node,
+        }
+    }
+
+    /// Converts the change to an edit of the text. `None` if the text has no bytes that the edit could change, for
+    /// example in a value behind an alias, or in a document within a quoted string.
+    pub fn edit(&self) -> Option<TextEdit> {
+        let node = self.node();
+        let source = node.tree().source();
+        if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
+            return None;
+        }
+        match self {
+            Self::Set(_, value) => Some(TextEdit { span: node.span(), text: spell(value, node.style()) }),
+            Self::Rename(_, key) => {
+                let span = node.key_span();
+                let style = match source.slice(span).as_bytes().first() {
+                    Some(b'"') => Style::DoubleQuoted,
+                    Some(b'\'') => Style::SingleQuoted,
+                    _ => Style::Plain,
+                };
+                Some(TextEdit { span, text: spell(key, style) })
+            }
+            Self::Replace(_, range, text) => {
+                let text = match node.style() {
+                    Style::SingleQuoted => text.replace('\'', "''"),
+                    Style::DoubleQuoted => escaped(text),
+                    _ => text.clone(),
+                };
+                Some(TextEdit { span: node.span_within(*range), text })
+            }
+            Self::Remove(_) => remove::edit(node, source),
+            Self::Add(_, key, value) => add::edit(node, source, key, value),
+            Self::Append(_, key, items) => append::edit(node, source, key, items),
+        }
+    }
+}
