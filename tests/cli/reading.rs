@@ -111,7 +111,7 @@ fn a_mistake_in_one_of_three_documents_costs_no_other() {
     6 +   instanceProfile: Nodes-prod # the nodes' own
       |
 
-    unreadable: not valid YAML: this `[` is never closed
+    unreadable: not valid YAML: this `[` is never closed; add `]`
      --> three.yaml:8:4
       |
     8 | a: [1

@@ -87,7 +87,7 @@ fn a_config_that_cannot_be_read_is_told() {
         said.push_str(&run.stderr);
     }
     assert_snapshot!(said, @"
-    error: not valid YAML: this `[` is never closed
+    error: not valid YAML: this `[` is never closed; add `]`
      --> broken.yaml:1:8
       |
     1 | rules: [

@@ -89,6 +89,9 @@ fn whole(digits: &str) -> Option<Whole> {
     }
     Some(u64::from_str_radix(rest, base).map_or_else(
         |_| {
+            if base == 10 {
+                return Whole::Beyond(rest.parse().unwrap_or(f64::INFINITY));
+            }
             let value = rest.chars().filter_map(|char| char.to_digit(base));
             Whole::Beyond(value.fold(0.0, |sum, digit| sum * f64::from(base) + f64::from(digit)))
         },
@@ -195,6 +198,7 @@ mod tests {
             ("-.5", -0.5),
             ("1e-3", 0.001),
             ("9223372036854775808", 9_223_372_036_854_775_808.0),
+            ("999999999999999999999", 999_999_999_999_999_999_999.0),
         ] {
             assert_eq!(resolve(text), Scalar::Float(value), "{text}");
         }

@@ -1,5 +1,6 @@
 //! The edit that adds a member to an object.
 
+use super::lines::{last_line_end, line_start, written_end};
 use super::spelling::spell;
 use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
@@ -8,7 +9,7 @@ use crate::tree::{Node, Style};
 /// Adds a member after the last one, with the same indentation.
 pub(super) fn edit(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<TextEdit> {
     let last = node.children().last()?;
-    let end = last.span().end.max(last.key_span().end);
+    let end = written_end(last, source);
     let (key, value) = (spell(key, Style::Plain), spell(value, Style::Plain));
     if node.style() == Style::Flow {
         let json = source.slice(last.key_span()).starts_with('"');
@@ -19,14 +20,13 @@ pub(super) fn edit(node: Node<'_>, source: &Source, key: &str, value: &str) -> O
         };
         return Some(TextEdit { span: Span::new(end, end), text });
     }
-    let line = source.text().get(..last.key_span().start)?.rfind('\n').map_or(0, |at| at + 1);
-    let column = last.key_span().start - line;
+    let column = last.key_span().start - line_start(source, last.key_span().start)?;
+    let end = last_line_end(source, end);
     let rest = source.text().get(end..)?;
     let line = rest.split('\n').next().unwrap_or_default();
     // The new line has the line ending of the line before it.
     let (line, newline) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
     let at = end + line.len();
-    let at = if matches!(last.style(), Style::Literal | Style::Folded) { end.saturating_sub(1) } else { at };
     Some(TextEdit { span: Span::new(at, at), text: format!("{newline}{}{key}: {value}", " ".repeat(column)) })
 }
 
@@ -37,15 +37,27 @@ mod tests {
     use crate::{Document, File};
 
     #[test]
-    fn added_line_has_line_ending_of_line_before() {
+    fn adds_member_after_last_line_with_its_line_ending() {
         for (before, after) in [
             ("a:\r\n  b: c # why\r\nd: e\r\n", "a:\r\n  b: c # why\r\n  k: v\r\nd: e\r\n"),
             ("a:\n  b: c", "a:\n  b: c\n  k: v"),
             ("a: {b: c}", "a: {b: c, k: v}"),
+            ("a: {b: }", "a: {b:, k: v }"),
+            ("a:\n  b: |\n    c\nd: e\n", "a:\n  b: |\n    c\n  k: v\nd: e\n"),
+            (
+                "x:\n  a:\n    b: |\r\n      c\r\n  d: e\n",
+                "x:\n  a:\n    b: |\r\n      c\r\n    k: v\r\n  d: e\n",
+            ),
+            ("a:\n  b:\n    c: |\n      d\n\ne: f\n", "a:\n  b:\n    c: |\n      d\n\n  k: v\ne: f\n"),
+            ("a:\n  b: |\n    é", "a:\n  b: |\n    é\n  k: v"),
         ] {
             let file = File::read("-", before, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
-            let change = Change::Add(tree.root().get("a").unwrap(), "k".to_owned(), "v".to_owned());
+            let change = Change::Add(
+                tree.root().get("a").or(tree.root().at_path(&["x", "a"])).unwrap(),
+                "k".to_owned(),
+                "v".to_owned(),
+            );
             assert_eq!(apply(before, &[change.edit().unwrap()]), after);
         }
     }

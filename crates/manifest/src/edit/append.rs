@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::lines::{dash_before, last_line_end, line_start, written_end};
 use super::spelling::spell;
 use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
@@ -22,12 +23,12 @@ pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'
     match list.items().last() {
         None => Some(TextEdit { span: list.span(), text: format!("[{}]", all_in_flow(items, source)?) }),
         Some(tail) if list.style() == Style::Flow => {
-            let end = tail.span().end;
+            let end = written_end(tail, source);
             Some(TextEdit { span: Span::new(end, end), text: format!(", {}", all_in_flow(items, source)?) })
         }
         Some(tail) => {
             let dash = dash_column(list, source)?;
-            let end = end_of_line(source, tail.span().end)?;
+            let end = end_of_line(source, written_end(tail, source))?;
             Some(TextEdit { span: Span::new(end, end), text: all_in_block(items, source, dash)? })
         }
     }
@@ -57,21 +58,21 @@ fn create(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> O
 
 /// The column of a byte, from 0. It counts bytes, since only indentation is before the byte.
 fn column(source: &Source, byte: usize) -> Option<usize> {
-    let line = source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1);
-    Some(byte - line)
+    Some(byte - line_start(source, byte)?)
 }
 
+/// The end of the line on which a value that ends at `byte` ends.
 fn end_of_line(source: &Source, byte: usize) -> Option<usize> {
-    let rest = source.text().get(byte..)?;
+    let end = last_line_end(source, byte);
+    let rest = source.text().get(end..)?;
     let line = rest.lines().next().unwrap_or_default();
-    Some(byte + line.len())
+    Some(end + line.len())
 }
 
 /// The column of the `-` of a list in block style.
 fn dash_column(list: Node<'_>, source: &Source) -> Option<usize> {
     let start = list.children().next()?.span().start;
-    let before = source.text().get(..start)?;
-    column(source, before.rfind('-')?)
+    column(source, dash_before(source, start)?)
 }
 
 /// Writes the items in block style, each on a new line after a `-`.
@@ -90,7 +91,8 @@ fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
     }
     let start = item.span().start;
     let from = column(source, start)?;
-    let whole = source.slice(Span::new(start, end_of_line(source, item.children().last()?.span().end)?));
+    let whole =
+        source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))?));
     let mut lines = whole.lines();
     let mut text = lines.next()?.to_owned();
     for line in lines {

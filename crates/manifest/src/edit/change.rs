@@ -1,5 +1,6 @@
 //! Changes of a tree, and their edits of the text.
 
+use super::lines::written_end;
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
@@ -43,7 +44,22 @@ impl<'d> Change<'d> {
         if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
             return None;
         }
+        let collection = if let Self::Remove(_) = self { node.parent() } else { Some(node) };
+        let is_pair =
+            |node: &Node<'_>| node.style() == Style::Flow && !node.spelling().starts_with(['{', '[']);
+        if collection.as_ref().is_some_and(is_pair) {
+            // The object of a pair in a list, such as `[a: b]`, has no braces.
+            return None;
+        }
         match self {
+            Self::Set(_, value) if node.span().start == node.span().end => {
+                let at = written_end(node, source);
+                let before = source.text().get(..at)?;
+                let text = format!(" {}", spell(value, Style::Plain));
+                before.ends_with([':', '-']).then(|| TextEdit { span: Span::new(at, at), text })
+            }
+            // The span of a block scalar is without its header, so quotes would become part of the string.
+            Self::Set(..) if matches!(node.style(), Style::Literal | Style::Folded) => None,
             Self::Set(_, value) => Some(TextEdit { span: node.span(), text: spell(value, node.style()) }),
             Self::Rename(_, key) => {
                 let span = node.key_span();

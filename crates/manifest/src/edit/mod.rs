@@ -6,6 +6,7 @@
 mod add;
 mod append;
 mod change;
+mod lines;
 mod remove;
 mod rewrite;
 mod spelling;

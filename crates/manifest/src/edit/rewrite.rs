@@ -5,7 +5,8 @@ use super::text_edit::{TextEdit, apply};
 use crate::json::quote;
 use crate::tree::{Node, Value};
 
-/// Writes an object as JSON, with all changes made. Numbers keep their spelling; of duplicate keys the last one stays.
+/// Writes an object that was JSON as JSON, with all changes made. Numbers keep their spelling; of duplicate keys the last
+/// one stays.
 pub fn rewrite(object: Node<'_>, mut changes: Vec<&Change<'_>>) -> String {
     changes.sort_by_key(|change| change.node().order());
     let mut writer = Writer { changes: &changes, text: String::new() };
@@ -45,6 +46,7 @@ impl<'c, 'd> Writer<'c, 'd> {
                 });
                 quote(&apply(text, &edits.collect::<Vec<_>>()), &mut self.text);
             }
+            Value::Null => self.text.push_str("null"),
             _ => self.text.push_str(node.spelling()),
         }
     }

@@ -243,22 +243,26 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
         if documents.len() > limits.documents {
             break;
         }
+        let mut rest = section;
         for result in yaml::read(source, section, limits) {
             documents.push(match result {
-                Ok(tree) => Document::Read(tree),
-                Err(error) => unreadable_yaml(source, section, &error),
+                Ok(tree) => {
+                    rest.start = tree.root().span().end;
+                    Document::Read(tree)
+                }
+                Err(error) => unreadable_yaml(source, rest, &error),
             });
         }
     }
     documents
 }
 
-/// A section with a syntax error: a template if there is a `{{` in it.
-fn unreadable_yaml(source: &Source, section: Span, error: &YamlError) -> Document {
+/// A document with a syntax error, at the start of `rest`: a template if there is a `{{` in it.
+fn unreadable_yaml(source: &Source, rest: Span, error: &YamlError) -> Document {
     if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_))
-        && let Some(mark) = split::template_mark(source.slice(section))
+        && let Some(mark) = split::template_mark(source.slice(rest))
     {
-        let start = section.start + mark;
+        let start = rest.start + mark;
         return Document::Template(Span::new(start, start + 2));
     }
     Document::Unreadable { at: error.at, message: error.problem.to_string() }

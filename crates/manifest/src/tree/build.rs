@@ -118,10 +118,10 @@ impl Tree {
         id
     }
 
-    /// Sets the byte at which a node ends.
+    /// Extends the span of a node to the byte at which the node ends.
     pub(crate) fn close(&mut self, id: u32, end: usize) {
         if let Some(data) = self.nodes.get_mut(id as usize) {
-            data.span.1 = small(end).max(data.span.0);
+            data.span.1 = small(end).max(data.span.1);
         }
     }
 

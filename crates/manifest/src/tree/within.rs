@@ -47,8 +47,11 @@ impl<'s> Walk<'s> {
     fn new(source: &'s Source, span: Span, style: Style) -> Self {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let at = span.start + usize::from(quoted);
-        let line =
-            source.text().get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let line = source
+            .text()
+            .get(..span.start)
+            .and_then(|before| before.rfind(['\n', '\r']))
+            .map_or(0, |at| at + 1);
         let before = source.slice(Span::new(line, span.start));
         // A block scalar starts at its first content character.
         let indent = if before.bytes().all(|byte| byte == b' ') { before.len() } else { 0 };
@@ -129,7 +132,7 @@ impl<'s> Walk<'s> {
 }
 
 fn newline_len(text: &str) -> Option<usize> {
-    if text.starts_with("\r\n") { Some(2) } else { text.starts_with('\n').then_some(1) }
+    if text.starts_with("\r\n") { Some(2) } else { text.starts_with(['\n', '\r']).then_some(1) }
 }
 
 /// The length of an escape such as `\n`, `\x41`, `\u0041` or an escaped line break.

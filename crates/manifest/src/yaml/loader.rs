@@ -117,7 +117,9 @@ impl Loader {
                     self.scalar(parser.text(text), style, tag, anchor, span)?;
                 }
                 Event::Start { is_mapping, in_brackets, anchor } => {
-                    self.start(is_mapping, in_brackets, anchor, span)?;
+                    // A collection in block style starts with an empty span.
+                    let whole = self.container.and_then(|container| container.whole);
+                    self.start(is_mapping, in_brackets, anchor, whole.unwrap_or(span))?;
                 }
                 Event::End => self.end(span)?,
                 Event::Alias(anchor) => self.alias(anchor, span)?,
@@ -137,10 +139,14 @@ impl Loader {
 
     /// Parses the document that a string holds, below the node of the string.
     fn embed(&mut self, id: u32, text: &str, span: Span, style: Style) {
+        // The span of a block scalar without content is that of its header.
+        if text.trim().is_empty() {
+            return;
+        }
         let verbatim = style == Style::Literal;
         // The span of a block scalar starts after the indentation of the first line; the document starts before it.
         let before = self.tree.source().text().get(..span.start).unwrap_or_default();
-        let base = before.rfind('\n').map_or(0, |at| at + 1);
+        let base = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let source = Arc::clone(self.tree.shared_source());
         let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
         let length = self.tree.len();

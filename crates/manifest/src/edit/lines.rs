@@ -1,0 +1,35 @@
+//! Ends of values and lines in a text.
+
+use crate::source::Source;
+use crate::tree::Node;
+
+/// The end of a member or an item in its text, with the `:` of an absent value at its end.
+pub(super) fn written_end(node: Node<'_>, source: &Source) -> usize {
+    let end = node.span().end.max(node.key_span().end);
+    // The span of an absent value is before its `:`. No `:` directly follows any other value.
+    end + usize::from(source.text().get(end..).is_some_and(|rest| rest.starts_with(':')))
+}
+
+/// The end of the last line of a value that ends at `end`.
+///
+/// The span of a block scalar reaches over its last line break into the indentation of the next line. Spaces before the
+/// end of the text are not indentation, but part of the block scalar.
+pub(super) fn last_line_end(source: &Source, end: usize) -> usize {
+    let before = source.text().get(..end).unwrap_or_default();
+    let line = if end == source.text().len() { before } else { before.trim_end_matches(' ') };
+    line.strip_suffix("\r\n").or(line.strip_suffix('\n')).map_or(end, str::len)
+}
+
+/// The start of the line of a byte.
+pub(super) fn line_start(source: &Source, byte: usize) -> Option<usize> {
+    Some(source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1))
+}
+
+/// The `-` of the item that starts at a byte. A `-` in a comment between the two is not the item's.
+pub(super) fn dash_before(source: &Source, item: usize) -> Option<usize> {
+    let before = source.text().get(..item)?;
+    before.rmatch_indices('-').map(|(at, _)| at).find(|at| {
+        let lead = line_start(source, *at).and_then(|line| before.get(line..*at));
+        lead.is_some_and(|lead| lead.chars().all(|char| matches!(char, ' ' | '-' | '?' | ':')))
+    })
+}
