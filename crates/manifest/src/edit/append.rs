@@ -11,9 +11,12 @@ use crate::tree::{Node, Style};
 /// Copies items of one list to the end of another list, the member `key` of `object`. If there is no such member, creates
 /// it before the list of the items, which must be a member of the same object.
 ///
-/// `None` if an alias copied the list or an item, or if an item in block style cannot be written in braces.
+/// `None` if an alias copied the list or an item, if an item is a block scalar, whose span is without its header, or if an
+/// item in block style cannot be written in braces.
 pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<TextEdit> {
-    if items.is_empty() || items.iter().any(|item| item.style() == Style::Alias) {
+    if items.is_empty()
+        || items.iter().any(|item| matches!(item.style(), Style::Alias | Style::Literal | Style::Folded))
+    {
         return None;
     }
     let Some(list) = object.get(key) else { return create(object, source, key, items) };

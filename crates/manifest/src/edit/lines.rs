@@ -6,8 +6,11 @@ use crate::tree::Node;
 /// The end of a member or an item in its text, with the `:` of an absent value at its end.
 pub(super) fn written_end(node: Node<'_>, source: &Source) -> usize {
     let end = node.span().end.max(node.key_span().end);
-    // The span of an absent value is before its `:`. No `:` directly follows any other value.
-    end + usize::from(source.text().get(end..).is_some_and(|rest| rest.starts_with(':')))
+    let (before, rest) = source.text().split_at_checked(end).unwrap_or_default();
+    // The span of an absent value is before its `:`, on the line of its key. After a block scalar, the span ends before the
+    // next key, which may start with a `:`.
+    let is_absent = rest.starts_with(':') && !before.trim_end_matches(' ').ends_with(['\n', '\r']);
+    end + usize::from(is_absent)
 }
 
 /// The end of the last line of a value that ends at `end`.

@@ -91,6 +91,9 @@ fn span_ends_after_last_word_of_value() {
     let spelling = |path: &[&str]| tree.root().at_path(path).unwrap().spelling();
     assert_eq!(spelling(&["a", "b"]), "[1, 2]");
     assert_eq!(spelling(&["d"]), "e");
+    let merged = File::read("-", "a: &a {b: c}\nd:\n  e: f\n  <<: *a\n", &Limits::DEFAULT);
+    let Some(Document::Read(merged)) = merged.documents.first() else { panic!() };
+    assert_eq!(merged.root().get("d").unwrap().spelling(), "e: f\n  <<: *a");
     assert!(spelling(&["a"]).starts_with("b: [1, 2]") && spelling(&["a"]).trim_end().ends_with("text"));
 }
 

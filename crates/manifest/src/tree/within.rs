@@ -17,7 +17,7 @@ impl Node<'_> {
             if at >= range.end {
                 break;
             }
-            let (from, to) = walk.step(char);
+            let (from, to) = walk.step(char, value.get(at..).unwrap_or_default());
             if at >= range.start && start.is_none() {
                 start = Some(from);
             }
@@ -80,11 +80,11 @@ impl<'s> Walk<'s> {
         self.source.slice(Span::new(self.at.min(self.end), self.end))
     }
 
-    /// Passes the spelling of one character and returns its start and end.
-    fn step(&mut self, char: char) -> (usize, usize) {
+    /// Passes the spelling of the first character of `value` and returns its start and end.
+    fn step(&mut self, char: char, value: &str) -> (usize, usize) {
         let block = matches!(self.style, Style::Literal | Style::Folded);
         if (char == '\n' || char == ' ')
-            && let Some(len) = self.line_break(char, block)
+            && let Some(len) = self.line_break(char, value, block)
         {
             let from = self.at;
             self.at += len;
@@ -104,22 +104,34 @@ impl<'s> Walk<'s> {
     }
 
     /// The length of the line breaks that one character folds or keeps, with the indentation after them.
-    fn line_break(&mut self, char: char, block: bool) -> Option<usize> {
+    fn line_break(&mut self, char: char, value: &str, block: bool) -> Option<usize> {
         let rest = self.rest();
         let folds = self.style != Style::Literal;
         let lead = if block { 0 } else { rest.len() - rest.trim_start_matches([' ', '\t']).len() };
         let mut len = lead + newline_len(rest.get(lead..)?)?;
         len += self.indentation(rest.get(len..)?, block);
-        // Folding drops the first of several line breaks.
+        // Folding drops the first of several line breaks, except next to a line with more indentation.
         if folds
             && char == '\n'
             && !self.broken
+            && value.bytes().take_while(|byte| *byte == b'\n').count() < self.count_breaks(block)
             && let Some(second) = rest.get(len..).and_then(newline_len)
         {
             len += second;
             len += self.indentation(rest.get(len..)?, block);
         }
         Some(len)
+    }
+
+    /// The number of line breaks at this place, up to the next line with content.
+    fn count_breaks(&self, block: bool) -> usize {
+        let mut count = 0;
+        let mut rest = self.rest().trim_start_matches([' ', '\t']);
+        while let Some(line) = newline_len(rest).and_then(|len| rest.get(len..)) {
+            count += 1;
+            rest = line.get(self.indentation(line, block)..).unwrap_or_default();
+        }
+        count
     }
 
     /// The length of the indentation, which is not part of the value.
@@ -197,6 +209,7 @@ mod tests {
     #[test]
     fn finds_word_on_its_line_of_folded_text() {
         expect("text: >\n  one\n  word\n\n  two\n  word\n", "word", &[("word", 3), ("word", 6)]);
+        expect("text: >-\n  one\n\n    word\n\n  word\n", "word", &[("word", 4), ("word", 6)]);
         expect("text: >-\n  one\n\n\n  word\n    more\n  word\n", "word", &[("word", 5), ("word", 7)]);
     }
 

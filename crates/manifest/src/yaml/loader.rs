@@ -306,7 +306,11 @@ impl Loader {
         }
         self.remember(open.anchor, open.id);
         match open.merge_into {
-            Some(mapping) => self.merge(open.id, mapping, span),
+            Some(mapping) => {
+                self.merge(open.id, mapping, span)?;
+                self.tree.close(mapping, end);
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -332,7 +336,11 @@ impl Loader {
             return Ok(());
         }
         match self.slot() {
-            Slot::Merged(mapping) => self.merge(from, mapping, span),
+            Slot::Merged(mapping) => {
+                self.merge(from, mapping, span)?;
+                self.tree.close(mapping, span.end);
+                Ok(())
+            }
             Slot::Below(parent, key) => {
                 let copied = self.tree.copy(from, parent, key, Some(span), self.limits.nodes);
                 self.copied(copied.is_some(), span)
