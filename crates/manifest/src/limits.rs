@@ -1,8 +1,8 @@
-//! Bounds on the input, so that no text causes unbounded work.
+//! Bounds on the input: no text causes unbounded work.
 
 use core::fmt;
 
-/// How much of an input is parsed. Each bound is a flag of `karpwarden`, which the message of [`Exceeded`] names.
+/// Bounds on an input. Each bound is a flag of `karpwarden`, which the message of [`Exceeded`] names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes per file.

@@ -43,7 +43,7 @@ pub enum FileKind {
 pub enum Document {
     /// A parsed document.
     Read(Tree),
-    /// A Go template, which is YAML only after rendering; the span is that of its first `{{`.
+    /// A Go template, which is YAML only after rendering, with the span of its first `{{`.
     Template(Span),
     /// A document that could not be parsed.
     Unreadable {

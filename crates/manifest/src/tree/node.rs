@@ -173,7 +173,7 @@ impl<'d> Node<'d> {
         self.data().index as usize
     }
 
-    /// The span of the value. It is empty for an absent value, and that of the alias for a value behind an alias.
+    /// The span of the value. An absent value has an empty span, and the value of an alias has the span of the alias.
     pub fn span(self) -> Span {
         let (start, end) = self.data().span;
         Span::new(start as usize, end as usize)

@@ -13,7 +13,7 @@ impl<'d> Node<'d> {
         items_of(Some(self))
     }
 
-    /// The members of an object without those that a later member overrides; empty for any other value.
+    /// The members of an object, without overridden members; empty for any other value.
     pub fn members(self) -> Members<'d> {
         members_of(Some(self))
     }

@@ -139,7 +139,7 @@ impl Loader {
 
     /// Parses the document that a string holds, below the node of the string.
     fn embed(&mut self, id: u32, text: &str, span: Span, style: Style) {
-        // The span of a block scalar without content is that of its header.
+        // A block scalar without content has the span of its header.
         if text.trim().is_empty() {
             return;
         }

@@ -1,6 +1,6 @@
 //! The YAML parser.
 //!
-//! The stages are those of libyaml and go-yaml, without recursion and in linear time:
+//! It has the stages of libyaml and go-yaml, without recursion and in linear time:
 //!
 //! | stage | from → to |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `events` | tokens → events: scalars, starts and ends of collections, aliases |
 //! | `loader` | events → trees: aliases, merge keys, duplicates, types of scalars |
 //!
-//! The events are those of granit-parser, byte for byte (`tests/granit.rs`), and those of the YAML test suite, except for
-//! the differences that `tests/suite.rs` lists. The loader does what the Kubernetes tools do.
+//! Tests compare the events with granit-parser, byte for byte (`tests/granit.rs`), and with the YAML test suite
+//! (`tests/suite.rs`); both files list the differences. The loader follows the Kubernetes tools.
 
 mod cursor;
 mod declarations;

@@ -76,7 +76,7 @@ fn assert_tree(text: &str, tree: &Tree) {
     for node in nodes(tree) {
         assert_span(text, node.span());
         assert_span(text, node.key_span());
-        // The span of a copied value is that of the alias, or at the anchor.
+        // A copied value has the span of the alias, or a span at the anchor.
         if let Some(parent) = node.parent().filter(|parent| parent.style() != Style::Alias)
             && node.style() != Style::Alias
         {

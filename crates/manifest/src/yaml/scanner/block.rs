@@ -73,7 +73,7 @@ impl Scanner<'_> {
     }
 
     /// Composes the lines of a block scalar. Returns whether a line break ends the last one. `breaks` is the number of
-    /// empty lines before the next line, and in the end after the last line.
+    /// empty lines before the next line, and finally after the last line.
     fn compose_lines(&mut self, literal: bool, indent: usize, breaks: &mut usize) -> bool {
         let mut broken = false;
         let mut was_blank = false;

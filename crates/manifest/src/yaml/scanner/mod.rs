@@ -1,6 +1,6 @@
 //! YAML text → tokens. Indentation and `:` become the starts and ends of collections.
 //!
-//! The algorithm is that of libyaml and go-yaml: the scanner remembers the start of a possible key and, once it meets the
+//! The algorithm comes from libyaml and go-yaml: the scanner remembers the start of a possible key and, once it meets the
 //! `:`, inserts the key token before it.
 
 mod block;
