@@ -1,6 +1,6 @@
 //! Changes of a tree, and their edits of the text.
 
-use super::lines::written_end;
+use super::lines::{block_header, last_line_end, written_end};
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
@@ -58,8 +58,10 @@ impl<'d> Change<'d> {
                 let text = format!(" {}", spell(value, Style::Plain));
                 before.ends_with([':', '-']).then(|| TextEdit { span: Span::new(at, at), text })
             }
-            // The span of a block scalar is without its header, so quotes would become part of the string.
-            Self::Set(..) if matches!(node.style(), Style::Literal | Style::Folded) => None,
+            Self::Set(_, value) if matches!(node.style(), Style::Literal | Style::Folded) => {
+                let span = Span::new(block_header(node, source)?, last_line_end(source, node.span().end));
+                Some(TextEdit { span, text: spell(value, Style::Plain) })
+            }
             Self::Set(_, value) => Some(TextEdit { span: node.span(), text: spell(value, node.style()) }),
             Self::Rename(_, key) => {
                 let span = node.key_span();
@@ -81,6 +83,31 @@ impl<'d> Change<'d> {
             Self::Remove(_) => remove::edit(node, source),
             Self::Add(_, key, value) => add::edit(node, source, key, value),
             Self::Append(_, key, items) => append::edit(node, source, key, items),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{Change, apply};
+    use crate::limits::Limits;
+    use crate::{Document, File};
+
+    #[test]
+    fn sets_values_of_every_style() {
+        for (before, after) in [
+            ("k: a # why\n", "k: v # why\n"),
+            ("k: 'a'\n", "k: 'v'\n"),
+            ("k:\nd: e\n", "k: v\nd: e\n"),
+            ("x:\n  k: &a |- # why\n    a\n    b\n  d: e\n", "x:\n  k: &a v\n  d: e\n"),
+            ("k:\n- >\n  a\n- b\n", "k:\n- v\n- b\n"),
+            ("k:\n-\n- b\n", "k:\n- v\n- b\n"),
+        ] {
+            let file = File::read("-", before, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
+            let node = tree.root().get("k").or(tree.root().at_path(&["x", "k"])).unwrap();
+            let node = node.items().next().unwrap_or(node);
+            assert_eq!(apply(before, &[Change::Set(node, "v".to_owned()).edit().unwrap()]), after);
         }
     }
 }

@@ -36,3 +36,21 @@ pub(super) fn dash_before(source: &Source, item: usize) -> Option<usize> {
         lead.is_some_and(|lead| lead.chars().all(|char| matches!(char, ' ' | '-' | '?' | ':')))
     })
 }
+
+/// The `|` or `>` of a block scalar, whose span starts after it.
+pub(super) fn block_header(node: Node<'_>, source: &Source) -> Option<usize> {
+    let key = node.key_span().end;
+    let is_item = node.parent()?.is_sequence();
+    let mut at = if is_item { dash_before(source, node.span().start)? } else { key } + 1;
+    loop {
+        let rest = source.text().get(at..)?;
+        let word = rest.trim_start_matches([' ', ':']);
+        at += rest.len() - word.len();
+        match word.chars().next()? {
+            '|' | '>' => return Some(at),
+            // An anchor or a tag is before the header.
+            '&' | '!' => at += word.find(char::is_whitespace)?,
+            _ => return None,
+        }
+    }
+}
