@@ -1,6 +1,6 @@
 //! Changes of a tree, and their edits of the text.
 
-use super::lines::{block_header, last_line_end, written_end};
+use super::lines::{absent_value, block_header, last_line_end};
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
@@ -53,7 +53,7 @@ impl<'d> Change<'d> {
         }
         match self {
             Self::Set(_, value) if node.span().start == node.span().end => {
-                let at = written_end(node, source);
+                let at = absent_value(node, source);
                 let before = source.text().get(..at)?;
                 let text = format!(" {}", spell(value, Style::Plain));
                 before.ends_with([':', '-']).then(|| TextEdit { span: Span::new(at, at), text })
@@ -102,6 +102,7 @@ mod tests {
             ("x:\n  k: &a |- # why\n    a\n    b\n  d: e\n", "x:\n  k: &a v\n  d: e\n"),
             ("k:\n- >\n  a\n- b\n", "k:\n- v\n- b\n"),
             ("k:\n-\n- b\n", "k:\n- v\n- b\n"),
+            ("k:\n- # why\n- b\n", "k:\n- v # why\n- b\n"),
         ] {
             let file = File::read("-", before, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };

@@ -54,3 +54,12 @@ pub(super) fn block_header(node: Node<'_>, source: &Source) -> Option<usize> {
         }
     }
 }
+
+/// The byte at which to write an absent value: after the `:` of its key, or after its `-` and before a comment.
+pub(super) fn absent_value(node: Node<'_>, source: &Source) -> usize {
+    let end = written_end(node, source);
+    let is_item = node.parent().is_some_and(Node::is_sequence);
+    let Some(dash) = dash_before(source, end).filter(|_| is_item) else { return end };
+    let between = source.text().get(dash + 1..end).unwrap_or_default().trim_start();
+    if between.is_empty() || between.starts_with('#') { dash + 1 } else { end }
+}

