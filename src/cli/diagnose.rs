@@ -100,7 +100,7 @@ fn feed(reading: &mut Reading, input: &Input, chunk: &mut [u8], progress: &Progr
             return;
         }
     };
-    reading.file(&input.name, input.role);
+    reading.file(&input.name, input.kind);
     loop {
         match from.read(chunk) {
             Ok(0) => return,

@@ -6,7 +6,7 @@ use lint::rule::Rule;
 use lint::check::Cluster;
 
 use crate::check;
-use manifest::edit::{Edit, apply};
+use manifest::edit::{TextEdit, apply};
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use manifest::File;
@@ -113,9 +113,9 @@ pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
     let source = manifest::source::Source::new("-", text);
     let findings = report(rule, text, &Settings::default()).findings;
     let safe = findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe);
-    let edits: Vec<Edit> = safe
+    let edits: Vec<TextEdit> = safe
         .flat_map(|fix| &fix.edits)
-        .map(|edit| Edit {
+        .map(|edit| TextEdit {
             span: Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset)),
             text: edit.text.clone(),
         })

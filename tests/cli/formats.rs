@@ -84,7 +84,7 @@ fn github_format_has_a_line_for_each_finding() {
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
     ::error file=a%2Cb.yaml,line=6,endLine=6,col=20,endColumn=79,title=instance-profile-is-arn::`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready (EC2NodeClass/default)%0Awrite `Nodes-prod`%0Ahttps://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
-    ::error file=broken.yaml,line=1,col=4::not valid YAML: this `[` is never closed
+    ::error file=broken.yaml,line=1,col=4::not valid YAML: this `[` is never closed; add `]`
     ");
 }
 
@@ -102,7 +102,7 @@ fn junit_format_has_a_suite_for_each_file() {
       </testsuite>
       <testsuite name="broken.yaml" tests="1" failures="0" errors="1">
         <testcase name="document 0 can be read" classname="broken.yaml">
-          <error message="1:4: not valid YAML: this `[` is never closed"/>
+          <error message="1:4: not valid YAML: this `[` is never closed; add `]`"/>
         </testcase>
       </testsuite>
       <testsuite name="good.yaml" tests="1" failures="0" errors="0">

@@ -111,7 +111,7 @@ fn checks_the_documents_beside_an_unreadable_one() {
     6 +   instanceProfile: Nodes-prod # the nodes' own
       |
 
-    unreadable: not valid YAML: this `[` is never closed
+    unreadable: not valid YAML: this `[` is never closed; add `]`
      --> three.yaml:8:4
       |
     8 | a: [1

@@ -112,7 +112,7 @@ fn json_is_one_object_with_all_keys() {
           "document": 2,
           "file": "class.yaml",
           "line": 12,
-          "message": "not valid YAML: this `[` is never closed"
+          "message": "not valid YAML: this `[` is never closed; add `]`"
         }
       ],
       "version": "VERSION"

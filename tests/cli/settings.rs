@@ -87,7 +87,7 @@ fn reports_an_unreadable_config_file() {
         errors.push_str(&run.stderr);
     }
     assert_snapshot!(errors, @"
-    error: not valid YAML: this `[` is never closed
+    error: not valid YAML: this `[` is never closed; add `]`
      --> broken.yaml:1:8
       |
     1 | rules: [

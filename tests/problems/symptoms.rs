@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use karpenter::release::Release;
 use lint::finding::Severity;
-use manifest::Role;
+use manifest::FileKind;
 use manifest::limits::Limits;
 use lint::report::Finding;
 use report::human;
@@ -99,7 +99,7 @@ fn name(path: &Path) -> String {
 fn diagnose(input: &str) -> Diagnosed {
     let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
     let mut read = |path: &Path| {
-        reading.file(&name(path), Role::Unknown);
+        reading.file(&name(path), FileKind::Unknown);
         // In pieces, like a stream.
         fs::read(path).unwrap().chunks(4096).for_each(|piece| reading.feed(piece));
     };
@@ -113,7 +113,7 @@ fn diagnose(input: &str) -> Diagnosed {
         for cluster in &entries {
             reading.cluster(&name(cluster));
             for file in sorted(cluster) {
-                reading.file(&format!("{}/{}", name(cluster), name(&file)), Role::Unknown);
+                reading.file(&format!("{}/{}", name(cluster), name(&file)), FileKind::Unknown);
                 reading.feed(&fs::read(&file).unwrap());
             }
         }
@@ -192,7 +192,7 @@ fn tolerates_missing_and_repeated_lines() {
         let cut = text.get(97..text.len() - 41).unwrap();
         for text in [&turned.join("\n"), &thinned.join("\n"), cut, &text.repeat(2)] {
             let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
-            reading.file("karpenter.log", Role::Unknown);
+            reading.file("karpenter.log", FileKind::Unknown);
             reading.feed(text.as_bytes());
             reading.finish();
         }

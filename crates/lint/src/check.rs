@@ -8,7 +8,7 @@ use crate::inventory::Inventory;
 use karpenter::release::ReleaseSet;
 use objects::kustomize::Patches;
 use manifest::tree::Node;
-use manifest::{Document, File, Role};
+use manifest::{Document, File, FileKind};
 use objects::object::Object;
 use objects::validation::{self, Refusal};
 use crate::report::{Place, Report, Skipped, Unreadable};
@@ -93,7 +93,7 @@ pub fn check_within(
         let first = subjects.len();
         let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
-            let is_patch = file.role == Role::Patch || patches.contains(file.source.name());
+            let is_patch = file.kind == FileKind::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
                 let objects = account(&mut report, registry, settings, file, document, read, is_patch);
                 let subject = |object| Subject { object, cluster: index, file: file_index, document };
@@ -164,8 +164,8 @@ fn account<'d>(
     match read {
         Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
-            let objects = if file.role == Role::Values { Object::values(tree) } else { Object::all(tree) };
-            if objects.is_empty() && file.role == Role::Values {
+            let objects = if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
+            if objects.is_empty() && file.kind == FileKind::Values {
                 return skip("no values of a chart: it holds no keys, not checked");
             }
             if objects.is_empty() {

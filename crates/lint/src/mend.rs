@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::check::{Cluster, check_within};
 use crate::finding::Severity;
-use manifest::edit::{Edit, apply};
+use manifest::edit::{TextEdit, apply};
 use manifest::File;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
@@ -57,7 +57,7 @@ struct Candidate {
     group: Group,
     path: String,
     line: usize,
-    edits: Vec<Edit>,
+    edits: Vec<TextEdit>,
 }
 
 impl Candidate {
@@ -67,9 +67,9 @@ impl Candidate {
         let source = &clusters.get(slot.0)?.files.get(slot.1)?.source;
         let edits = fix.edits.iter().map(|edit| {
             let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
-            Edit { span, text: edit.text.clone() }
+            TextEdit { span, text: edit.text.clone() }
         });
-        let mut edits: Vec<Edit> = edits.collect();
+        let mut edits: Vec<TextEdit> = edits.collect();
         edits.sort_by_key(|edit| edit.span);
         edits.dedup();
         let line = finding.position.line.unwrap_or_default();
@@ -195,11 +195,11 @@ impl Pass<'_> {
     fn write(&self, clusters: &mut [Cluster], fixes: &[Candidate]) {
         for (slot, source) in &self.texts {
             let here = fixes.iter().filter(|fix| fix.slot == *slot);
-            let edits: Vec<Edit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
+            let edits: Vec<TextEdit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
             let text = apply(source.text(), &edits);
             let file = clusters.get_mut(slot.0).and_then(|cluster| cluster.files.get_mut(slot.1));
             if let Some(file) = file {
-                *file = File { role: file.role, ..File::read(source.name(), text, self.limits) };
+                *file = File { kind: file.kind, ..File::read(source.name(), text, self.limits) };
             }
         }
     }

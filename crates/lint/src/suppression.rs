@@ -154,7 +154,13 @@ fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>>
         following = covered.map(|covered| (source.position(span.start).line, covered)).or(following);
         one
     };
-    object.comments().iter().rev().map(read).collect()
+    let is_ours = |span: &&Span| is_suppression(object.root().tree().source().slice(**span));
+    object.comments().iter().filter(is_ours).rev().map(read).collect()
+}
+
+/// Whether a comment addresses this tool.
+fn is_suppression(comment: &str) -> bool {
+    comment.strip_prefix('#').unwrap_or_default().trim_start().starts_with("karpwarden:")
 }
 
 /// `# karpwarden: ignore[rule, rule] reason`. `following` is the line of the next such comment, and the line that it covers.

@@ -1,22 +1,22 @@
-//! The bounds within which text is read, so that no input costs unbounded work.
+//! Bounds on the input: no text causes unbounded work.
 
 use core::fmt;
 
-/// How much of an input is read. Each bound is a flag of the command line.
+/// Bounds on an input. Each bound is a flag of `karpwarden`, which the message of [`Exceeded`] names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one file.
+    /// Bytes per file.
     pub file_bytes: usize,
-    /// Documents of one file.
+    /// Documents per file.
     pub documents: usize,
-    /// Levels of nesting in one document.
+    /// Levels of nesting per document.
     pub depth: usize,
-    /// Values in one document, counted after aliases are expanded.
+    /// Values per document, after aliases are expanded.
     pub nodes: usize,
 }
 
 impl Limits {
-    /// The bounds in force unless something else is asked for.
+    /// The default bounds: 64 MiB, 100,000 documents, 128 levels, 1,000,000 values.
     pub const DEFAULT: Self = Self { file_bytes: 64 << 20, documents: 100_000, depth: 128, nodes: 1_000_000 };
 }
 
@@ -26,14 +26,14 @@ impl Default for Limits {
     }
 }
 
-/// A bound that an input goes beyond.
+/// A bound that an input exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
     /// More bytes than `--max-file-bytes`.
     FileBytes(usize),
     /// More documents than `--max-documents`.
     Documents(usize),
-    /// Deeper than `--max-depth`.
+    /// More levels than `--max-depth`.
     Depth(usize),
     /// More values than `--max-nodes`.
     Nodes(usize),

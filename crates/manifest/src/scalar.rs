@@ -1,26 +1,26 @@
-//! What an unquoted YAML scalar means to the Kubernetes tools.
+//! Types of unquoted YAML scalars, as the Kubernetes tools resolve them.
 //!
-//! They read YAML through sigs.k8s.io/yaml, which decodes with go-yaml v2 (YAML 1.1: `yes` and `on` are booleans, `0644`
+//! The tools use sigs.k8s.io/yaml, which decodes with go-yaml v2 (YAML 1.1: `yes` and `on` are booleans, `0644`
 //! is octal) and then writes JSON, which turns `1.0` into `1`. Source: kubernetes-sigs/yaml v1.6.0 yaml.go,
 //! go-yaml v2 resolve.go.
 
-/// The value of an unquoted scalar.
+/// Type and value of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scalar {
-    /// Nothing, `~` or `null`.
+pub(crate) enum Scalar {
+    /// Empty text, `~` or `null`.
     Null,
-    /// One of the 22 words for true and false.
+    /// One of the 22 words for true and false of YAML 1.1.
     Bool(bool),
-    /// A whole number of 64 bits with a sign.
+    /// An integer that fits 64 bits with a sign.
     Int(i64),
-    /// Any other number. It may be infinite or no number at all, which JSON cannot say.
+    /// Any other number. JSON cannot represent the infinite ones and NaN.
     Float(f64),
     /// The text itself.
     String,
 }
 
-/// Reads an unquoted scalar without a tag.
-pub fn resolve(text: &str) -> Scalar {
+/// Resolves an unquoted scalar without a tag.
+pub(crate) fn resolve(text: &str) -> Scalar {
     match text.bytes().next() {
         None => Scalar::Null,
         Some(b'+' | b'-' | b'0'..=b'9' | b'.') => number(text).unwrap_or(Scalar::String),
@@ -60,10 +60,7 @@ fn number(text: &str) -> Option<Scalar> {
     match whole(digits) {
         Some(Whole::Fits(value)) => {
             let value = if negative { -i128::from(value) } else { i128::from(value) };
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "what does not fit a whole number is read as a double"
-            )]
+            #[expect(clippy::cast_precision_loss, reason = "a number beyond 64 bits is a double")]
             return Some(i64::try_from(value).map_or(Scalar::Float(value as f64), Scalar::Int));
         }
         Some(Whole::Beyond(value)) => return Some(Scalar::Float(if negative { -value } else { value })),
@@ -77,7 +74,7 @@ enum Whole {
     Beyond(f64),
 }
 
-/// Digits in the base that Go's prefixes give: `0x`, `0o` or a bare `0`, `0b`, else ten.
+/// Digits in the base of a prefix of Go: `0x`, `0o` or a bare `0`, `0b`; otherwise ten.
 fn whole(digits: &str) -> Option<Whole> {
     let lower = digits.get(..2).map(str::to_ascii_lowercase);
     let (base, rest) = match lower.as_deref() {
@@ -92,6 +89,9 @@ fn whole(digits: &str) -> Option<Whole> {
     }
     Some(u64::from_str_radix(rest, base).map_or_else(
         |_| {
+            if base == 10 {
+                return Whole::Beyond(rest.parse().unwrap_or(f64::INFINITY));
+            }
             let value = rest.chars().filter_map(|char| char.to_digit(base));
             Whole::Beyond(value.fold(0.0, |sum, digit| sum * f64::from(base) + f64::from(digit)))
         },
@@ -117,29 +117,37 @@ fn decimal(text: &str) -> Option<f64> {
     value.filter(|value: &f64| value.is_finite())
 }
 
-/// A double as it comes out of its JSON spelling: without a fraction and below 10^21 it is written as a whole number.
+/// Converts a double as its JSON spelling reads: Go writes a double without a fraction and below 10^21 as an integer.
 fn from_float(value: f64) -> Scalar {
     const EXACT: f64 = 9_223_372_036_854_775_808.0;
     if value.fract() == 0.0 && (-EXACT..EXACT).contains(&value) {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "within the bounds of i64 and without a fraction"
+            reason = "within the range of i64 and without a fraction"
         )]
         return Scalar::Int(value as i64);
     }
     Scalar::Float(value)
 }
 
-/// How a scalar reads as a key: numbers and booleans become their usual spelling. `None` for null, which the Kubernetes
-/// tools refuse as a key.
-pub fn as_key(text: &str) -> Option<String> {
-    Some(match resolve(text) {
+/// Spelling of an unquoted scalar as a key: numbers and booleans get their canonical spelling. `None` for null, which the
+/// Kubernetes tools refuse as a key.
+pub(crate) fn as_key(text: &str) -> Option<String> {
+    canonical(resolve(text), text)
+}
+
+/// Canonical spelling of a scalar, for use as a key; `text` is the value of a string.
+pub(crate) fn canonical(scalar: Scalar, text: &str) -> Option<String> {
+    Some(match scalar {
         Scalar::Null => return None,
         Scalar::Bool(value) => value.to_string(),
         Scalar::Int(value) => value.to_string(),
         Scalar::Float(value) if value.is_nan() => ".nan".to_owned(),
         Scalar::Float(value) if value.is_infinite() => if value > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
-        #[expect(clippy::cast_possible_truncation, reason = "keys are written with 32 bits of precision")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "sigs.k8s.io/yaml writes float keys with 32 bits of precision"
+        )]
         Scalar::Float(value) => (value as f32).to_string(),
         Scalar::String => text.to_owned(),
     })
@@ -151,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_words_of_yaml_1_1_are_booleans() {
+    fn resolves_words_of_yaml_1_1_to_booleans() {
         for text in ["y", "Yes", "on", "TRUE"] {
             assert_eq!(resolve(text), Scalar::Bool(true), "{text}");
         }
@@ -164,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_go() {
+    fn resolves_numbers_as_go_does() {
         for (text, value) in [
             ("0", 0),
             ("-0", 0),
@@ -190,6 +198,7 @@ mod tests {
             ("-.5", -0.5),
             ("1e-3", 0.001),
             ("9223372036854775808", 9_223_372_036_854_775_808.0),
+            ("999999999999999999999", 999_999_999_999_999_999_999.0),
         ] {
             assert_eq!(resolve(text), Scalar::Float(value), "{text}");
         }
@@ -213,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_null() {
+    fn resolves_empty_text_to_null() {
         for text in ["", "~", "null", "Null", "NULL"] {
             assert_eq!(resolve(text), Scalar::Null, "{text}");
         }
     }
 
     #[test]
-    fn keys_are_strings() {
+    fn spells_keys_as_strings() {
         assert_eq!(as_key("on").as_deref(), Some("true"));
         assert_eq!(as_key("0644").as_deref(), Some("420"));
         assert_eq!(as_key("1.5").as_deref(), Some("1.5"));
@@ -229,7 +238,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_numbers_read_back(value in any::<i64>()) {
+        fn resolves_every_integer(value in any::<i64>()) {
             prop_assert_eq!(resolve(&value.to_string()), Scalar::Int(value));
         }
 

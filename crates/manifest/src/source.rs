@@ -1,9 +1,9 @@
-//! A text with its name, and where a byte of it lies for a person and for an editor.
+//! A named text, its spans, and the conversion of byte offsets to lines and columns.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// One input text. Positions into it are byte offsets until [`Source::position`] turns them into what people count.
+/// A text with its name. [`Source::position`] converts a byte offset to a line and a column.
 #[derive(Debug, Default)]
 pub struct Source {
     name: String,
@@ -11,22 +11,22 @@ pub struct Source {
     marks: OnceLock<Vec<Mark>>,
 }
 
-/// The bytes from one mark to the next in a long line: a file may be one line of JSON, and finding a place in it must
-/// not cost the whole file each time.
+/// The distance of marks in a long line, in bytes. A file may be one line of JSON, and converting one offset must not
+/// scan the whole file.
 const STRIDE: usize = 1024;
 
-/// Where a line starts, or goes on.
+/// Start of a line, or a point within a long line.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     byte: usize,
     utf16: usize,
     /// From 1.
     line: usize,
-    /// Code points before it in its line.
+    /// Code points before the mark in its line.
     points: usize,
 }
 
-/// A place in a text, counted in every unit that somebody asks for.
+/// A place in a text, in the units of people (line and column) and of editors (UTF-16 offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// From 1.
@@ -47,7 +47,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes `start..end`.
+    /// Creates the span `start..end`.
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
@@ -107,7 +107,7 @@ impl From<Range<usize>> for Span {
 }
 
 impl Source {
-    /// A text under a name, which is a path, or `-` for standard input.
+    /// Creates a source. The name is a path, or `-` for standard input.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into(), marks: OnceLock::new() }
     }
@@ -122,12 +122,12 @@ impl Source {
         &self.text
     }
 
-    /// The text of a span; empty where the span does not lie within the text on character boundaries.
+    /// The text of a span; empty if the span is not within the text or not on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
         span.text(&self.text)
     }
 
-    /// Where a byte lies. A byte past the end lies at the end; one inside a character lies at its start.
+    /// Converts a byte offset. An offset beyond the end counts as the end, an offset inside a character as its start.
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
         let mark = self.mark(|mark| mark.byte <= byte);
@@ -136,7 +136,7 @@ impl Source {
         Position { line: mark.line, column: mark.points + points + 1, offset: mark.utf16 + units }
     }
 
-    /// The byte at an offset in UTF-16 code units: the way back from [`Position::offset`].
+    /// Converts an offset in UTF-16 code units, as in [`Position::offset`], to a byte offset.
     pub fn byte_at(&self, offset: usize) -> usize {
         let mark = self.mark(|mark| mark.utf16 <= offset);
         let mut units = mark.utf16;
@@ -149,7 +149,7 @@ impl Source {
         self.text.len()
     }
 
-    /// The last mark of which a condition holds that holds of all before it.
+    /// The last mark that satisfies a condition. All marks before it satisfy the condition too.
     fn mark(&self, holds: impl Fn(&Mark) -> bool) -> Mark {
         let marks = self.marks.get_or_init(|| marks_of(&self.text));
         let number = marks.partition_point(holds);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_count_code_points_and_offsets_utf16_units() {
+    fn counts_columns_in_code_points_and_offsets_in_utf16_units() {
         let source = Source::new("-", "é: 😀\r\nb: x\n");
         let at = source.text().find('x').unwrap();
         assert_eq!(source.position(at), Position { line: 2, column: 4, offset: 10 });
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_lead_back_to_their_bytes() {
+    fn converts_utf16_offsets_back_to_bytes() {
         let source = Source::new("-", "é: 😀\r\nb: x\n\n😀");
         for (byte, _) in source.text().char_indices() {
             assert_eq!(source.byte_at(source.position(byte).offset), byte);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_a_long_line_are_counted_from_its_start() {
+    fn counts_columns_of_a_long_line_from_its_start() {
         let source = Source::new("-", format!("a: b\n{}x\ny", "é😀".repeat(5000)));
         let at = source.text().find('x').unwrap();
         assert_eq!(source.position(at), Position { line: 2, column: 10_001, offset: 15_005 });

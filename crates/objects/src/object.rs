@@ -119,7 +119,7 @@ impl<'d> Object<'d> {
         Self { form, api_version: "", group: "", version: "", kind: "", pod: None, ..Self::plain(root) }
     }
 
-    /// The comments with suppressions in the object's part of the text.
+    /// The comments in the object's part of the text.
     pub fn comments(self) -> &'d [Span] {
         self.comments
     }

@@ -8,7 +8,7 @@ use super::{answer, consequences, correlations};
 use lint::check::{Cluster, MAX_FINDINGS};
 use karpenter::release::{Release, ReleaseSet};
 use manifest::limits::Limits;
-use manifest::{Document, File, Role};
+use manifest::{Document, File, FileKind};
 use objects::object::Object;
 use lint::report::Report;
 use lint::rule::Registry;
@@ -23,8 +23,8 @@ pub struct Reading {
     max_findings: usize,
     clusters: Vec<ClusterInput>,
     reader: Option<Reader>,
-    /// The role of the current file.
-    role: Role,
+    /// The kind of the current file.
+    kind: FileKind,
 }
 
 /// Report and manifests of a finished reading.
@@ -46,7 +46,7 @@ impl Reading {
             max_findings: MAX_FINDINGS,
             clusters: Vec::new(),
             reader: None,
-            role: Role::Unknown,
+            kind: FileKind::Unknown,
         }
     }
 
@@ -63,14 +63,14 @@ impl Reading {
     }
 
     /// Begins a file. A name that ends in `.yaml` or `.json` makes it a manifest.
-    pub fn file(&mut self, name: &str, role: Role) {
+    pub fn file(&mut self, name: &str, kind: FileKind) {
         self.end_file();
         if self.clusters.is_empty() {
             self.cluster("");
         }
         let Some(cluster) = self.clusters.last_mut() else { return };
         self.reader = Some(Reader::new(name, cluster.files.len(), self.limits));
-        self.role = role;
+        self.kind = kind;
         cluster.files.push(name.to_owned());
     }
 
@@ -83,7 +83,7 @@ impl Reading {
 
     /// Adds a file that cannot be read, with the reason.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
-        self.file(name, Role::Unknown);
+        self.file(name, FileKind::Unknown);
         self.end_file();
         if let Some(cluster) = self.clusters.last_mut() {
             cluster.manifests.push(File::unreadable(name, reason));
@@ -106,7 +106,7 @@ impl Reading {
                 cluster.history.object(object, At { file: index, line });
             }
         }
-        cluster.manifests.push(File { role: self.role, ..file });
+        cluster.manifests.push(File { kind: self.kind, ..file });
     }
 
     /// Ends the input and gives the report.

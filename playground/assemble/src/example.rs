@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use karpwarden::manifest::Role;
+use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::lint::settings::Settings;
 use karpwarden::symptoms::Reading;
@@ -72,7 +72,7 @@ fn fragment(file: &str, text: &str, settings: &Map<String, Json>) -> Option<Stri
 /// Whether these lines alone are enough to diagnose the symptom.
 fn is_diagnosed(symptom: &str, log: &str) -> bool {
     let mut reading = Reading::new(&karpwarden::REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
-    reading.file("example.log", Role::Unknown);
+    reading.file("example.log", FileKind::Unknown);
     reading.feed(log.as_bytes());
     reading.finish().report.findings.iter().any(|finding| finding.rule == symptom)
 }

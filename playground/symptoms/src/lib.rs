@@ -7,7 +7,7 @@
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::{Document, File, Role};
+use karpwarden::manifest::{Document, File, FileKind};
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -34,7 +34,7 @@ impl Reading {
 
     /// Starts the next file.
     pub fn file(&mut self, name: &str) {
-        self.0.file(name, Role::Unknown);
+        self.0.file(name, FileKind::Unknown);
     }
 
     /// Adds the next bytes of the file.

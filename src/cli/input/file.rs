@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use manifest::limits::Limits;
-use manifest::{File, Role};
+use manifest::{File, FileKind};
 
 use super::json_with_comments;
 
@@ -14,7 +14,7 @@ use super::json_with_comments;
 pub(crate) struct Input {
     /// Name in the report: the path as given, with forward slashes, or `-` for standard input.
     pub(crate) name: String,
-    pub(crate) role: Role,
+    pub(crate) kind: FileKind,
     from: From,
 }
 
@@ -40,20 +40,20 @@ pub(crate) struct Loaded {
 
 impl Input {
     pub(super) fn file(path: PathBuf) -> Self {
-        Self { name: display_name(&path), role: Role::Unknown, from: From::Path(path) }
+        Self { name: display_name(&path), kind: FileKind::Unknown, from: From::Path(path) }
     }
 
     pub(super) fn stdin(name: &str) -> Self {
-        Self { name: name.to_owned(), role: Role::Unknown, from: From::Stdin }
+        Self { name: name.to_owned(), kind: FileKind::Unknown, from: From::Stdin }
     }
 
     pub(super) fn unreadable(path: &Path, reason: String) -> Self {
-        Self { name: display_name(path), role: Role::Unknown, from: From::Unreadable(reason) }
+        Self { name: display_name(path), kind: FileKind::Unknown, from: From::Unreadable(reason) }
     }
 
     /// The same input as chart values.
     pub(super) fn into_values(self) -> Self {
-        Self { role: Role::Values, ..self }
+        Self { kind: FileKind::Values, ..self }
     }
 
     /// Path as given or found; absent for standard input.
@@ -119,7 +119,7 @@ impl Input {
         let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
-        let file = File { role: self.role, ..without_comments.unwrap_or(file) };
+        let file = File { kind: self.kind, ..without_comments.unwrap_or(file) };
         Loaded { file, path, is_stdin: self.is_stdin(), has_byte_order_mark }
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use manifest::limits::Limits;
-use manifest::{File, Role};
+use manifest::{File, FileKind};
 use objects::kustomize::Patches;
 
 use super::file::{Input, bounded, display_name};
@@ -14,7 +14,7 @@ use super::file::{Input, bounded, display_name};
 pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, values: &Input) -> bool {
     let mut is_found = false;
     for input in inputs.filter(|input| input.is_same(values)) {
-        input.role = Role::Values;
+        input.kind = FileKind::Values;
         is_found = true;
     }
     is_found
@@ -35,6 +35,6 @@ pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, limi
     });
     let patches = Patches::of(&files.collect::<Vec<_>>());
     for input in inputs.iter_mut().filter(|input| patches.contains(&input.name)) {
-        input.role = Role::Patch;
+        input.kind = FileKind::Patch;
     }
 }

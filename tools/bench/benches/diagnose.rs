@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use karpwarden::manifest::Role;
+use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::lint::settings::Settings;
 use karpwarden::symptoms::Reading;
@@ -80,7 +80,7 @@ fn build(log: &str) -> usize {
 /// `karpwarden diagnose`, without reading the file and printing the report.
 fn diagnose(log: &str) -> usize {
     let mut reading = Reading::new(&karpwarden::REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
-    reading.file("controller.log", Role::Unknown);
+    reading.file("controller.log", FileKind::Unknown);
     for piece in log.as_bytes().chunks(CHUNK) {
         reading.feed(piece);
     }

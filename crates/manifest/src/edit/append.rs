@@ -1,46 +1,51 @@
-//! The edit that copies items to the end of a list, and makes the list where there is none.
+//! The edit that copies items to the end of a list, and creates the list if it does not exist.
 
 use std::fmt::Write as _;
 
-use super::{Edit, scalar};
+use super::lines::{dash_before, last_line_end, line_start, written_end};
+use super::spelling::spell;
+use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
 use crate::tree::{Node, Style};
 
-/// Copies items of one list behind the last item of another, the member `key` of `object`. Where there is no such
-/// member it is made, before the list that the items stand in, which has to be a member of the same object.
+/// Copies items of one list to the end of another list, the member `key` of `object`. If there is no such member, creates
+/// it before the list of the items, which must be a member of the same object.
 ///
-/// `None` where the text has no place for it: something an alias brought, or an item too involved for `{}`.
-pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<Edit> {
-    if items.is_empty() || items.iter().any(|item| item.style() == Style::Alias) {
+/// `None` if an alias copied the list or an item, if an item is a block scalar, whose span is without its header, or if an
+/// item in block style cannot be written in braces.
+pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<TextEdit> {
+    if items.is_empty()
+        || items.iter().any(|item| matches!(item.style(), Style::Alias | Style::Literal | Style::Folded))
+    {
         return None;
     }
-    let Some(list) = object.get(key) else { return make(object, source, key, items) };
+    let Some(list) = object.get(key) else { return create(object, source, key, items) };
     if !list.is_sequence() || list.style() == Style::Alias {
         return None;
     }
     match list.items().last() {
-        None => Some(Edit { span: list.span(), text: format!("[{}]", all_in_flow(items, source)?) }),
+        None => Some(TextEdit { span: list.span(), text: format!("[{}]", all_in_flow(items, source)?) }),
         Some(tail) if list.style() == Style::Flow => {
-            let end = tail.span().end;
-            Some(Edit { span: Span::new(end, end), text: format!(", {}", all_in_flow(items, source)?) })
+            let end = written_end(tail, source);
+            Some(TextEdit { span: Span::new(end, end), text: format!(", {}", all_in_flow(items, source)?) })
         }
         Some(tail) => {
             let dash = dash_column(list, source)?;
-            let end = end_of_line(source, tail.span().end)?;
-            Some(Edit { span: Span::new(end, end), text: all_in_block(items, source, dash)? })
+            let end = end_of_line(source, written_end(tail, source))?;
+            Some(TextEdit { span: Span::new(end, end), text: all_in_block(items, source, dash)? })
         }
     }
 }
 
-/// A new member before the list that the items stand in.
-fn make(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<Edit> {
+/// Creates the list, before the list of the items.
+fn create(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Option<TextEdit> {
     let list = items.first()?.parent()?;
     if list.parent() != Some(object) || list.style() == Style::Alias {
         return None;
     }
     let start = list.key_span().start;
     let json = source.slice(list.key_span()).starts_with('"');
-    let name = scalar(key, if json { Style::DoubleQuoted } else { Style::Plain });
+    let name = spell(key, if json { Style::DoubleQuoted } else { Style::Plain });
     let text = if object.style() == Style::Flow {
         format!("{name}: [{}], ", all_in_flow(items, source)?)
     } else {
@@ -51,29 +56,29 @@ fn make(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> Opt
             format!("{name}:{}\n{pad}", all_in_block(items, source, dash_column(list, source)?)?)
         }
     };
-    Some(Edit { span: Span::new(start, start), text })
+    Some(TextEdit { span: Span::new(start, start), text })
 }
 
-/// The column of a byte, from 0, counted in bytes: what stands before it is indentation.
+/// The column of a byte, from 0. It counts bytes, since only indentation is before the byte.
 fn column(source: &Source, byte: usize) -> Option<usize> {
-    let line = source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1);
-    Some(byte - line)
+    Some(byte - line_start(source, byte)?)
 }
 
+/// The end of the line on which a value that ends at `byte` ends.
 fn end_of_line(source: &Source, byte: usize) -> Option<usize> {
-    let rest = source.text().get(byte..)?;
+    let end = last_line_end(source, byte);
+    let rest = source.text().get(end..)?;
     let line = rest.lines().next().unwrap_or_default();
-    Some(byte + line.len())
+    Some(end + line.len())
 }
 
-/// The column of the dashes of a list in block style.
+/// The column of the `-` of a list in block style.
 fn dash_column(list: Node<'_>, source: &Source) -> Option<usize> {
     let start = list.children().next()?.span().start;
-    let before = source.text().get(..start)?;
-    column(source, before.rfind('-')?)
+    column(source, dash_before(source, start)?)
 }
 
-/// The items, each on a line of its own behind a dash.
+/// Writes the items in block style, each on a new line after a `-`.
 fn all_in_block(items: &[Node<'_>], source: &Source, dash: usize) -> Option<String> {
     let mut text = String::new();
     for item in items {
@@ -82,14 +87,15 @@ fn all_in_block(items: &[Node<'_>], source: &Source, dash: usize) -> Option<Stri
     Some(text)
 }
 
-/// An item as it is written, with its comments, its lines moved to a column.
+/// Copies the text of an item with its comments, and indents its lines to a column.
 fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
     if item.style() != Style::Block {
         return Some(source.slice(item.span()).to_owned());
     }
     let start = item.span().start;
     let from = column(source, start)?;
-    let whole = source.slice(Span::new(start, end_of_line(source, item.children().last()?.span().end)?));
+    let whole =
+        source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))?));
     let mut lines = whole.lines();
     let mut text = lines.next()?.to_owned();
     for line in lines {
@@ -105,7 +111,7 @@ fn all_in_flow(items: &[Node<'_>], source: &Source) -> Option<String> {
     items.map(|items| items.join(", "))
 }
 
-/// An item in braces.
+/// Writes an item in braces.
 fn in_flow(item: Node<'_>, source: &Source) -> Option<String> {
     if item.style() != Style::Block {
         return Some(source.slice(item.span()).to_owned());
@@ -124,11 +130,12 @@ fn in_flow(item: Node<'_>, source: &Source) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Change, apply, rewrite};
+    use crate::edit::{Change, apply, rewrite};
     use crate::limits::Limits;
+    use crate::tree::{Node, Value};
     use crate::{Document, File};
 
-    /// Moves the first item of `from` to the end of `to`, in the text and in JSON, which have to agree.
+    /// Moves the first item of `from` to the end of `to`, in the text and in JSON, and checks that both results agree.
     fn moved(text: &str) -> String {
         let read = |text: &str| File::read("-", text, &Limits::DEFAULT);
         let file = read(text);
@@ -143,15 +150,14 @@ mod tests {
         edited
     }
 
-    /// The text as JSON, by way of the project's own reader.
+    /// The first document of a text as JSON.
     fn as_json(text: &str) -> serde_json::Value {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         json(tree.root())
     }
 
-    fn json(node: crate::tree::Node<'_>) -> serde_json::Value {
-        use crate::tree::Value;
+    fn json(node: Node<'_>) -> serde_json::Value {
         match node.value() {
             Value::String(text) => text.into(),
             Value::Int(number) => number.into(),
@@ -162,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn items_in_block_style_keep_their_comments_and_take_the_lists_own_indentation() {
+    fn keeps_comments_and_takes_indentation_of_list() {
         let text = "to:\n- k: a\nfrom:\n  - k: b # why\n    # more\n    v: c # last\n  - k: d\n";
         insta::assert_snapshot!(moved(text), @r"
         to:
@@ -176,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn items_in_braces_stay_in_braces() {
+    fn keeps_items_in_braces() {
         let text = "to: [{k: a}]\nfrom: [{k: b, v: c}, {k: d}]\n";
         insta::assert_snapshot!(moved(text), @"
         to: [{k: a}, {k: b, v: c}]
@@ -191,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn items_in_block_style_are_put_into_braces_where_the_list_has_them() {
+    fn writes_block_items_in_braces_for_list_in_brackets() {
         insta::assert_snapshot!(moved("to: [{k: a}]\nfrom:\n  - k: b\n    v: 'c'\n  - k: d\n"), @"
         to: [{k: a}, {k: b, v: 'c'}]
         from:
@@ -205,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_not_there_is_made_before_the_other() {
+    fn creates_missing_list_before_list_of_items() {
         insta::assert_snapshot!(moved("a: 1\nfrom:\n  - k: b\n    v: c\n  - k: d\n"), @"
         a: 1
         to:
@@ -223,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_alias_brought_is_left_where_it_is() {
+    fn refuses_item_behind_alias() {
         let text = "base: &base {k: b}\nfrom:\n- *base\n- k: d\n";
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!() };

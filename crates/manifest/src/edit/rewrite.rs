@@ -1,10 +1,12 @@
-//! The same changes in an object that came as JSON, without a text of its author.
+//! Changes of an object without text of an author, such as the object of an admission request.
 
-use super::{Change, Edit, apply};
+use super::change::Change;
+use super::text_edit::{TextEdit, apply};
 use crate::json::quote;
 use crate::tree::{Node, Value};
 
-/// The object as JSON with all changes made. Numbers stay as they were sent; of equal keys the last one is kept.
+/// Writes an object that was JSON as JSON, with all changes made. Numbers keep their spelling; of duplicate keys the last
+/// one stays.
 pub fn rewrite(object: Node<'_>, mut changes: Vec<&Change<'_>>) -> String {
     changes.sort_by_key(|change| change.node().order());
     let mut writer = Writer { changes: &changes, text: String::new() };
@@ -13,7 +15,7 @@ pub fn rewrite(object: Node<'_>, mut changes: Vec<&Change<'_>>) -> String {
 }
 
 struct Writer<'c, 'd> {
-    /// In the order of their nodes.
+    /// Sorted by node.
     changes: &'c [&'c Change<'d>],
     text: String,
 }
@@ -39,11 +41,12 @@ impl<'c, 'd> Writer<'c, 'd> {
             Value::Sequence => self.list(node, &[]),
             Value::String(text) => {
                 let edits = changes.iter().filter_map(|change| match change {
-                    Change::Replace(_, span, text) => Some(Edit { span: *span, text: text.clone() }),
+                    Change::Replace(_, span, text) => Some(TextEdit { span: *span, text: text.clone() }),
                     _ => None,
                 });
                 quote(&apply(text, &edits.collect::<Vec<_>>()), &mut self.text);
             }
+            Value::Null => self.text.push_str("null"),
             _ => self.text.push_str(node.spelling()),
         }
     }
@@ -86,7 +89,7 @@ impl<'c, 'd> Writer<'c, 'd> {
         self.text.push_str(if open == '{' { "{}" } else { "}" });
     }
 
-    /// A key, after the brace or a comma.
+    /// Writes a key, after the brace or a comma.
     fn key(&mut self, key: &str, open: &mut char) {
         self.text.push(core::mem::replace(open, ','));
         quote(key, &mut self.text);

@@ -1,8 +1,8 @@
-//! A place in a YAML text that moves on, and knows its line and its column.
+//! Position in a YAML text, with its line and column.
 
-/// The bytes of a text up to the first that YAML has no place for, and where reading has come to.
+/// A position in the bytes of a text up to the first character that YAML forbids.
 ///
-/// Past the end every byte reads as 0, which no text holds.
+/// Every byte beyond the end is 0, which no text contains.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     bytes: &'t [u8],
@@ -10,15 +10,15 @@ pub(super) struct Cursor<'t> {
     pub(super) at: usize,
     /// From 0.
     pub(super) line: usize,
-    /// Where the line starts, moved on by the bytes in it that start no character: a column counts characters.
+    /// Start of the line plus the number of UTF-8 continuation bytes in it, so that a column counts characters.
     line_start: usize,
-    /// The bytes so far that start no character.
+    /// The number of UTF-8 continuation bytes so far.
     wide: usize,
-    /// Only white space stands between the start of the line and this place.
+    /// There is only white space between the start of the line and this position.
     pub(super) fresh: bool,
 }
 
-/// A place with its line and column.
+/// A saved position with its line and column.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     /// The byte.
@@ -38,7 +38,7 @@ impl<'t> Cursor<'t> {
         Self { text, bytes, at: 0, line: 0, line_start: 0, wide: 0, fresh: true }
     }
 
-    /// Whether reading came to a byte that YAML has no place for.
+    /// Whether the position is at a character that YAML forbids.
     pub(super) fn is_cut_off(&self) -> bool {
         self.is_at_end() && self.at < self.text.len()
     }
@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The bytes from here on.
+    /// The bytes from this position on.
     pub(super) fn rest(&self) -> &'t [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -72,13 +72,13 @@ impl<'t> Cursor<'t> {
         self.at - self.line_start
     }
 
-    /// Passes ASCII characters that are no white space.
+    /// Passes ASCII characters other than white space.
     pub(super) fn skip(&mut self, count: usize) {
         self.at += count;
         self.fresh = false;
     }
 
-    /// Passes what stands before a byte of the same line.
+    /// Passes the characters before a byte of the same line.
     pub(super) fn pass(&mut self, end: usize) {
         let passed = self.bytes.get(self.at..end).unwrap_or_default();
         let wide = passed.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
@@ -87,14 +87,14 @@ impl<'t> Cursor<'t> {
         self.at = end;
     }
 
-    /// Passes a byte order mark, which takes no column.
+    /// Passes a byte order mark, which has no column.
     pub(super) fn skip_bom(&mut self) {
         self.at += 3;
         self.line_start += 3;
         self.wide += 2;
     }
 
-    /// Passes spaces and tabs: whether there were any, and tabs among them.
+    /// Passes spaces and tabs. Returns whether there were any, and whether there were tabs.
     pub(super) fn skip_blanks(&mut self) -> (bool, bool) {
         let start = self.at;
         let mut tabs = false;
@@ -105,7 +105,7 @@ impl<'t> Cursor<'t> {
         (self.at > start, tabs)
     }
 
-    /// Passes a line break, where there is one.
+    /// Passes a line break. Returns whether there was one.
     pub(super) fn skip_break(&mut self) -> bool {
         match self.peek(0) {
             b'\n' => {}
@@ -119,7 +119,7 @@ impl<'t> Cursor<'t> {
         true
     }
 
-    /// Where the line ends.
+    /// End of the line.
     pub(super) fn line_end(&self) -> usize {
         let rest = self.rest();
         self.at + rest.iter().position(|byte| is_break(*byte)).unwrap_or(rest.len())
@@ -133,25 +133,25 @@ impl<'t> Cursor<'t> {
         self.byte(at) == 0xef && self.byte(at + 1) == 0xbb && self.byte(at + 2) == 0xbf
     }
 
-    /// Whether the word here is `---` or `...`.
+    /// Whether the word at this position is `---` or `...`.
     pub(super) fn is_document_word(&self) -> bool {
         (self.starts_with(b"---") || self.starts_with(b"...")) && is_space(self.peek(3))
     }
 
-    /// Whether a line `---` or `...` starts here.
+    /// Whether a line `---` or `...` starts at this position.
     pub(super) fn is_document_mark(&self) -> bool {
         self.col() == 0 && self.is_document_word()
     }
 }
 
-/// Where the first character stands that must not be in a YAML text: a control character, or one of two that are none.
+/// Start of the first character that YAML forbids: a control character, U+FFFE or U+FFFF.
 fn first_control(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| suspicious(*byte))) {
         at += found;
         let second = bytes.get(at + 1).copied().unwrap_or_default();
         let allowed = match bytes.get(at) {
-            // U+0080 to U+009F, but for the line break U+0085.
+            // U+0080 to U+009F, except the line break U+0085.
             Some(0xc2) => second >= 0xa0 || second == 0x85,
             // U+FFFE and U+FFFF.
             Some(0xef) => second != 0xbf || bytes.get(at + 2).is_none_or(|third| *third < 0xbe),
@@ -165,6 +165,7 @@ fn first_control(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
+/// Whether a byte may start a forbidden character.
 fn suspicious(byte: u8) -> bool {
     (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || matches!(byte, 0x7f | 0xc2 | 0xef)
 }

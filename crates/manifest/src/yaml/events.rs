@@ -1,71 +1,73 @@
-//! Tokens → what a document is made of: values, and the starts and ends of collections.
+//! Tokens → events: scalars, and the starts and ends of collections.
 
 use std::collections::BTreeMap;
 
-use super::super::source::Span;
-use super::super::tree::Style;
-use super::names::{DIRECTIVE, Tag};
-use super::tokens::{Fault, Kind, Scanner, Step, Stopped, Token, Words};
+use super::messages::DIRECTIVE;
+use super::scanner::{Fault, Scanner, Step, Stopped};
+use super::token::{ScalarText, Tag, Token, TokenKind};
+use crate::source::Span;
+use crate::tree::Style;
 
-/// What a document is made of, in the order of the text.
+/// One step of a document, in the order of the text.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
-    /// A value or a key. Where it is left out, its text and its span are empty.
-    Scalar { text: Words, style: Style, tag: Tag, anchor: usize },
-    /// A list or an object starts.
+    /// A scalar, as a value or as a key. An absent scalar has an empty text and an empty span.
+    Scalar { text: ScalarText, style: Style, tag: Tag, anchor: usize },
+    /// Start of a list or an object.
     Start { is_mapping: bool, in_brackets: bool, anchor: usize },
-    /// The innermost list or object ends.
+    /// End of the innermost list or object.
     End,
-    /// Another value by the number of its anchor.
+    /// An alias, with the number of its anchor.
     Alias(usize),
-    /// The document ends.
+    /// End of the document.
     DocumentEnd,
 }
 
-/// What the next token belongs to.
+/// Expectation for the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Before a document that may start without `---`.
+    /// Before a document, with or without `---`.
     Open,
-    /// Before a document that has to start with `---`.
+    /// Before a document that must start with `---`.
     Closed,
-    /// Behind the only value of a document.
+    /// After the only value of a document.
     Root,
     /// Before a key by indentation, or the end of the mapping.
     Key,
     Value,
     /// Before a `-`.
     Entry,
-    /// Before a `-` that is indented no further than the key above it.
+    /// Before a `-` in the column of the key above it.
     IndentlessEntry,
     FlowFirstEntry,
     FlowEntry,
     FlowFirstKey,
     FlowKey,
     FlowValue,
-    /// Behind a key without a `:`.
+    /// After a key without a `:`.
     FlowNoValue,
-    /// Behind the `?` of a pair in a list.
+    /// After the `?` of a pair in a list.
     PairKey,
     PairValue,
     PairEnd,
 }
 
-/// Reads the documents of a text, one event after another.
-pub(super) struct Reader<'t> {
+/// Parser of the events of a text.
+pub(super) struct EventParser<'t> {
     scanner: Scanner<'t>,
     token: Option<Token>,
-    /// What follows the collections that are open, and within the innermost.
+    /// The states after each open collection ends.
     states: Vec<State>,
+    /// The state inside the innermost collection.
     state: State,
-    /// How many anchors there were.
+    /// The number of anchors so far.
     anchors: usize,
 }
 
 type Found = (Event, Span);
 
-impl<'t> Reader<'t> {
-    /// A reader of a text with so many levels of brackets at most.
+impl<'t> EventParser<'t> {
+    /// Creates a parser that allows `depth` levels of brackets.
     pub(super) fn new(text: &'t str, depth: usize) -> Self {
         Self {
             scanner: Scanner::new(text, depth),
@@ -76,23 +78,23 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The comments before a byte that were not asked for yet, each from its `#` on.
-    pub(super) fn comments_before(&mut self, end: usize) -> impl Iterator<Item = Span> {
+    /// Takes the comments before a byte, each from its `#` to the end of its line.
+    pub(super) fn take_comments_before(&mut self, end: usize) -> impl Iterator<Item = Span> {
         let comments = &mut self.scanner.comments;
         let count = comments.iter().take_while(|comment| comment.start < end).count();
         comments.drain(..count)
     }
 
-    /// The text of the scalar that was read last.
-    pub(super) fn text(&self, words: Words) -> &str {
-        let Span { start, end } = words.span;
-        if words.composed {
+    /// The value of the latest scalar.
+    pub(super) fn text(&self, text: ScalarText) -> &str {
+        let Span { start, end } = text.span;
+        if text.composed {
             return self.scanner.composed.get(start..end).unwrap_or_default();
         }
         self.scanner.cursor.slice(start, end)
     }
 
-    /// The next event with its place; nothing at the end of the text.
+    /// The next event with its span; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<Found>, Fault> {
         match self.event() {
             Ok(found) => Ok(found),
@@ -109,7 +111,7 @@ impl<'t> Reader<'t> {
         Ok(token)
     }
 
-    /// The token behind the one that is looked at.
+    /// Takes the current token and returns the next one without taking it.
     fn after(&mut self) -> Step<Token> {
         self.token = None;
         self.peek()
@@ -121,55 +123,58 @@ impl<'t> Reader<'t> {
         let found = match self.state {
             State::Open | State::Closed => return self.document(),
             State::Root => {
-                // The document may go on behind what cut the text off.
+                // The document may continue after the forbidden character.
                 if self.scanner.cursor.is_cut_off() {
                     return self.scanner.fail(start, "");
                 }
-                self.scanner.names.forget_directives();
+                self.scanner.declarations.forget_directives();
                 self.state = match kind {
-                    Kind::DocumentEnd => {
+                    TokenKind::DocumentEnd => {
                         self.token = None;
                         State::Open
                     }
-                    Kind::Directive => {
-                        return self.scanner.fail(start, "a line `...` is missing before this directive");
+                    TokenKind::Directive => {
+                        return self
+                            .scanner
+                            .fail(start, "a line `...` is missing before this directive; add it");
                     }
                     _ => State::Closed,
                 };
                 (Event::DocumentEnd, token.span)
             }
             State::Key => match kind {
-                Kind::Key => {
+                TokenKind::Key => {
                     self.state = State::Value;
                     let next = self.after()?;
                     self.child(ends_block_value(next.kind), next.span.start, true)?
                 }
-                Kind::Value => self.left_out(start, State::Value),
-                Kind::BlockEnd => self.end(token.span),
+                TokenKind::Value => self.absent(start, State::Value),
+                TokenKind::BlockEnd => self.end(token.span),
                 _ => {
-                    let why = "this is indented like a key, and is none; a `:` may be missing, or the indentation is off";
+                    let why =
+                        "this is indented like a key but has no `:`; add the `:`, or correct the indentation";
                     return self.scanner.fail(start, why);
                 }
             },
             State::Value => {
                 self.state = State::Key;
-                if kind == Kind::Value {
+                if kind == TokenKind::Value {
                     let next = self.after()?;
                     self.child(ends_block_value(next.kind), start, true)?
                 } else {
-                    self.left_out(start, State::Key)
+                    self.absent(start, State::Key)
                 }
             }
             State::Entry | State::IndentlessEntry => match kind {
-                Kind::Entry => {
+                TokenKind::Entry => {
                     let next = self.after()?.kind;
                     let outside = self.state == State::IndentlessEntry && ends_block_value(next);
-                    let left_out = outside || matches!(next, Kind::Entry | Kind::BlockEnd);
-                    self.child(left_out, start, false)?
+                    let absent = outside || matches!(next, TokenKind::Entry | TokenKind::BlockEnd);
+                    self.child(absent, start, false)?
                 }
-                Kind::BlockEnd if self.state == State::Entry => self.end(token.span),
+                TokenKind::BlockEnd if self.state == State::Entry => self.end(token.span),
                 _ if self.state == State::Entry => {
-                    let why = "this is indented like the list above, and does not start with `- `";
+                    let why = "this is indented like the list above but does not start with `- `; add it, or correct the indentation";
                     return self.scanner.fail(start, why);
                 }
                 _ => {
@@ -181,25 +186,25 @@ impl<'t> Reader<'t> {
             State::FlowFirstKey | State::FlowKey => self.flow_key(token)?,
             State::FlowValue => {
                 self.state = State::FlowKey;
-                if kind == Kind::Value {
+                if kind == TokenKind::Value {
                     let next = self.after()?.kind;
-                    self.child(matches!(next, Kind::Comma | Kind::FlowMappingEnd), start, false)?
+                    self.child(matches!(next, TokenKind::Comma | TokenKind::FlowMappingEnd), start, false)?
                 } else {
-                    self.left_out(start, State::FlowKey)
+                    self.absent(start, State::FlowKey)
                 }
             }
-            State::FlowNoValue => self.left_out(start, State::FlowKey),
+            State::FlowNoValue => self.absent(start, State::FlowKey),
             State::PairKey => {
                 self.state = State::PairValue;
                 self.child(ends_pair(kind), start, false)?
             }
             State::PairValue => {
                 self.state = State::PairEnd;
-                if kind == Kind::Value {
+                if kind == TokenKind::Value {
                     let next = self.after()?;
                     self.child(ends_pair(next.kind), next.span.start, false)?
                 } else {
-                    self.left_out(start, State::PairEnd)
+                    self.absent(start, State::PairEnd)
                 }
             }
             State::PairEnd => {
@@ -210,48 +215,51 @@ impl<'t> Reader<'t> {
         Ok(Some(found))
     }
 
-    /// The start of a document, which shows in its first value.
+    /// Parses the start of a document up to its first value.
     fn document(&mut self) -> Step<Option<Found>> {
-        while self.peek()?.kind == Kind::DocumentEnd {
+        while self.peek()?.kind == TokenKind::DocumentEnd {
             self.token = None;
         }
-        self.scanner.names.anchors = BTreeMap::new();
+        self.scanner.declarations.anchors = BTreeMap::new();
         let mut token = self.peek()?;
-        if token.kind == Kind::End {
+        if token.kind == TokenKind::End {
             return Ok(None);
         }
-        let explicit = matches!(token.kind, Kind::Directive | Kind::DocumentStart);
+        let explicit = matches!(token.kind, TokenKind::Directive | TokenKind::DocumentStart);
         if explicit || self.state == State::Closed {
-            while token.kind == Kind::Directive {
+            while token.kind == TokenKind::Directive {
                 if token.tag == Tag::Undeclared {
                     return self.scanner.fail(token.span.start, DIRECTIVE);
                 }
                 token = self.after()?;
             }
-            if token.kind != Kind::DocumentStart {
-                return self.scanner.fail(token.span.start, "a line `---` is missing before this");
+            if token.kind != TokenKind::DocumentStart {
+                return self.scanner.fail(token.span.start, "a line `---` is missing before this; add it");
             }
             let next = self.after()?.kind;
-            if matches!(next, Kind::Directive | Kind::DocumentStart | Kind::DocumentEnd | Kind::End) {
-                return Ok(Some(self.left_out(token.span.end, State::Root)));
+            if matches!(
+                next,
+                TokenKind::Directive | TokenKind::DocumentStart | TokenKind::DocumentEnd | TokenKind::End
+            ) {
+                return Ok(Some(self.absent(token.span.end, State::Root)));
             }
         }
         self.state = State::Root;
         self.node(false).map(Some)
     }
 
-    /// A value that is not there.
-    fn left_out(&mut self, at: usize, then: State) -> Found {
+    /// An absent value.
+    fn absent(&mut self, at: usize, then: State) -> Found {
         self.state = then;
         nothing(at, Tag::None, 0)
     }
 
-    /// The value of a key or of a `-`, or where it would be.
-    fn child(&mut self, is_left_out: bool, at: usize, indentless: bool) -> Step<Found> {
-        if is_left_out { Ok(nothing(at, Tag::None, 0)) } else { self.node(indentless) }
+    /// The value of a key or of a `-`, which may be absent.
+    fn child(&mut self, is_absent: bool, at: usize, indentless: bool) -> Step<Found> {
+        if is_absent { Ok(nothing(at, Tag::None, 0)) } else { self.node(indentless) }
     }
 
-    /// Goes on with what is outside of a collection.
+    /// Returns to the state outside a collection.
     fn leave(&mut self) {
         self.state = self.states.pop().unwrap_or(State::Root);
     }
@@ -263,16 +271,16 @@ impl<'t> Reader<'t> {
     }
 
     fn flow_entry(&mut self, mut token: Token) -> Step<Found> {
-        if token.kind != Kind::FlowSequenceEnd && self.state == State::FlowEntry {
-            if token.kind != Kind::Comma {
-                return self.scanner.fail(token.span.start, "a `,` or `]` is missing before this");
+        if token.kind != TokenKind::FlowSequenceEnd && self.state == State::FlowEntry {
+            if token.kind != TokenKind::Comma {
+                return self.scanner.fail(token.span.start, "a `,` or `]` is missing before this; add it");
             }
             token = self.after()?;
         }
         self.state = State::FlowEntry;
         match token.kind {
-            Kind::FlowSequenceEnd => Ok(self.end(token.span)),
-            Kind::Key => {
+            TokenKind::FlowSequenceEnd => Ok(self.end(token.span)),
+            TokenKind::Key => {
                 self.token = None;
                 Ok(self.start(true, true, 0, token.span, State::PairKey))
             }
@@ -281,21 +289,22 @@ impl<'t> Reader<'t> {
     }
 
     fn flow_key(&mut self, mut token: Token) -> Step<Found> {
-        if token.kind != Kind::FlowMappingEnd && self.state == State::FlowKey {
-            if token.kind != Kind::Comma {
-                return self.scanner.fail(token.span.start, "a `,` or `}` is missing before this");
+        if token.kind != TokenKind::FlowMappingEnd && self.state == State::FlowKey {
+            if token.kind != TokenKind::Comma {
+                return self.scanner.fail(token.span.start, "a `,` or `}` is missing before this; add it");
             }
             token = self.after()?;
         }
         self.state = State::FlowValue;
         match token.kind {
-            Kind::FlowMappingEnd => Ok(self.end(token.span)),
-            Kind::Key => {
+            TokenKind::FlowMappingEnd => Ok(self.end(token.span)),
+            TokenKind::Key => {
                 let next = self.after()?;
-                let left_out = matches!(next.kind, Kind::Value | Kind::Comma | Kind::FlowMappingEnd);
-                self.child(left_out, next.span.start, false)
+                let absent =
+                    matches!(next.kind, TokenKind::Value | TokenKind::Comma | TokenKind::FlowMappingEnd);
+                self.child(absent, next.span.start, false)
             }
-            Kind::Value => Ok(self.left_out(token.span.start, State::FlowValue)),
+            TokenKind::Value => Ok(self.absent(token.span.start, State::FlowValue)),
             _ => {
                 self.state = State::FlowNoValue;
                 self.node(false)
@@ -316,7 +325,7 @@ impl<'t> Reader<'t> {
         (Event::Start { is_mapping, in_brackets, anchor }, span)
     }
 
-    /// A value with its anchor and its tag. The state is already that behind it.
+    /// Parses a value with its anchor and tag. The state is already the state after the value.
     fn node(&mut self, indentless: bool) -> Step<Found> {
         let (mut anchor, mut tag) = (0, Tag::None);
         let mut token = self.peek()?;
@@ -324,24 +333,25 @@ impl<'t> Reader<'t> {
         loop {
             let name = self.scanner.cursor.slice(token.span.start + 1, token.span.end);
             match token.kind {
-                Kind::Anchor if anchor == 0 => {
+                TokenKind::Anchor if anchor == 0 => {
                     self.anchors += 1;
                     anchor = self.anchors;
-                    self.scanner.names.anchors.insert(name, anchor);
+                    self.scanner.declarations.anchors.insert(name, anchor);
                 }
-                Kind::Tag if tag == Tag::None => {
+                TokenKind::Tag if tag == Tag::None => {
                     tag = token.tag;
                     if tag == Tag::Undeclared {
-                        return self
-                            .scanner
-                            .fail(token.span.start, "no `%TAG` line declares what this tag starts with");
-                    }
-                }
-                Kind::Alias if properties_end.is_none() => {
-                    let Some(anchor) = self.scanner.names.anchors.get(name).copied() else {
                         return self.scanner.fail(
                             token.span.start,
-                            "no anchor of this name stands above; quote text that starts with `*`",
+                            "no `%TAG` line declares the handle of this tag; quote text that starts with `!`",
+                        );
+                    }
+                }
+                TokenKind::Alias if properties_end.is_none() => {
+                    let Some(anchor) = self.scanner.declarations.anchors.get(name).copied() else {
+                        return self.scanner.fail(
+                            token.span.start,
+                            "no anchor above has this name; add the anchor, or quote text that starts with `*`",
                         );
                     };
                     self.token = None;
@@ -354,22 +364,22 @@ impl<'t> Reader<'t> {
         }
         let span = token.span;
         let (is_mapping, in_brackets, state) = match token.kind {
-            Kind::Scalar => {
+            TokenKind::Scalar => {
                 self.token = None;
                 return Ok((Event::Scalar { text: token.text, style: token.style, tag, anchor }, span));
             }
-            // Its `-` is looked at again, as the first member's.
-            Kind::Entry if indentless => {
+            // The `-` stays the current token: it starts the first item.
+            TokenKind::Entry if indentless => {
                 return Ok(self.start(false, false, anchor, span, State::IndentlessEntry));
             }
-            Kind::FlowSequence => (false, true, State::FlowFirstEntry),
-            Kind::FlowMapping => (true, true, State::FlowFirstKey),
-            Kind::BlockSequence => (false, false, State::Entry),
-            Kind::BlockMapping => (true, false, State::Key),
+            TokenKind::FlowSequence => (false, true, State::FlowFirstEntry),
+            TokenKind::FlowMapping => (true, true, State::FlowFirstKey),
+            TokenKind::BlockSequence => (false, false, State::Entry),
+            TokenKind::BlockMapping => (true, false, State::Key),
             _ => {
                 return match properties_end {
                     Some(end) => Ok(nothing(end, tag, anchor)),
-                    None => self.scanner.fail(span.start, "a value is missing before this"),
+                    None => self.scanner.fail(span.start, "a value is missing before this; add it"),
                 };
             }
         };
@@ -378,17 +388,17 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A value that is left out.
+/// Event of an absent value.
 fn nothing(at: usize, tag: Tag, anchor: usize) -> Found {
-    let place = Span::new(at, at);
-    let text = Words { span: place, composed: false };
-    (Event::Scalar { text, style: Style::Plain, tag, anchor }, place)
+    let span = Span::new(at, at);
+    let text = ScalarText { span, composed: false };
+    (Event::Scalar { text, style: Style::Plain, tag, anchor }, span)
 }
 
-fn ends_block_value(kind: Kind) -> bool {
-    matches!(kind, Kind::Key | Kind::Value | Kind::BlockEnd)
+fn ends_block_value(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd)
 }
 
-fn ends_pair(kind: Kind) -> bool {
-    matches!(kind, Kind::Comma | Kind::FlowSequenceEnd)
+fn ends_pair(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Comma | TokenKind::FlowSequenceEnd)
 }

@@ -1,13 +1,13 @@
 //! Documents of a file, in a text in which everything else is blank.
 
-use manifest::Part;
+use manifest::Excerpt;
 use manifest::source::Span;
 
 /// Collector of the documents of a file.
 #[derive(Debug)]
 pub(super) struct Documents {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<Excerpt>,
     /// UTF-16 code units and line feeds since the last document, not written yet.
     units: usize,
     feeds: usize,
@@ -71,7 +71,7 @@ impl Documents {
     /// Ends the open document, and keeps or drops it.
     pub(super) fn end(&mut self, keep: bool, is_json: bool) {
         if let Some(start) = self.start.take().filter(|_| keep) {
-            self.parts.push(Part { span: Span::new(start, self.text.len()), is_json });
+            self.parts.push(Excerpt { span: Span::new(start, self.text.len()), is_json });
         }
     }
 
@@ -81,7 +81,7 @@ impl Documents {
     }
 
     /// Returns the text, and the spans of the documents in it.
-    pub(super) fn finish(self) -> (String, Vec<Part>) {
+    pub(super) fn finish(self) -> (String, Vec<Excerpt>) {
         (self.text, self.parts)
     }
 }

@@ -189,7 +189,7 @@ impl Reader {
         if parts.is_empty() {
             return ReadFile { file: None, counts, is_binary };
         }
-        let file = File::of_parts(name, text, &parts, &limits);
+        let file = File::from_excerpts(name, text, &parts, &limits);
         counts.documents = file.documents.len() as u64;
         let mut entries = 0;
         for document in &file.documents {

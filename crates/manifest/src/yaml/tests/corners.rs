@@ -1,7 +1,7 @@
-//! Short texts of every kind, and pieces of texts.
+//! Short texts for every construct of YAML, and fragments for random combinations.
 
-/// Every kind of node, every place for white space and comments, and the mistakes that are near.
-pub(super) const CORNERS: &[&str] = &[
+/// Each kind of node, white space and comments in each position, and the syntax errors next to them.
+pub(crate) const CORNERS: &[&str] = &[
     "",
     "a",
     "a b\n  c\n\n  d",
@@ -171,7 +171,7 @@ pub(super) const CORNERS: &[&str] = &[
     "<<: *a",
 ];
 
-/// Pieces that meet each other in all ways.
+/// Fragments for random combinations.
 pub(super) const PIECES: &[&str] = &[
     " ",
     "  ",

@@ -1,13 +1,12 @@
-//! What stands between tokens: white space, line breaks and comments.
+//! White space, line breaks and comments between tokens.
 
-use super::super::source::Span;
-use super::cursor::{is_line_end, is_space};
-use super::tokens::{Scanner, Step};
-
-pub(super) const TAB: &str = "a tab cannot indent; use spaces";
+use super::{Scanner, Step};
+use crate::source::Span;
+use crate::yaml::cursor::{is_line_end, is_space};
+use crate::yaml::messages::TAB;
 
 impl Scanner<'_> {
-    /// Passes white space, up to the next token or behind a comment; whether there was a comment.
+    /// Passes white space up to the next token or the end of a comment. Returns whether there was a comment.
     pub(super) fn skip_to_token(&mut self) -> Step<bool> {
         loop {
             let char = self.cursor.peek(0);
@@ -53,7 +52,7 @@ impl Scanner<'_> {
         Ok(false)
     }
 
-    /// An unquoted scalar cannot go on behind a comment.
+    /// Refuses an unquoted scalar that continues after a comment.
     fn refuse_interrupted(&mut self) -> Step {
         let Some((at, line)) = self.interrupted.take() else { return Ok(()) };
         let colon = self.cursor.peek(0) == b':' && is_space(self.cursor.peek(1));
@@ -65,7 +64,7 @@ impl Scanner<'_> {
             && !colon
         {
             return self
-                .fail(at, "a comment within text of several lines; quote the text, or move the comment");
+                .fail(at, "a comment inside text of several lines; quote the text, or move the comment");
         }
         Ok(())
     }
@@ -82,12 +81,13 @@ impl Scanner<'_> {
         self.comments.push(Span::new(start, self.cursor.at));
     }
 
-    /// Passes blanks and a comment; whether there were tabs.
+    /// Passes spaces, tabs and a comment. Returns whether there were tabs.
     pub(super) fn skip_rest(&mut self) -> Step<bool> {
         let (any, tabs) = self.cursor.skip_blanks();
         if self.cursor.peek(0) == b'#' {
             if !any {
-                return self.fail(self.cursor.at, "a space is missing before `#`");
+                return self
+                    .fail(self.cursor.at, "a space is missing before `#`; add a space, or quote the text");
             }
             self.skip_comment();
         }
@@ -109,7 +109,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A scalar in quotes ended: `:` may follow right behind it, unless there is a comment.
+    /// Allows `:` directly after a quoted scalar, unless there is a comment between them.
     pub(super) fn allow_adjacent(&mut self) -> Step {
         let comment = self.skip_to_token()?;
         self.adjacent = if comment { usize::MAX } else { self.cursor.at };

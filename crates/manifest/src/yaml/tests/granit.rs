@@ -1,15 +1,12 @@
-//! The reader is held to granit-parser, which is held to the YAML test suite: the same events at the same bytes, or a
-//! refusal by both.
+//! Comparison with granit-parser: the same events with the same spans, or a refusal by both at the same byte.
 //!
-//! Known differences, none of which is between a text that is read and one that is refused:
+//! Known differences. None is between a text that one parser accepts and the other refuses:
 //!
-//! - A control character is the mistake that is told, and at its own place. granit-parser puts some at the start of the
-//!   scalar they stand in, or tells first of what it lacks behind them.
-//! - An escape that is none is told at its backslash, not at the quotes before it; a `%` without a name at the `%`.
-//! - Where a document is refused, the comments behind the document before it are not compared: which of the two they belong
-//!   to is of no consequence.
-
-mod corners;
+//! - At a control character, our error is about that character and at its byte. granit-parser places some of these errors at
+//!   the start of the surrounding scalar, or reports first what is missing after the character.
+//! - Our error for an invalid escape is at its backslash, not at the opening quote; for a `%` without a name at the `%`.
+//! - In a refused text, the comments after the last complete document are not compared: the two parsers assign them to
+//!   different documents.
 
 use std::fs;
 use std::path::Path;
@@ -18,15 +15,15 @@ use granit_parser::{ErrorKind, Options, Parser, ScalarStyle, StructureStyle};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::super::tree::Style;
-use super::events::{Event, Reader};
-use super::names::{DIRECTIVE, Tag};
-use super::scalars;
-use corners::{CORNERS, PIECES};
+use super::corners::{CORNERS, PIECES};
+use crate::tree::Style;
+use crate::yaml::events::{Event, EventParser};
+use crate::yaml::messages::{CODE, DIRECTIVE, ESCAPE};
+use crate::yaml::token::Tag;
 
-/// An event as both can tell it, with the bytes it covers.
+/// An event of either parser, with its bytes.
 #[derive(Debug, PartialEq)]
-enum Told {
+enum CommonEvent {
     Scalar(String, Style, Tag, usize, (usize, usize)),
     Start(bool, bool, usize, (usize, usize)),
     End((usize, usize)),
@@ -34,44 +31,44 @@ enum Told {
     Document(Vec<(usize, usize)>),
 }
 
-/// The events of a text, and where and why it ends before its end: nothing where it is too deep.
-type Reading = (Vec<Told>, Option<(usize, Option<String>)>);
+/// The events of a text, and the byte and message of an error. The message is `None` if the text is nested too deep.
+type Outcome = (Vec<CommonEvent>, Option<(usize, Option<String>)>);
 
-fn ours(text: &str, depth: usize) -> Reading {
-    let mut reader = Reader::new(text, depth);
-    let mut told = Vec::new();
+fn ours(text: &str, depth: usize) -> Outcome {
+    let mut parser = EventParser::new(text, depth);
+    let mut events = Vec::new();
     loop {
-        let (event, place) = match reader.next() {
+        let (event, place) = match parser.next() {
             Ok(Some(found)) => found,
-            Ok(None) => return (told, None),
-            Err(fault) => return (told, Some((fault.at, fault.why.map(str::to_owned)))),
+            Ok(None) => return (events, None),
+            Err(fault) => return (events, Some((fault.at, fault.why.map(str::to_owned)))),
         };
         let span = (place.start, place.end);
-        told.push(match event {
+        events.push(match event {
             Event::Scalar { text, style, tag, anchor } => {
-                Told::Scalar(reader.text(text).to_owned(), style, tag, anchor, span)
+                CommonEvent::Scalar(parser.text(text).to_owned(), style, tag, anchor, span)
             }
             Event::Start { is_mapping, in_brackets, anchor } => {
-                Told::Start(is_mapping, in_brackets, anchor, span)
+                CommonEvent::Start(is_mapping, in_brackets, anchor, span)
             }
-            Event::End => Told::End(span),
-            Event::Alias(anchor) => Told::Alias(anchor, span),
+            Event::End => CommonEvent::End(span),
+            Event::Alias(anchor) => CommonEvent::Alias(anchor, span),
             Event::DocumentEnd => {
-                let comments = reader.comments_before(place.start);
-                Told::Document(comments.map(|span| (span.start, span.end)).collect())
+                let comments = parser.take_comments_before(place.start);
+                CommonEvent::Document(comments.map(|span| (span.start, span.end)).collect())
             }
         });
     }
 }
 
-fn theirs(text: &str, depth: usize) -> Reading {
+fn theirs(text: &str, depth: usize) -> Outcome {
     let mut options = Options::default();
     options.flow_nesting_limit = depth;
-    // The tree bounds blocks, which the reader meets one at a time.
+    // The loader bounds the nesting of blocks.
     options.block_nesting_limit = usize::MAX;
     options.max_buffered_comment_events = usize::MAX;
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let mut comments = Vec::new();
     while let Some(event) = parser.next_event() {
         let (event, span) = match event {
@@ -82,14 +79,14 @@ fn theirs(text: &str, depth: usize) -> Reading {
             Err(error) => {
                 let too_deep = matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
                 let at = error.marker().byte_offset().unwrap_or_default();
-                return (told, Some((at, (!too_deep).then(|| error.info()))));
+                return (events, Some((at, (!too_deep).then(|| error.info()))));
             }
         };
-        told.push(match event {
+        events.push(match event {
             granit_parser::Event::Scalar(text, style, anchor, tag) => {
-                // What is left out is told as `~` without a place.
-                let left_out = span.0 == span.1 && style == ScalarStyle::Plain;
-                let text = if left_out { String::new() } else { text.into_owned() };
+                // granit-parser gives an absent value the text `~`.
+                let absent = span.0 == span.1 && style == ScalarStyle::Plain;
+                let text = if absent { String::new() } else { text.into_owned() };
                 let tag = tag.as_ref().map_or(Tag::None, |tag| match tag.core_suffix() {
                     Some("str") => Tag::String,
                     Some(_) => Tag::Core,
@@ -102,58 +99,58 @@ fn theirs(text: &str, depth: usize) -> Reading {
                     ScalarStyle::Folded => Style::Folded,
                     ScalarStyle::Plain => Style::Plain,
                 };
-                Told::Scalar(text, style, tag, anchor, span)
+                CommonEvent::Scalar(text, style, tag, anchor, span)
             }
             granit_parser::Event::MappingStart(style, anchor, _) => {
-                Told::Start(true, style == StructureStyle::Flow, anchor, span)
+                CommonEvent::Start(true, style == StructureStyle::Flow, anchor, span)
             }
             granit_parser::Event::SequenceStart(style, anchor, _) => {
-                Told::Start(false, style == StructureStyle::Flow, anchor, span)
+                CommonEvent::Start(false, style == StructureStyle::Flow, anchor, span)
             }
-            granit_parser::Event::MappingEnd | granit_parser::Event::SequenceEnd => Told::End(span),
-            granit_parser::Event::Alias(anchor) => Told::Alias(anchor, span),
+            granit_parser::Event::MappingEnd | granit_parser::Event::SequenceEnd => CommonEvent::End(span),
+            granit_parser::Event::Alias(anchor) => CommonEvent::Alias(anchor, span),
             granit_parser::Event::Comment(..) => {
                 comments.push(span);
                 continue;
             }
-            granit_parser::Event::DocumentEnd => Told::Document(std::mem::take(&mut comments)),
+            granit_parser::Event::DocumentEnd => CommonEvent::Document(std::mem::take(&mut comments)),
             _ => continue,
         });
     }
-    (told, None)
+    (events, None)
 }
 
 fn is_control(char: char) -> bool {
     (char.is_control() && !"\t\n\r\u{85}".contains(char)) || matches!(char, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Why two readings of a text differ, if they do.
+/// The difference between the two parsers, if there is one.
 fn difference(text: &str, depth: usize) -> Option<String> {
     let (mut our_events, our_fault) = ours(text, depth);
     let (mut their_events, their_fault) = theirs(text, depth);
-    let told = format!("{text:?}: {our_events:?} {our_fault:?}, not {their_events:?} {their_fault:?}");
+    let message = format!("{text:?}: {our_events:?} {our_fault:?}, not {their_events:?} {their_fault:?}");
     let alike = match (our_fault, their_fault) {
         (None, None) => our_events == their_events,
         (Some(_), Some(_)) if text.contains(is_control) => true,
         (Some((at, why)), Some((their_at, their_why))) => {
             for events in [&mut our_events, &mut their_events] {
-                if let Some(Told::Document(comments)) =
-                    events.iter_mut().rev().find(|event| matches!(event, Told::Document(_)))
+                if let Some(CommonEvent::Document(comments)) =
+                    events.iter_mut().rev().find(|event| matches!(event, CommonEvent::Document(_)))
                 {
                     comments.clear();
                 }
             }
-            let elsewhere = [scalars::ESCAPE, scalars::CODE, DIRECTIVE];
-            let place = at == their_at || why.as_deref().is_some_and(|why| elsewhere.contains(&why));
-            our_events == their_events && place && why.is_some() == their_why.is_some()
+            let elsewhere = [ESCAPE, CODE, DIRECTIVE];
+            let same_byte = at == their_at || why.as_deref().is_some_and(|why| elsewhere.contains(&why));
+            our_events == their_events && same_byte && why.is_some() == their_why.is_some()
         }
         _ => false,
     };
-    (!alike).then_some(told)
+    (!alike).then_some(message)
 }
 
-/// A text, and the same with other line breaks and a byte order mark.
-fn hold(text: &str) {
+/// Compares the parsers on a text, with each kind of line break and with a byte order mark.
+fn assert_same(text: &str) {
     let forms =
         [text.to_owned(), text.replace('\n', "\r\n"), text.replace('\n', "\r"), format!("\u{feff}{text}")];
     for form in forms {
@@ -163,7 +160,7 @@ fn hold(text: &str) {
     }
 }
 
-/// The texts below a folder: files of YAML, and what stands in code blocks.
+/// The texts in a folder: YAML files, and the code blocks of Markdown files.
 fn texts(folder: &Path, into: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -183,7 +180,7 @@ fn texts(folder: &Path, into: &mut Vec<String>) {
 }
 
 fn corpus() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = Vec::new();
     for folder in ["docs", "examples", "tests/cli"] {
         texts(&root.join(folder), &mut all);
@@ -194,19 +191,22 @@ fn corpus() -> Vec<String> {
 }
 
 #[test]
-fn a_document_that_a_control_character_cuts_off_does_not_end() {
+fn ends_no_document_before_control_character() {
     for text in ["{}\n-\u{1}", "a: 1\n---\u{1}", "'a'\n...\u{1}", "--- a\n---\u{7f}\n"] {
-        let (told, fault) = ours(text, 8);
+        let (events, fault) = ours(text, 8);
         assert_eq!(fault.map(|(at, _)| at), text.find(is_control), "{text:?}");
-        assert!(!told.iter().any(|event| matches!(event, Told::Document(_))), "{text:?}: {told:?}");
+        assert!(
+            !events.iter().any(|event| matches!(event, CommonEvent::Document(_))),
+            "{text:?}: {events:?}"
+        );
     }
 }
 
 #[test]
-fn every_manifest_here_reads_alike() {
+fn emits_same_events_for_manifests_of_repository() {
     for text in corpus() {
-        hold(&text);
-        // Where a line is missing.
+        assert_same(&text);
+        // The same text without one line, and up to that line.
         for (at, _) in text.match_indices('\n').step_by(7) {
             let (before, after) = text.split_at(at);
             let shorter = format!("{before}{}", after.get(1..).unwrap_or_default());
@@ -217,33 +217,33 @@ fn every_manifest_here_reads_alike() {
 }
 
 #[test]
-fn the_corners_of_the_syntax_read_alike() {
+fn emits_same_events_for_every_construct() {
     for text in CORNERS {
-        hold(text);
-        hold(&format!("{text}\n"));
-        hold(&format!("a:\n  b:\n    {}\n  c: d\n", text.replace('\n', "\n    ")));
-        hold(&format!("- {text}\n- x"));
-        hold(&format!("- - {}\n", text.replace('\n', "\n    ")));
-        hold(&format!("[ {text} ]"));
-        hold(&format!("? {}\n: x", text.replace('\n', "\n  ")));
-        hold(&format!("--- # one\n{text}\n...\n# two\n---\n{text}"));
+        assert_same(text);
+        assert_same(&format!("{text}\n"));
+        assert_same(&format!("a:\n  b:\n    {}\n  c: d\n", text.replace('\n', "\n    ")));
+        assert_same(&format!("- {text}\n- x"));
+        assert_same(&format!("- - {}\n", text.replace('\n', "\n    ")));
+        assert_same(&format!("[ {text} ]"));
+        assert_same(&format!("? {}\n: x", text.replace('\n', "\n  ")));
+        assert_same(&format!("--- # one\n{text}\n...\n# two\n---\n{text}"));
     }
 }
 
 #[test]
-fn keys_are_bounded_in_length() {
+fn bounds_length_of_keys() {
     for length in 1018..1030 {
         for (open, close) in [("", ": b"), ("\"", "\": b"), ("{", ": b}"), ("[a, ", ": b]"), ("[[", "]: b]")]
         {
             for char in ["a", "é", "日"] {
-                hold(&format!("{open}{}{close}", char.repeat(length)));
+                assert_same(&format!("{open}{}{close}", char.repeat(length)));
             }
         }
     }
 }
 
 #[test]
-fn depth_ends_reading_at_the_bracket_that_is_too_much() {
+fn stops_at_bracket_beyond_depth() {
     for depth in [0, 1, 129] {
         for text in ["[".repeat(2000), "{a: ".repeat(400), "- [".repeat(9), "{\"a\":[".repeat(300)] {
             assert_eq!(difference(&text, depth), None);
@@ -251,7 +251,7 @@ fn depth_ends_reading_at_the_bracket_that_is_too_much() {
     }
 }
 
-/// Lines of blocks: an indentation, what opens collections, a value, a comment and a line break.
+/// One line: indentation, the start of a collection, a key, a value, a comment and a line break.
 fn line() -> impl Strategy<Value = String> {
     let opens = select(&["", "", "", "- ", "- - ", "-\n", "? ", ": ", "-\t", "&a ", "!!str "][..]);
     let keys =
@@ -298,17 +298,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn pieces_read_alike(pieces in prop::collection::vec(select(PIECES), 0..24), depth in select(&[129, 2][..])) {
+    fn emits_same_events_for_random_pieces(pieces in prop::collection::vec(select(PIECES), 0..24), depth in select(&[129, 2][..])) {
         prop_assert_eq!(difference(&pieces.concat(), depth), None);
     }
 
     #[test]
-    fn lines_read_alike(lines in prop::collection::vec(line(), 0..12)) {
+    fn emits_same_events_for_random_lines(lines in prop::collection::vec(line(), 0..12)) {
         prop_assert_eq!(difference(&lines.concat(), 129), None);
     }
 
     #[test]
-    fn damaged_corners_read_alike(
+    fn emits_same_events_for_damaged_constructs(
         text in select(CORNERS),
         other in select(CORNERS),
         piece in select(PIECES),

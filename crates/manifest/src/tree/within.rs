@@ -1,22 +1,23 @@
-//! From a place inside a scalar's value back to the source: the way from a word of a script to the line it stands on.
+//! Spans of parts of a string, for example of one word of a script in a block scalar.
 
-use super::source::{Source, Span};
-use super::tree::{Node, Style};
+use super::node::Node;
+use super::store::Style;
+use crate::source::{Source, Span};
 
 impl Node<'_> {
-    /// Where the bytes `range` of this string's value stand in the source. Where the value was folded or escaped, the
-    /// span covers what these bytes were written as. A range beyond the value gives the end of the value.
+    /// The span in the source of the bytes `range` of this string. If the text folds or escapes the string, the span
+    /// covers the spelling of these bytes. A range beyond the string gives the end of the string.
     pub fn span_within(self, range: Span) -> Span {
         let Some(value) = self.as_str().filter(|_| self.is_verbatim()) else { return self.span() };
         let mut walk = Walk::new(self.tree().source(), self.span(), self.style());
-        walk.go_back(value);
+        walk.rewind(value);
         let mut at = 0;
         let mut start = None;
         for char in value.chars() {
             if at >= range.end {
                 break;
             }
-            let (from, to) = walk.step(char);
+            let (from, to) = walk.step(char, value.get(at..).unwrap_or_default());
             if at >= range.start && start.is_none() {
                 start = Some(from);
             }
@@ -28,7 +29,7 @@ impl Node<'_> {
     }
 }
 
-/// A walk along the source of a scalar, one character of the value at a time.
+/// A walk along the spelling of a scalar, one character of the value at a time.
 struct Walk<'s> {
     source: &'s Source,
     style: Style,
@@ -36,7 +37,7 @@ struct Walk<'s> {
     end: usize,
     /// The indentation that a block scalar drops from each line.
     indent: usize,
-    /// Where the last character ended.
+    /// End of the last character.
     last: usize,
     /// The last character came from a line break.
     broken: bool,
@@ -46,8 +47,11 @@ impl<'s> Walk<'s> {
     fn new(source: &'s Source, span: Span, style: Style) -> Self {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let at = span.start + usize::from(quoted);
-        let line =
-            source.text().get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let line = source
+            .text()
+            .get(..span.start)
+            .and_then(|before| before.rfind(['\n', '\r']))
+            .map_or(0, |at| at + 1);
         let before = source.slice(Span::new(line, span.start));
         // A block scalar starts at its first content character.
         let indent = if before.bytes().all(|byte| byte == b' ') { before.len() } else { 0 };
@@ -55,8 +59,8 @@ impl<'s> Walk<'s> {
         Self { source, style, at, end, indent, last: at, broken: false }
     }
 
-    /// The empty lines that a block scalar starts with stand before its first content character.
-    fn go_back(&mut self, value: &str) {
+    /// Moves back to the empty lines at the start of a block scalar: its span starts at the first content character.
+    fn rewind(&mut self, value: &str) {
         let empty = value.bytes().take_while(|byte| *byte == b'\n').count();
         if empty == 0
             || !matches!(self.style, Style::Literal | Style::Folded)
@@ -67,7 +71,7 @@ impl<'s> Walk<'s> {
         let before = self.source.text().get(..self.at).unwrap_or_default();
         let Some((end, _)) = before.rmatch_indices('\n').nth(empty) else { return };
         let lines = before.get(end + 1..).unwrap_or_default();
-        self.at = end + 1 + self.dropped(lines, true);
+        self.at = end + 1 + self.indentation(lines, true);
         self.last = self.at;
         self.broken = true;
     }
@@ -76,11 +80,11 @@ impl<'s> Walk<'s> {
         self.source.slice(Span::new(self.at.min(self.end), self.end))
     }
 
-    /// Passes the source of one character; gives where it starts and ends.
-    fn step(&mut self, char: char) -> (usize, usize) {
+    /// Passes the spelling of the first character of `value` and returns its start and end.
+    fn step(&mut self, char: char, value: &str) -> (usize, usize) {
         let block = matches!(self.style, Style::Literal | Style::Folded);
         if (char == '\n' || char == ' ')
-            && let Some(len) = self.line_break(char, block)
+            && let Some(len) = self.line_break(char, value, block)
         {
             let from = self.at;
             self.at += len;
@@ -99,27 +103,39 @@ impl<'s> Walk<'s> {
         (from, self.at)
     }
 
-    /// The length of the line breaks at this place that the character came from, with what is dropped after them.
-    fn line_break(&mut self, char: char, block: bool) -> Option<usize> {
+    /// The length of the line breaks that one character folds or keeps, with the indentation after them.
+    fn line_break(&mut self, char: char, value: &str, block: bool) -> Option<usize> {
         let rest = self.rest();
         let folds = self.style != Style::Literal;
         let lead = if block { 0 } else { rest.len() - rest.trim_start_matches([' ', '\t']).len() };
         let mut len = lead + newline_len(rest.get(lead..)?)?;
-        len += self.dropped(rest.get(len..)?, block);
-        // Where lines are folded, the first of several breaks is dropped.
+        len += self.indentation(rest.get(len..)?, block);
+        // Folding drops the first of several line breaks, except next to a line with more indentation.
         if folds
             && char == '\n'
             && !self.broken
+            && value.bytes().take_while(|byte| *byte == b'\n').count() < self.count_breaks(block)
             && let Some(second) = rest.get(len..).and_then(newline_len)
         {
             len += second;
-            len += self.dropped(rest.get(len..)?, block);
+            len += self.indentation(rest.get(len..)?, block);
         }
         Some(len)
     }
 
-    /// How much of the start of a line is no content.
-    fn dropped(&self, line: &str, block: bool) -> usize {
+    /// The number of line breaks at this place, up to the next line with content.
+    fn count_breaks(&self, block: bool) -> usize {
+        let mut count = 0;
+        let mut rest = self.rest().trim_start_matches([' ', '\t']);
+        while let Some(line) = newline_len(rest).and_then(|len| rest.get(len..)) {
+            count += 1;
+            rest = line.get(self.indentation(line, block)..).unwrap_or_default();
+        }
+        count
+    }
+
+    /// The length of the indentation, which is not part of the value.
+    fn indentation(&self, line: &str, block: bool) -> usize {
         if block {
             return line.bytes().take(self.indent).take_while(|byte| *byte == b' ').count();
         }
@@ -128,10 +144,10 @@ impl<'s> Walk<'s> {
 }
 
 fn newline_len(text: &str) -> Option<usize> {
-    if text.starts_with("\r\n") { Some(2) } else { text.starts_with('\n').then_some(1) }
+    if text.starts_with("\r\n") { Some(2) } else { text.starts_with(['\n', '\r']).then_some(1) }
 }
 
-/// The length of an escape such as `\n`, `\x41`, `A` or an escaped line break.
+/// The length of an escape such as `\n`, `\x41`, `\u0041` or an escaped line break.
 fn escape_len(text: &str) -> usize {
     let digits = match text.as_bytes().get(1) {
         Some(b'x') => 2,
@@ -143,7 +159,7 @@ fn escape_len(text: &str) -> usize {
     1 + char + digits
 }
 
-/// JSON writes one character beyond the first 65,536 as two escapes.
+/// The hexadecimal digits after `\u`. JSON spells a character above U+FFFF as a pair of escapes.
 fn surrogate_len(text: &str) -> usize {
     let high = text.get(2..6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
     let pair = high.is_some_and(|high| (0xd800..0xdc00).contains(&high)) && text.get(6..8) == Some("\\u");
@@ -152,11 +168,11 @@ fn surrogate_len(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::Limits;
-    use super::super::{Document, File};
     use super::*;
+    use crate::limits::Limits;
+    use crate::{Document, File};
 
-    /// The source of every occurrence of `word` in the value of `text:`.
+    /// The spelling and line of every occurrence of `word` in the string under `text:`.
     fn found(text: &str, word: &str) -> Vec<(String, usize)> {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
@@ -177,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_in_a_block_scalar_is_on_its_own_line() {
+    fn finds_word_on_its_line_of_a_block_scalar() {
         expect(
             "text: |\n  #!/bin/bash\n  set -e\n\n    é word\n  word\n",
             "word",
@@ -191,13 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_in_folded_text_is_on_its_own_line() {
+    fn finds_word_on_its_line_of_folded_text() {
         expect("text: >\n  one\n  word\n\n  two\n  word\n", "word", &[("word", 3), ("word", 6)]);
+        expect("text: >-\n  one\n\n    word\n\n  word\n", "word", &[("word", 4), ("word", 6)]);
         expect("text: >-\n  one\n\n\n  word\n    more\n  word\n", "word", &[("word", 5), ("word", 7)]);
     }
 
     #[test]
-    fn a_word_in_quotes_is_found_behind_escapes_and_breaks() {
+    fn finds_word_in_quotes_after_escapes_and_line_breaks() {
         expect(r#"text: "a\n\x41\u00e9 word\"word""#, "word", &[("word", 1), ("word", 1)]);
         expect("text: \"one\n  word\n\n  word\"", "word", &[("word", 2), ("word", 4)]);
         expect("text: 'it''s a word'", "word", &[("word", 1)]);

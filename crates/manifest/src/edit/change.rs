@@ -1,0 +1,114 @@
+//! Changes of a tree, and their edits of the text.
+
+use super::lines::{absent_value, block_header, last_line_end};
+use super::spelling::{escaped, spell};
+use super::text_edit::TextEdit;
+use super::{add, append, remove};
+use crate::source::Span;
+use crate::tree::{Node, Style};
+
+/// A change to one node of a tree.
+#[derive(Clone, Debug)]
+pub enum Change<'d> {
+    /// Replaces a scalar value by a string.
+    Set(Node<'d>, String),
+    /// Replaces the key of a value.
+    Rename(Node<'d>, String),
+    /// Replaces a range of bytes of a string.
+    Replace(Node<'d>, Span, String),
+    /// Removes a member with its key, or an item of a list.
+    Remove(Node<'d>),
+    /// Adds a member to an object, after the last one: its key and its value, a string.
+    Add(Node<'d>, String, String),
+    /// Copies items of a list to the end of another list: the object and the key of that other list. If there is no such
+    /// list, the edit creates it, before the list of the items.
+    Append(Node<'d>, &'static str, Vec<Node<'d>>),
+}
+
+impl<'d> Change<'d> {
+    /// The node that changes.
+    pub fn node(&self) -> Node<'d> {
+        match self {
+            Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
+                *node
+            }
+            Self::Add(node, ..) | Self::Append(node, ..) => *node,
+        }
+    }
+
+    /// Converts the change to an edit of the text. `None` if the text has no bytes that the edit could change, for
+    /// example in a value behind an alias, or in a document within a quoted string.
+    pub fn edit(&self) -> Option<TextEdit> {
+        let node = self.node();
+        let source = node.tree().source();
+        if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
+            return None;
+        }
+        let collection = if let Self::Remove(_) = self { node.parent() } else { Some(node) };
+        let is_pair =
+            |node: &Node<'_>| node.style() == Style::Flow && !node.spelling().starts_with(['{', '[']);
+        if collection.as_ref().is_some_and(is_pair) {
+            // The object of a pair in a list, such as `[a: b]`, has no braces.
+            return None;
+        }
+        match self {
+            Self::Set(_, value) if node.span().start == node.span().end => {
+                let at = absent_value(node, source);
+                let before = source.text().get(..at)?;
+                let text = format!(" {}", spell(value, Style::Plain));
+                before.ends_with([':', '-']).then(|| TextEdit { span: Span::new(at, at), text })
+            }
+            Self::Set(_, value) if matches!(node.style(), Style::Literal | Style::Folded) => {
+                let span = Span::new(block_header(node, source)?, last_line_end(source, node.span().end));
+                Some(TextEdit { span, text: spell(value, Style::Plain) })
+            }
+            Self::Set(_, value) => Some(TextEdit { span: node.span(), text: spell(value, node.style()) }),
+            Self::Rename(_, key) => {
+                let span = node.key_span();
+                let style = match source.slice(span).as_bytes().first() {
+                    Some(b'"') => Style::DoubleQuoted,
+                    Some(b'\'') => Style::SingleQuoted,
+                    _ => Style::Plain,
+                };
+                Some(TextEdit { span, text: spell(key, style) })
+            }
+            Self::Replace(_, range, text) => {
+                let text = match node.style() {
+                    Style::SingleQuoted => text.replace('\'', "''"),
+                    Style::DoubleQuoted => escaped(text),
+                    _ => text.clone(),
+                };
+                Some(TextEdit { span: node.span_within(*range), text })
+            }
+            Self::Remove(_) => remove::edit(node, source),
+            Self::Add(_, key, value) => add::edit(node, source, key, value),
+            Self::Append(_, key, items) => append::edit(node, source, key, items),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{Change, apply};
+    use crate::limits::Limits;
+    use crate::{Document, File};
+
+    #[test]
+    fn sets_values_of_every_style() {
+        for (before, after) in [
+            ("k: a # why\n", "k: v # why\n"),
+            ("k: 'a'\n", "k: 'v'\n"),
+            ("k:\nd: e\n", "k: v\nd: e\n"),
+            ("x:\n  k: &a |- # why\n    a\n    b\n  d: e\n", "x:\n  k: &a v\n  d: e\n"),
+            ("k:\n- >\n  a\n- b\n", "k:\n- v\n- b\n"),
+            ("k:\n-\n- b\n", "k:\n- v\n- b\n"),
+            ("k:\n- # why\n- b\n", "k:\n- v # why\n- b\n"),
+        ] {
+            let file = File::read("-", before, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
+            let node = tree.root().get("k").or(tree.root().at_path(&["x", "k"])).unwrap();
+            let node = node.items().next().unwrap_or(node);
+            assert_eq!(apply(before, &[Change::Set(node, "v".to_owned()).edit().unwrap()]), after);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Ends of values and lines in a text.
+
+use crate::source::Source;
+use crate::tree::Node;
+
+/// The end of a member or an item in its text, with the `:` of an absent value at its end.
+pub(super) fn written_end(node: Node<'_>, source: &Source) -> usize {
+    let end = node.span().end.max(node.key_span().end);
+    let (before, rest) = source.text().split_at_checked(end).unwrap_or_default();
+    // The span of an absent value is before its `:`, on the line of its key. After a block scalar, the span ends before the
+    // next key, which may start with a `:`.
+    let is_absent = rest.starts_with(':') && !before.trim_end_matches(' ').ends_with(['\n', '\r']);
+    end + usize::from(is_absent)
+}
+
+/// The end of the last line of a value that ends at `end`.
+///
+/// The span of a block scalar reaches over its last line break into the indentation of the next line. Spaces before the
+/// end of the text are not indentation, but part of the block scalar.
+pub(super) fn last_line_end(source: &Source, end: usize) -> usize {
+    let before = source.text().get(..end).unwrap_or_default();
+    let line = if end == source.text().len() { before } else { before.trim_end_matches(' ') };
+    line.strip_suffix("\r\n").or(line.strip_suffix('\n')).map_or(end, str::len)
+}
+
+/// The start of the line of a byte.
+pub(super) fn line_start(source: &Source, byte: usize) -> Option<usize> {
+    Some(source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1))
+}
+
+/// The `-` of the item that starts at a byte. A `-` in a comment between the two is not the item's.
+pub(super) fn dash_before(source: &Source, item: usize) -> Option<usize> {
+    let before = source.text().get(..item)?;
+    before.rmatch_indices('-').map(|(at, _)| at).find(|at| {
+        let lead = line_start(source, *at).and_then(|line| before.get(line..*at));
+        lead.is_some_and(|lead| lead.chars().all(|char| matches!(char, ' ' | '-' | '?' | ':')))
+    })
+}
+
+/// The `|` or `>` of a block scalar, whose span starts after it.
+pub(super) fn block_header(node: Node<'_>, source: &Source) -> Option<usize> {
+    let key = node.key_span().end;
+    let is_item = node.parent()?.is_sequence();
+    let mut at = if is_item { dash_before(source, node.span().start)? } else { key } + 1;
+    loop {
+        let rest = source.text().get(at..)?;
+        let word = rest.trim_start_matches([' ', ':']);
+        at += rest.len() - word.len();
+        match word.chars().next()? {
+            '|' | '>' => return Some(at),
+            // An anchor or a tag is before the header.
+            '&' | '!' => at += word.find(char::is_whitespace)?,
+            _ => return None,
+        }
+    }
+}
+
+/// The byte at which to write an absent value: after the `:` of its key, or after its `-` and before a comment.
+pub(super) fn absent_value(node: Node<'_>, source: &Source) -> usize {
+    let end = written_end(node, source);
+    let is_item = node.parent().is_some_and(Node::is_sequence);
+    let Some(dash) = dash_before(source, end).filter(|_| is_item) else { return end };
+    let between = source.text().get(dash + 1..end).unwrap_or_default().trim_start();
+    if between.is_empty() || between.starts_with('#') { dash + 1 } else { end }
+}

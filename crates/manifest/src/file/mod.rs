@@ -1,0 +1,269 @@
+//! Files of several documents.
+//!
+//! A YAML file is split at its `---` lines and each section is parsed alone, so that a syntax error in one document
+//! affects no other.
+
+mod split;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::json;
+use crate::limits::{Exceeded, Limits};
+use crate::source::{Source, Span};
+use crate::tree::Tree;
+use crate::yaml::{self, YamlError, YamlProblem};
+
+/// A text and its documents, in order.
+#[derive(Debug)]
+pub struct File {
+    /// The text.
+    pub source: Arc<Source>,
+    /// The documents. An empty document between two separators is left out.
+    pub documents: Vec<Document>,
+    /// The purpose of the file, if the caller knows it. The parser never sets it.
+    pub kind: FileKind,
+}
+
+/// Purpose of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FileKind {
+    /// Not known: the content of each document decides.
+    #[default]
+    Unknown,
+    /// Values of a Helm chart.
+    Values,
+    /// Patches, that is parts of objects.
+    Patch,
+}
+
+/// One document of a file.
+#[derive(Debug)]
+pub enum Document {
+    /// A parsed document.
+    Read(Tree),
+    /// A Go template, which is YAML only after rendering, with the span of its first `{{`.
+    Template(Span),
+    /// A document that could not be parsed.
+    Unreadable {
+        /// The byte at which parsing stopped.
+        at: usize,
+        /// The reason.
+        message: String,
+    },
+}
+
+/// A stretch of a larger text that holds one or more documents, such as a manifest within a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The span in the larger text.
+    pub span: Span,
+    /// Whether the excerpt is JSON; otherwise it is YAML.
+    pub is_json: bool,
+}
+
+/// Syntax of a file, according to its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    /// A sequence of JSON values.
+    Json,
+    /// One JSON value per line.
+    JsonLines,
+    /// YAML, or JSON if the text is valid JSON.
+    Yaml,
+}
+
+impl Language {
+    fn of(name: &str) -> Self {
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        if extension.eq_ignore_ascii_case("json") {
+            Self::Json
+        } else if extension.eq_ignore_ascii_case("jsonl") || extension.eq_ignore_ascii_case("ndjson") {
+            Self::JsonLines
+        } else {
+            Self::Yaml
+        }
+    }
+}
+
+impl File {
+    /// Parses bytes. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are JSON, any other name is YAML.
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, limits: &Limits) -> Self {
+        let name = name.into();
+        if bytes.len() > limits.file_bytes {
+            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
+        }
+        if bytes.contains(&0) {
+            return Self::refused(name, "a binary file, not read".to_owned());
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::read(name, text, limits),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let text =
+                    String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
+                let source = Arc::new(Source::new(name, text));
+                let message = "not UTF-8 from here on; save the file as UTF-8".to_owned();
+                Self::of(source, vec![Document::Unreadable { at, message }])
+            }
+        }
+    }
+
+    /// A file that could not be opened, with the reason.
+    pub fn unreadable(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::refused(name.into(), message.into())
+    }
+
+    fn refused(name: String, message: String) -> Self {
+        let source = Arc::new(Source::new(name, ""));
+        Self::of(source, vec![Document::Unreadable { at: 0, message }])
+    }
+
+    fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
+        Self { source, documents, kind: FileKind::Unknown }
+    }
+
+    /// Parses a text. The name selects the syntax, as in [`File::from_bytes`].
+    pub fn read(name: impl Into<String>, text: impl Into<String>, limits: &Limits) -> Self {
+        let name = name.into();
+        Self::read_as(Language::of(&name), name, text.into(), limits)
+    }
+
+    /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON.
+    pub fn read_yaml(name: &str, text: &str, limits: &Limits) -> Self {
+        Self::read_as(Language::Yaml, name.to_owned(), text.to_owned(), limits)
+    }
+
+    fn read_as(language: Language, name: String, text: String, limits: &Limits) -> Self {
+        if text.len() > limits.file_bytes {
+            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
+        }
+        // Editors do not count a byte order mark.
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        let source = Arc::new(Source::new(name, text));
+        let whole = Span::new(0, source.text().len());
+        let documents = match language {
+            Language::Json => json_values(&source, whole, limits),
+            Language::JsonLines => json_lines(&source, limits),
+            Language::Yaml => yaml_or_json(&source, whole, limits),
+        };
+        let mut file = Self::of(source, documents);
+        file.bound(limits.documents);
+        file
+    }
+
+    /// Parses excerpts of a text and ignores the rest of it. Spans count from the start of the whole text.
+    pub fn from_excerpts(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        excerpts: &[Excerpt],
+        limits: &Limits,
+    ) -> Self {
+        let source = Arc::new(Source::new(name, text));
+        let mut documents = Vec::new();
+        for excerpt in excerpts {
+            if documents.len() > limits.documents {
+                break;
+            }
+            let parse = if excerpt.is_json { json_values } else { yaml_or_json };
+            documents.extend(parse(&source, excerpt.span, limits));
+        }
+        let mut file = Self::of(source, documents);
+        file.bound(limits.documents);
+        file
+    }
+
+    fn bound(&mut self, limit: usize) {
+        if self.documents.len() > limit {
+            let at = self.documents.get(limit).map(Document::start).unwrap_or_default();
+            self.documents.truncate(limit);
+            let message = Exceeded::Documents(limit).to_string();
+            self.documents.push(Document::Unreadable { at, message });
+        }
+    }
+}
+
+impl Document {
+    /// The byte at which the document starts, or at which parsing stopped.
+    pub fn start(&self) -> usize {
+        match self {
+            Self::Read(tree) => tree.root().span().start,
+            Self::Template(span) => span.start,
+            Self::Unreadable { at, .. } => *at,
+        }
+    }
+}
+
+/// Parses a sequence of JSON values up to the first syntax error: after an error the start of the next value is unknown.
+fn json_values(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut rest = within;
+    while documents.len() <= limits.documents {
+        match json::read(source, rest, limits) {
+            Ok(None) => break,
+            Ok(Some((tree, end))) => {
+                documents.push(Document::Read(tree));
+                rest.start = end;
+            }
+            Err(error) => {
+                documents.push(Document::Unreadable { at: error.at, message: error.problem.to_string() });
+                break;
+            }
+        }
+    }
+    documents
+}
+
+/// Parses each line as JSON; a syntax error in one line affects no other.
+fn json_lines(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut start = 0;
+    for line in source.text().split_inclusive('\n') {
+        if documents.len() > limits.documents {
+            break;
+        }
+        documents.extend(json_values(source, Span::new(start, start + line.len()), limits));
+        start += line.len();
+    }
+    documents
+}
+
+/// Parses a stream that starts with `{` as JSON and, if it is not valid JSON, as YAML, like the Kubernetes tools.
+fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+    if source.slice(within).trim_start().starts_with('{') {
+        let documents = json_values(source, within, limits);
+        if documents.iter().all(|document| matches!(document, Document::Read(_))) {
+            return documents;
+        }
+    }
+    let mut documents = Vec::new();
+    for section in split::sections(source.slice(within)) {
+        let section = Span::new(within.start + section.start, within.start + section.end);
+        if documents.len() > limits.documents {
+            break;
+        }
+        let mut rest = section;
+        for result in yaml::read(source, section, limits) {
+            documents.push(match result {
+                Ok(tree) => {
+                    rest.start = tree.root().span().end;
+                    Document::Read(tree)
+                }
+                Err(error) => unreadable_yaml(source, rest, &error),
+            });
+        }
+    }
+    documents
+}
+
+/// A document with a syntax error, at the start of `rest`: a template if there is a `{{` in it.
+fn unreadable_yaml(source: &Source, rest: Span, error: &YamlError) -> Document {
+    if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_))
+        && let Some(mark) = split::template_mark(source.slice(rest))
+    {
+        let start = rest.start + mark;
+        return Document::Template(Span::new(start, start + 2));
+    }
+    Document::Unreadable { at: error.at, message: error.problem.to_string() }
+}

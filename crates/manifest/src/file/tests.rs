@@ -1,0 +1,222 @@
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::{Document, File};
+use crate::limits::Limits;
+use crate::tree::Node;
+
+/// One line per document: its value as JSON, or the location and message of its error.
+fn read(name: &str, text: &str) -> String {
+    let file = File::read(name, text, &Limits::DEFAULT);
+    let lines = file.documents.iter().map(|document| match document {
+        Document::Read(tree) => tree.root().to_json().to_string(),
+        Document::Template(span) => format!("line {}: template", file.source.position(span.start).line),
+        Document::Unreadable { at, message } => {
+            let position = file.source.position(*at);
+            format!("{}:{}: {message}", position.line, position.column)
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn syntax_error_affects_one_document_only() {
+    assert_snapshot!(read("-", "---\na: 1\n---\nb: [1\n---\n# nothing\n---\nc: 3\n...\n"), @r#"
+    {"a":1}
+    4:4: not valid YAML: this `[` is never closed; add `]`
+    {"c":3}
+    "#);
+}
+
+#[test]
+fn directive_applies_to_next_document() {
+    assert_snapshot!(read("-", "%YAML 1.1\n---\na: on\n"), @r#"{"a":true}"#);
+}
+
+#[test]
+fn recognizes_templates() {
+    let text = "a: {{ .Values.x }}\n---\n{{- if .Values.y }}\nb: 1\n{{- end }}\n---\nc: '{{ kept }}'\n---\nd: [ # {{\n";
+    assert_snapshot!(read("-", text), @r#"
+    line 1: template
+    line 3: template
+    {"c":"{{ kept }}"}
+    9:4: not valid YAML: this `[` is never closed; add `]`
+    "#);
+}
+
+#[test]
+fn expands_merge_keys_and_aliases() {
+    let text = "base: &base {a: 1, b: 2}\nleft: &left {b: 3, c: 4}\none: {<<: *base, b: 9}\ntwo: {b: 9, <<: *base}\n\
+                both:\n  <<: [*base, *left]\nsame: *base\n? on\n: key\n";
+    assert_snapshot!(read("-", text), @r#"{"base":{"a":1,"b":2},"both":{"a":1,"b":2,"c":4},"left":{"b":3,"c":4},"one":{"a":1,"b":9},"same":{"a":1,"b":2},"true":"key","two":{"a":1,"b":2}}"#);
+}
+
+#[test]
+fn aliases_copy_keys_and_are_keys() {
+    assert_snapshot!(read("-", "&a key: &b 7\nc: *a\n*b : d\n"), @r#"{"7":"d","c":"key","key":7}"#);
+}
+
+#[test]
+fn refuses_what_json_cannot_represent() {
+    assert_snapshot!(read("-", "a: &a 1\nb:\n  <<: *a\n---\nc: &c\n  d: *c\n---\n[a]: b\n---\n~: b\n---\nx: .inf"), @"
+    3:7: not valid in a manifest: `<<` takes a mapping or a list of mappings; write an alias of one
+    6:6: not valid in a manifest: this alias is inside the value of its own anchor; write the value instead
+    8:1: not valid in a manifest: this key is a list or an object; write a string
+    10:1: not valid in a manifest: a key is missing before `:`; add the key
+    12:4: not valid in a manifest: JSON has no infinite number and no NaN; quote the value if it is text
+    ");
+}
+
+#[test]
+fn records_duplicate_keys_except_merged_ones() {
+    let text = "a: 1\nb: 2\na: 3\nm: &m {x: 1}\nn: {<<: *m, x: 2}\no: {<<: {x: 1}, x: 2}\np: 1\np: *m\n";
+    let file = File::read("-", text, &Limits::DEFAULT);
+    let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+    let pairs: Vec<_> = tree
+        .duplicate_ids()
+        .iter()
+        .map(|(one, two)| (tree.node(*one), tree.node(*two)))
+        .map(|(one, two)| (one.key(), one.spelling(), two.spelling()))
+        .collect();
+    assert_eq!(pairs, [("a", "1", "3"), ("p", "1", "*m")]);
+}
+
+#[test]
+fn span_ends_after_last_word_of_value() {
+    let text = "a:\n  b: [1, 2]\n  c: |\n    text\n\n# comment\n\nd: e # f\n";
+    let file = File::read("-", text, &Limits::DEFAULT);
+    let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+    let spelling = |path: &[&str]| tree.root().at_path(path).unwrap().spelling();
+    assert_eq!(spelling(&["a", "b"]), "[1, 2]");
+    assert_eq!(spelling(&["d"]), "e");
+    let merged = File::read("-", "a: &a {b: c}\nd:\n  e: f\n  <<: *a\n", &Limits::DEFAULT);
+    let Some(Document::Read(merged)) = merged.documents.first() else { panic!() };
+    assert_eq!(merged.root().get("d").unwrap().spelling(), "e: f\n  <<: *a");
+    assert!(spelling(&["a"]).starts_with("b: [1, 2]") && spelling(&["a"]).trim_end().ends_with("text"));
+}
+
+#[test]
+fn parses_json_by_name_and_by_content() {
+    assert_snapshot!(read("a.json", "{\"a\": 1.0}\n{\"b\": 1}"), @r#"
+    {"a":1.0}
+    {"b":1}
+    "#);
+    assert_snapshot!(read("a.jsonl", "{\"a\": 1}\n{\"b\"\n{\"c\": 1}\n"), @r#"
+    {"a":1}
+    3:1: not valid JSON: the text ends within a value
+    {"c":1}
+    "#);
+    assert_snapshot!(read("-", "{a: 1.0, b: yes}"), @r#"{"a":1,"b":true}"#);
+    assert_snapshot!(read("-", "\u{feff}{\"a\": 1.0}"), @r#"{"a":1.0}"#);
+}
+
+#[test]
+fn names_flag_of_exceeded_bound() {
+    let tight = Limits { file_bytes: 200, documents: 2, depth: 3, nodes: 5 };
+    let message = |text: &str| match File::read("-", text, &tight).documents.pop() {
+        Some(Document::Unreadable { message, .. }) => message,
+        other => format!("{other:?}"),
+    };
+    assert!(message(&"a: b\n".repeat(99)).contains("--max-file-bytes"));
+    assert!(message("a: 1\n---\nb: 1\n---\nc: 1\n").contains("--max-documents"));
+    assert!(message("[[[[1]]]]").contains("--max-depth"));
+    assert!(message("- - - - 1").contains("--max-depth"));
+    assert!(message("a: {b: {c: {d: 1}}}").contains("--max-depth"));
+    assert!(message("[1,2,3,4,5,6]").contains("--max-nodes"));
+    assert!(message("a: &a [1,2]\nb: *a\nc: *a").contains("--max-nodes"));
+}
+
+#[test]
+fn parses_document_embedded_in_string() {
+    let values = |text: &str| {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { return "unread".to_owned() };
+        let string = tree.root().at_path(&["spec", "source", "helm", "values"]).unwrap();
+        let inner = string.embedded().map(|inner| inner.to_json().to_string());
+        let places = string
+            .embedded()
+            .into_iter()
+            .flat_map(Node::members)
+            .map(|(key, node)| format!(" {key}={}", file.source.slice(node.span())));
+        inner.unwrap_or_default() + &places.collect::<String>()
+    };
+    let text =
+        |values: &str| format!("spec:\n  source:\n    helm:\n      values: {values}\n  after: &a {{b: c}}\n");
+    assert_snapshot!(values(&text("|\n        a: &x 1 # one\n        b: *x")), @r#"{"a":1,"b":1} a=1 b=*x"#);
+    assert_snapshot!(values(&text("|2-\n\n          a: é\n")), @r#"{"a":"é"} a=é"#);
+    assert_snapshot!(values(&text("\"a: 1\\nb: [x]\"")), @r#"{"a":1,"b":["x"]} a="a: 1\nb: [x]" b="a: 1\nb: [x]""#);
+    let json =
+        |values: &str| format!(r#"{{"spec": {{"source": {{"helm": {{"values": {values}, "x": 1}}}}}}}}"#);
+    assert_snapshot!(values(&json(r#""a: 1\nb: [é]\n""#)), @r#"{"a":1,"b":["é"]} a="a: 1\nb: [é]\n" b="a: 1\nb: [é]\n""#);
+    assert_snapshot!(values(&json(r#""{\"a\": 1}""#)), @r#"{"a":1} a="{\"a\": 1}""#);
+    for plain in [r#""a: [""#, r#""a: {{ b }}: c""#, r#""""#, "1", "{}"] {
+        assert_eq!(values(&json(plain)), "", "{plain}");
+    }
+    // A scalar, a text with a syntax error, a template and an unresolved alias stay strings.
+    for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
+        assert_eq!(values(&text(plain)), "", "{plain}");
+    }
+    let comments = |values: &str| {
+        let file = File::read("-", text(values), &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{values}") };
+        tree.comments().len()
+    };
+    assert_eq!(
+        comments("| # karpwarden: one\n        a: b # karpwarden: two\n        # karpwarden: three"),
+        3
+    );
+    assert_eq!(comments("| # karpwarden: one\n        a: b # karpwarden: two\n        c: ["), 1);
+    let twice = text("|\n        source:\n          helm:\n            values: |\n              a: b");
+    assert_snapshot!(values(&twice), @r#"
+    {"source":{"helm":{"values":"a: b\n"}}} source=helm:
+                values: |
+                  a: b
+    "#);
+    let tight = Limits { nodes: 8, ..Limits::DEFAULT };
+    let file = File::read("-", text("|\n        [1, 2, 3, 4, 5, 6, 7, 8]"), &tight);
+    assert!(matches!(file.documents.first(), Some(Document::Read(_))));
+}
+
+#[test]
+fn reports_deep_nesting_and_alias_bombs() {
+    for text in ["[".repeat(10_000), "- ".repeat(10_000), "{a: ".repeat(10_000), "{\"a\":".repeat(10_000)] {
+        assert!(read("-", &text).contains("--max-depth"), "{}", read("-", &text));
+    }
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..10 {
+        let items = vec![format!("*a{}", level - 1); 10].join(", ");
+        let _ = writeln!(bomb, "a{level}: &a{level} [{items}]");
+    }
+    assert!(read("-", &bomb).contains("--max-nodes"));
+}
+
+#[test]
+fn refuses_bytes_that_are_not_text() {
+    let message = |bytes: &[u8]| match File::from_bytes("-", bytes.to_vec(), &Limits::DEFAULT).documents.pop()
+    {
+        Some(Document::Unreadable { at, message }) => format!("{at}: {message}"),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(message(b"\x7fELF\0\0"), "0: a binary file, not read");
+    assert_eq!(message(b"a: \xff"), "3: not UTF-8 from here on; save the file as UTF-8");
+}
+
+proptest! {
+    #[test]
+    fn parses_json_as_yaml_to_same_value(text in "[a-z0-9 .]{0,8}", number in any::<i64>(), truth in any::<bool>()) {
+        let value = serde_json::json!({"s": text, "n": [number, truth, null], "o": {"k": {}}});
+        prop_assert_eq!(read("a.yaml", &value.to_string()), read("a.json", &value.to_string()));
+        prop_assert_eq!(read("-", &format!("# yaml\n{value}")), read("a.json", &value.to_string()));
+    }
+
+    #[test]
+    fn never_panics(text in any::<String>(), lines in "([ a:\\-|>&*<{}\\[\\]'\"#!%\n\t\\\\]|---\n){0,60}") {
+        read("-", &text);
+        read("-", &lines);
+        let block = lines.replace('\n', "\n      ");
+        read("-", &format!("source:\n  helm:\n    values: |\n      {block}\n"));
+        read("-", &format!("source: {{helm: {{values: {}}}}}\n", serde_json::Value::String(lines)));
+    }
+}

@@ -1,0 +1,280 @@
+//! Construction of a [`Tree`], for the YAML and JSON parsers.
+
+use std::collections::BTreeMap;
+
+use super::store::{NO_NODE, NodeData, StoredValue, Style, Text, Tree};
+use crate::source::Span;
+
+/// A node about to be added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewNode {
+    pub(crate) value: NewValue,
+    pub(crate) span: Span,
+    pub(crate) style: Style,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NewValue {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Text),
+    Sequence,
+    Mapping,
+}
+
+/// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
+/// below 4 GiB.
+fn small(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(NO_NODE)
+}
+
+fn stored(value: NewValue) -> StoredValue {
+    match value {
+        NewValue::Null => StoredValue::Null,
+        NewValue::Bool(value) => StoredValue::Bool(value),
+        NewValue::Int(value) => StoredValue::Int(value),
+        NewValue::Float(value) => StoredValue::Float(value),
+        NewValue::String(text) => StoredValue::String(text),
+        NewValue::Sequence => StoredValue::Sequence,
+        NewValue::Mapping => StoredValue::Mapping,
+    }
+}
+
+impl Tree {
+    /// The number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Stores a string: as a slice of the source if the source has the same bytes at `at`, otherwise as a copy.
+    pub(crate) fn keep(&mut self, text: &str, at: Span) -> Text {
+        if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
+            return Text { start: small(at.start), len: small(text.len()), unescaped: false };
+        }
+        let start = small(self.unescaped.len());
+        self.unescaped.push_str(text);
+        Text { start, len: small(text.len()), unescaped: true }
+    }
+
+    /// Records a comment.
+    pub(crate) fn add_comment(&mut self, span: Span) {
+        self.comments.push(span);
+    }
+
+    /// Adds a node as the last child of `parent`, under a key if the parent is a mapping.
+    pub(crate) fn add(&mut self, parent: Option<u32>, key: Option<(Text, Span)>, new: NewNode) -> u32 {
+        let (key, key_span) = key.unwrap_or_default();
+        self.add_stored(
+            parent,
+            key,
+            (small(key_span.start), small(key_span.end)),
+            stored(new.value),
+            (small(new.span.start), small(new.span.end)),
+            new.style,
+        )
+    }
+
+    fn add_stored(
+        &mut self,
+        parent: Option<u32>,
+        key: Text,
+        key_span: (u32, u32),
+        value: StoredValue,
+        span: (u32, u32),
+        style: Style,
+    ) -> u32 {
+        let id = small(self.nodes.len());
+        let parent = parent.unwrap_or(NO_NODE);
+        let index = match self.nodes.get(parent as usize) {
+            None => 0,
+            Some(above) if above.first_child == NO_NODE => 0,
+            Some(above) => self.data(above.last_child).index + 1,
+        };
+        self.nodes.push(NodeData {
+            value,
+            parent,
+            first_child: NO_NODE,
+            last_child: NO_NODE,
+            next_sibling: NO_NODE,
+            index,
+            key,
+            key_span,
+            span,
+            style,
+            overridden: false,
+            merged: false,
+        });
+        if let Some(above) = self.nodes.get_mut(parent as usize) {
+            let before = core::mem::replace(&mut above.last_child, id);
+            if above.first_child == NO_NODE {
+                above.first_child = id;
+            }
+            if let Some(sibling) = self.nodes.get_mut(before as usize) {
+                sibling.next_sibling = id;
+            }
+        }
+        id
+    }
+
+    /// Extends the span of a node to the byte at which the node ends.
+    pub(crate) fn close(&mut self, id: u32, end: usize) {
+        if let Some(data) = self.nodes.get_mut(id as usize) {
+            data.span.1 = small(end).max(data.span.1);
+        }
+    }
+
+    /// The end of the last child of a node, or of the node itself if it has no children.
+    pub(crate) fn end_of(&self, id: u32) -> usize {
+        let data = self.data(id);
+        let end = if data.last_child == NO_NODE { data.span.1 } else { self.data(data.last_child).span.1 };
+        end as usize
+    }
+
+    /// Copies the subtree of `from` below `parent`, as an alias does. Returns `None` if the tree would exceed `limit`
+    /// nodes.
+    pub(crate) fn copy(
+        &mut self,
+        from: u32,
+        parent: Option<u32>,
+        key: Option<(Text, Span)>,
+        span: Option<Span>,
+        limit: usize,
+    ) -> Option<u32> {
+        let (key, key_span) = key.unwrap_or_default();
+        let span = span.map(|span| (small(span.start), small(span.end)));
+        self.copy_stored(from, parent, key, (small(key_span.start), small(key_span.end)), span, limit)
+    }
+
+    fn copy_stored(
+        &mut self,
+        from: u32,
+        parent: Option<u32>,
+        key: Text,
+        key_span: (u32, u32),
+        span: Option<(u32, u32)>,
+        limit: usize,
+    ) -> Option<u32> {
+        if self.nodes.len() >= limit {
+            return None;
+        }
+        let data = *self.data(from);
+        let copy =
+            self.add_stored(parent, key, key_span, data.value, span.unwrap_or(data.span), Style::Alias);
+        if let Some(new) = self.nodes.get_mut(copy as usize) {
+            new.overridden = data.overridden;
+        }
+        self.copy_children(from, copy, limit)?;
+        Some(copy)
+    }
+
+    fn copy_children(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
+        let mut child = self.data(from).first_child;
+        while child != NO_NODE {
+            let data = *self.data(child);
+            self.copy_stored(child, Some(into), data.key, data.key_span, None, limit)?;
+            child = data.next_sibling;
+        }
+        Some(())
+    }
+
+    /// Copies the members of the mapping `from` into the mapping `into`, as a merge key does. Returns `None` if the tree
+    /// would exceed `limit` nodes.
+    pub(crate) fn merge(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
+        let first = self.nodes.len();
+        self.copy_children(from, into, limit)?;
+        let merged = self.nodes.get_mut(first..).unwrap_or_default();
+        for member in merged.iter_mut().filter(|data| data.parent == into) {
+            member.merged = true;
+        }
+        Some(())
+    }
+
+    /// Completes a mapping: marks every member that a later member with the same key overrides, and records the two as
+    /// duplicates unless a merge key copied one of them.
+    pub(crate) fn complete_mapping(&mut self, id: u32) {
+        /// For so few members, comparing all pairs of keys is faster than a map: most mappings of a manifest are small.
+        const FEW: u32 = 12;
+        let data = *self.data(id);
+        let few = data.last_child == NO_NODE || self.data(data.last_child).index < FEW;
+        let mut repeated = Vec::new();
+        let mut last_of = BTreeMap::<&str, u32>::new();
+        let mut child = data.first_child;
+        while child != NO_NODE {
+            let next = self.data(child);
+            let key = self.text(next.key);
+            let earlier = if few {
+                self.last_with_key(data.first_child, child, key)
+            } else {
+                last_of.insert(key, child)
+            };
+            repeated.extend(earlier.map(|earlier| (earlier, child)));
+            child = next.next_sibling;
+        }
+        for (earlier, later) in repeated {
+            if let Some(data) = self.nodes.get_mut(earlier as usize) {
+                data.overridden = true;
+            }
+            if !self.is_merged(earlier) && !self.is_merged(later) {
+                self.duplicates.push((earlier, later));
+            }
+        }
+    }
+
+    /// The last sibling from `first` up to and excluding `end` that has a key.
+    fn last_with_key(&self, first: u32, end: u32, key: &str) -> Option<u32> {
+        let mut found = None;
+        let mut sibling = first;
+        while sibling != end {
+            let data = self.data(sibling);
+            if self.text(data.key) == key {
+                found = Some(sibling);
+            }
+            sibling = data.next_sibling;
+        }
+        found
+    }
+
+    fn is_merged(&self, id: u32) -> bool {
+        self.data(id).merged
+    }
+
+    /// Completes the tree.
+    pub(crate) fn finish(&mut self) {
+        self.duplicates.sort_unstable();
+    }
+
+    pub(crate) fn is_mapping(&self, id: u32) -> bool {
+        self.data(id).value == StoredValue::Mapping
+    }
+
+    pub(crate) fn is_sequence(&self, id: u32) -> bool {
+        self.data(id).value == StoredValue::Sequence
+    }
+
+    pub(crate) fn string_of(&self, id: u32) -> Option<&str> {
+        if let StoredValue::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
+    }
+
+    pub(crate) fn children_of(&self, id: u32) -> Vec<u32> {
+        let mut children = Vec::new();
+        let mut child = self.data(id).first_child;
+        while child != NO_NODE {
+            children.push(child);
+            child = self.data(child).next_sibling;
+        }
+        children
+    }
+
+    /// Drops the nodes from number `from` on, which are all below the node `above`, and the comments within `above`.
+    pub(crate) fn truncate(&mut self, above: u32, from: usize) {
+        self.nodes.truncate(from);
+        self.duplicates.retain(|(_, again)| (*again as usize) < from);
+        if let Some(data) = self.nodes.get_mut(above as usize) {
+            (data.first_child, data.last_child) = (NO_NODE, NO_NODE);
+            let start = data.span.0 as usize;
+            self.comments.retain(|comment| comment.start < start);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The document model: a tree of values, each with its parent, its key and, where there is a text, its span.
+
+mod build;
+mod embedded;
+mod node;
+mod store;
+mod walk;
+mod within;
+
+pub(crate) use build::{NewNode, NewValue};
+pub(crate) use store::Text;
+
+pub use node::{Node, Value};
+pub use store::{Style, Tree};
+pub use walk::{Children, Members, items_of, members_of};

@@ -1,0 +1,377 @@
+//! Events → trees: aliases as copies, merge keys, the last of duplicate keys, and the types of scalars, as in the
+//! Kubernetes tools.
+
+use std::sync::Arc;
+
+use super::error::{YamlError, YamlProblem};
+use super::events::{Event, EventParser};
+use super::token::Tag;
+use crate::limits::{Exceeded, Limits};
+use crate::scalar::{self, Scalar};
+use crate::source::{Source, Span};
+use crate::tree::{NewNode, NewValue, Style, Text, Tree, Value};
+
+/// Parses the documents within a span of the source up to the first error.
+pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
+    let mut documents = Vec::new();
+    let mut parser = event_parser(source.slice(span), limits);
+    loop {
+        let mut loader = Loader::into(Tree::new(Arc::clone(source)), span.start, limits);
+        match loader.document(&mut parser) {
+            Ok(true) => {}
+            Ok(false) => return documents,
+            Err(error) => {
+                documents.push(Err(error));
+                return documents;
+            }
+        }
+        loader.tree.finish();
+        documents.push(Ok(loader.tree));
+    }
+}
+
+/// Parses the document that a JSON string holds, below the node of the string. A string that is not a document keeps no
+/// children.
+pub(crate) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
+    let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
+    let empty = Tree::new(Arc::clone(tree.shared_source()));
+    let mut loader = Loader::into(core::mem::replace(tree, empty), 0, limits);
+    loader.embed(id, &text, span, Style::DoubleQuoted);
+    *tree = loader.tree;
+}
+
+/// Allows one more level of brackets than the limit, so that the loader reports the value that is too deep.
+fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
+    EventParser::new(text, limits.depth + 1)
+}
+
+/// A string that holds the document being parsed.
+#[derive(Clone, Copy)]
+struct Container {
+    /// The node of the string.
+    id: u32,
+    /// The span of a string that does not hold the document letter by letter: every value gets this span.
+    whole: Option<Span>,
+}
+
+struct Loader {
+    tree: Tree,
+    /// Offset in the source of the text being parsed.
+    base: usize,
+    limits: Limits,
+    open: Vec<Open>,
+    /// The node of each anchor. The event parser numbers anchors from 1.
+    anchors: Vec<Option<u32>>,
+    container: Option<Container>,
+}
+
+/// A collection before its end.
+struct Open {
+    id: u32,
+    anchor: usize,
+    flow: bool,
+    /// In a mapping: the key of the next value.
+    key: Option<Key>,
+    /// The mapping to merge the collection into, if the collection is the value of a merge key.
+    merge_into: Option<u32>,
+}
+
+enum Key {
+    Named(Text, Span),
+    Merge,
+}
+
+/// Destination of a node.
+enum Slot {
+    /// Below a parent, or at the root.
+    Below(Option<u32>, Option<(Text, Span)>),
+    /// Into a mapping, as the value of `<<`.
+    Merged(u32),
+}
+
+impl Loader {
+    fn into(tree: Tree, base: usize, limits: &Limits) -> Self {
+        let (open, anchors) = (Vec::new(), Vec::new());
+        Self { tree, base, limits: *limits, open, anchors, container: None }
+    }
+
+    /// Parses a document. Returns `false` at the end of the text.
+    fn document(&mut self, parser: &mut EventParser<'_>) -> Result<bool, YamlError> {
+        loop {
+            let (event, local) = match parser.next() {
+                Ok(Some(found)) => found,
+                Ok(None) => return Ok(false),
+                Err(fault) => {
+                    let too_deep = YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth));
+                    let problem = fault.why.map_or(too_deep, YamlProblem::Syntax);
+                    return Err(YamlError { at: self.base + fault.at, problem });
+                }
+            };
+            let verbatim = self.container.is_none_or(|container| container.whole.is_none());
+            for comment in parser.take_comments_before(local.start).filter(|_| verbatim) {
+                self.tree.add_comment(self.span(comment));
+            }
+            let span = self.span(local);
+            match event {
+                Event::Scalar { text, style, tag, anchor } => {
+                    self.scalar(parser.text(text), style, tag, anchor, span)?;
+                }
+                Event::Start { is_mapping, in_brackets, anchor } => {
+                    // A collection in block style starts with an empty span.
+                    let whole = self.container.and_then(|container| container.whole);
+                    self.start(is_mapping, in_brackets, anchor, whole.unwrap_or(span))?;
+                }
+                Event::End => self.end(span)?,
+                Event::Alias(anchor) => self.alias(anchor, span)?,
+                Event::DocumentEnd => return Ok(true),
+            }
+        }
+    }
+
+    /// The span in the source of a span in the text being parsed.
+    fn span(&self, local: Span) -> Span {
+        match self.container.and_then(|container| container.whole) {
+            Some(whole) if local.start == local.end => Span::new(whole.start, whole.start),
+            Some(whole) => whole,
+            None => Span::new(self.base + local.start, self.base + local.end),
+        }
+    }
+
+    /// Parses the document that a string holds, below the node of the string.
+    fn embed(&mut self, id: u32, text: &str, span: Span, style: Style) {
+        // A block scalar without content has the span of its header.
+        if text.trim().is_empty() {
+            return;
+        }
+        let verbatim = style == Style::Literal;
+        // The span of a block scalar starts after the indentation of the first line; the document starts before it.
+        let before = self.tree.source().text().get(..span.start).unwrap_or_default();
+        let base = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let source = Arc::clone(self.tree.shared_source());
+        let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
+        let length = self.tree.len();
+        let container = Container { id, whole: (!verbatim).then_some(span) };
+        let outer = (
+            core::mem::take(&mut self.open),
+            core::mem::take(&mut self.anchors),
+            core::mem::replace(&mut self.base, base),
+            self.container.replace(container),
+        );
+        let parsed = self.document(&mut event_parser(text, &self.limits));
+        if !matches!(parsed, Ok(true)) {
+            self.tree.truncate(id, length);
+        }
+        (self.open, self.anchors, self.base, self.container) = outer;
+    }
+
+    fn fail<T>(span: Span, problem: YamlProblem) -> Result<T, YamlError> {
+        Err(YamlError { at: span.start, problem })
+    }
+
+    /// Whether the next node is a key of the innermost mapping.
+    fn key_is_due(&self) -> bool {
+        self.open.last().is_some_and(|open| self.tree.is_mapping(open.id) && open.key.is_none())
+    }
+
+    /// The destination of the next value.
+    fn slot(&mut self) -> Slot {
+        let Some(open) = self.open.last_mut() else {
+            return Slot::Below(self.container.map(|container| container.id), None);
+        };
+        match open.key.take() {
+            Some(Key::Merge) => Slot::Merged(open.id),
+            Some(Key::Named(text, span)) => Slot::Below(Some(open.id), Some((text, span))),
+            None => Slot::Below(Some(open.id), None),
+        }
+    }
+
+    /// Checks that the tree has room for one more node.
+    fn room(&self, span: Span) -> Result<(), YamlError> {
+        if self.tree.len() < self.limits.nodes {
+            return Ok(());
+        }
+        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+    }
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: Style,
+        tag: Tag,
+        anchor: usize,
+        span: Span,
+    ) -> Result<(), YamlError> {
+        let plain = match tag {
+            Tag::None => style == Style::Plain,
+            Tag::Core => true,
+            Tag::String | Tag::Other | Tag::Undeclared => false,
+        };
+        if self.key_is_due() {
+            let key = if plain && text == "<<" {
+                Key::Merge
+            } else {
+                let name = if plain { scalar::as_key(text) } else { Some(text.to_owned()) };
+                let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
+                Key::Named(self.tree.keep(&name, span), span)
+            };
+            if let Some(open) = self.open.last_mut() {
+                open.key = Some(key);
+            }
+            if anchor != 0 {
+                // An alias may copy the key: it becomes a node without a parent.
+                self.room(span)?;
+                let value = self.scalar_value(text, plain, style, span)?;
+                let id = self.tree.add(None, None, NewNode { value, span, style });
+                self.remember(anchor, id);
+            }
+            return Ok(());
+        }
+        self.room(span)?;
+        let value = self.scalar_value(text, plain, style, span)?;
+        match self.slot() {
+            Slot::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
+            Slot::Below(parent, key) => {
+                let id = self.tree.add(parent, key, NewNode { value, span, style });
+                self.remember(anchor, id);
+                if style != Style::Plain && self.container.is_none() && self.tree.holds_document(id) {
+                    self.embed(id, text, span, style);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn scalar_value(
+        &mut self,
+        text: &str,
+        plain: bool,
+        style: Style,
+        span: Span,
+    ) -> Result<NewValue, YamlError> {
+        Ok(match if plain { scalar::resolve(text) } else { Scalar::String } {
+            Scalar::Null => NewValue::Null,
+            Scalar::Bool(value) => NewValue::Bool(value),
+            Scalar::Int(value) => NewValue::Int(value),
+            Scalar::Float(value) if value.is_finite() => NewValue::Float(value),
+            Scalar::Float(_) => return Self::fail(span, YamlProblem::NotFinite),
+            Scalar::String => NewValue::String(self.keep(text, style, span)),
+        })
+    }
+
+    fn keep(&mut self, text: &str, style: Style, span: Span) -> Text {
+        let quote = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
+        self.tree.keep(text, Span::new(span.start + quote, span.end))
+    }
+
+    fn remember(&mut self, anchor: usize, id: u32) {
+        if anchor != 0 {
+            let known = self.anchors.len().max(anchor + 1);
+            self.anchors.resize(known, None);
+            if let Some(node) = self.anchors.get_mut(anchor) {
+                *node = Some(id);
+            }
+        }
+    }
+
+    fn start(&mut self, is_mapping: bool, flow: bool, anchor: usize, span: Span) -> Result<(), YamlError> {
+        if self.key_is_due() {
+            let before = span.start.saturating_sub(1);
+            let template = self.tree.source().slice(Span::new(before, span.start + 1)) == "{{";
+            return Self::fail(
+                span,
+                if template { YamlProblem::Template } else { YamlProblem::KeyIsCollection },
+            );
+        }
+        self.room(span)?;
+        if self.open.len() >= self.limits.depth {
+            return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
+        }
+        let value = if is_mapping { NewValue::Mapping } else { NewValue::Sequence };
+        let new = NewNode { value, span, style: if flow { Style::Flow } else { Style::Block } };
+        let (id, merge_into) = match self.slot() {
+            Slot::Below(parent, key) => (self.tree.add(parent, key, new), None),
+            // The value of a merge key becomes a tree without a parent and is then copied into its mapping.
+            Slot::Merged(mapping) => (self.tree.add(None, None, new), Some(mapping)),
+        };
+        self.open.push(Open { id, anchor, flow, key: None, merge_into });
+        Ok(())
+    }
+
+    fn end(&mut self, span: Span) -> Result<(), YamlError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let end = if open.flow { span.end } else { self.tree.end_of(open.id) };
+        self.tree.close(open.id, end);
+        if self.tree.is_mapping(open.id) {
+            self.tree.complete_mapping(open.id);
+        }
+        self.remember(open.anchor, open.id);
+        match open.merge_into {
+            Some(mapping) => {
+                self.merge(open.id, mapping, span)?;
+                self.tree.close(mapping, end);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
+        let Some(&Some(from)) = self.anchors.get(anchor) else {
+            return Self::fail(span, YamlProblem::AliasOfItself);
+        };
+        if self.key_is_due() {
+            let name = match self.tree.node(from).value() {
+                Value::Mapping | Value::Sequence => return Self::fail(span, YamlProblem::KeyIsCollection),
+                Value::Null => None,
+                Value::Bool(value) => scalar::canonical(Scalar::Bool(value), ""),
+                Value::Int(value) => scalar::canonical(Scalar::Int(value), ""),
+                Value::Float(value) => scalar::canonical(Scalar::Float(value), ""),
+                Value::String(text) => Some(text.to_owned()),
+            };
+            let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
+            let key = Key::Named(self.tree.keep(&name, span), span);
+            if let Some(open) = self.open.last_mut() {
+                open.key = Some(key);
+            }
+            return Ok(());
+        }
+        match self.slot() {
+            Slot::Merged(mapping) => {
+                self.merge(from, mapping, span)?;
+                self.tree.close(mapping, span.end);
+                Ok(())
+            }
+            Slot::Below(parent, key) => {
+                let copied = self.tree.copy(from, parent, key, Some(span), self.limits.nodes);
+                self.copied(copied.is_some(), span)
+            }
+        }
+    }
+
+    /// Reports the bound on nodes unless a copy was within it.
+    fn copied(&self, within: bool, span: Span) -> Result<(), YamlError> {
+        if within {
+            return Ok(());
+        }
+        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+    }
+
+    /// Merges a mapping, or a list of mappings, into another mapping. Of a list the earlier mappings take precedence, so
+    /// they are merged last.
+    fn merge(&mut self, from: u32, into: u32, span: Span) -> Result<(), YamlError> {
+        let sources = if self.tree.is_mapping(from) {
+            vec![from]
+        } else {
+            self.tree.children_of(from).into_iter().rev().collect()
+        };
+        let all_mappings = sources.iter().all(|id| self.tree.is_mapping(*id));
+        if !all_mappings || (sources.is_empty() && !self.tree.is_sequence(from)) {
+            return Self::fail(span, YamlProblem::MergeNeedsMapping);
+        }
+        for source in sources {
+            let merged = self.tree.merge(source, into, self.limits.nodes);
+            self.copied(merged.is_some(), span)?;
+        }
+        Ok(())
+    }
+}

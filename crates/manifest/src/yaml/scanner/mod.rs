@@ -1,0 +1,288 @@
+//! YAML text → tokens. Indentation and `:` become the starts and ends of collections.
+//!
+//! The algorithm comes from libyaml and go-yaml: the scanner remembers the start of a possible key and, once it meets the
+//! `:`, inserts the key token before it.
+
+mod block;
+mod collections;
+mod directives;
+mod keys;
+mod plain;
+mod quoted;
+mod spacing;
+mod tags;
+
+use super::cursor::{Cursor, Mark, is_flow, is_line_end, is_space};
+use super::declarations::Declarations;
+use super::token::{ScalarText, Tag, Token, TokenKind};
+use crate::source::Span;
+use crate::tree::Style;
+
+/// Marker of a failed step; [`Scanner::fault`] has the reason.
+pub(super) struct Stopped;
+
+pub(super) type Step<T = ()> = Result<T, Stopped>;
+
+/// Reason why scanning stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The byte with the error.
+    pub(super) at: usize,
+    /// The message; `None` if the nesting is too deep.
+    pub(super) why: Option<&'static str>,
+}
+
+/// Start of text that may be a key.
+#[derive(Clone, Copy)]
+struct SimpleKey {
+    mark: Mark,
+    /// Only a key is valid at this position.
+    required: bool,
+    /// Number of its token, counted from the start of the text.
+    number: usize,
+}
+
+/// One level of open brackets, or the level outside all brackets.
+#[derive(Default)]
+struct Level {
+    key: Option<SimpleKey>,
+    /// The byte of the bracket.
+    at: usize,
+    bracket: u8,
+    /// In a list: `?` has started the mapping of an item that is a pair.
+    started: bool,
+    /// In a list: the mapping of an item that is a pair is open.
+    pair: bool,
+}
+
+/// One level of indentation.
+struct Indent {
+    /// The value of [`Scanner::indent`] outside this level.
+    before: usize,
+    /// The level belongs to a block collection, which ends with it.
+    block: bool,
+}
+
+pub(super) struct Scanner<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) declarations: Declarations<'t>,
+    /// Comments that the parser has not yet taken, each from its `#` to the end of its line.
+    pub(super) comments: Vec<Span>,
+    /// Values that differ from their spelling, one after another.
+    pub(super) composed: String,
+    pub(super) fault: Fault,
+    /// The maximum number of open brackets.
+    depth: usize,
+    tokens: Vec<Token>,
+    /// Index in `tokens` of the next token to return.
+    head: usize,
+    /// The number of tokens returned so far.
+    returned: usize,
+    outer: Vec<Level>,
+    level: Level,
+    /// A key may start at this position.
+    key_allowed: bool,
+    /// Column from which text is inside the innermost block: the column of the block plus one; 0 outside all blocks.
+    indent: usize,
+    indents: Vec<Indent>,
+    /// A byte order mark is valid at this position.
+    bom_allowed: bool,
+    /// The byte at which `:` ends a key even without a space after it, because quotes or a bracket closed there.
+    adjacent: usize,
+    /// Byte and line of a comment that ended an unquoted scalar.
+    interrupted: Option<(usize, usize)>,
+    /// After `?` and a comment, tabs must not indent the key.
+    tabs_matter: bool,
+}
+
+impl<'t> Scanner<'t> {
+    pub(super) fn new(text: &'t str, depth: usize) -> Self {
+        Self {
+            cursor: Cursor::new(text),
+            declarations: Declarations::default(),
+            comments: Vec::new(),
+            composed: String::new(),
+            fault: Fault { at: 0, why: None },
+            depth,
+            tokens: Vec::new(),
+            head: 0,
+            returned: 0,
+            outer: Vec::new(),
+            level: Level::default(),
+            key_allowed: true,
+            indent: 0,
+            indents: Vec::new(),
+            bom_allowed: true,
+            adjacent: 0,
+            interrupted: None,
+            tabs_matter: false,
+        }
+    }
+
+    /// Stops scanning. At a forbidden character the message is about that character, whatever else is missing there.
+    #[cold]
+    pub(super) fn fail<T>(&mut self, at: usize, why: &'static str) -> Step<T> {
+        self.fault = if self.cursor.is_cut_off() {
+            let why = "a control character; remove it, or write an escape such as `\\x07` in double quotes";
+            Fault { at: self.cursor.at, why: Some(why) }
+        } else {
+            Fault { at, why: Some(why) }
+        };
+        Err(Stopped)
+    }
+
+    /// Returns the next token.
+    pub(super) fn next(&mut self) -> Step<Token> {
+        self.fetch_enough()?;
+        let Some(token) = self.tokens.get(self.head).copied() else { return Err(Stopped) };
+        self.head += 1;
+        self.returned += 1;
+        // Dropping returned tokens in batches keeps the cost per token constant.
+        if self.head == self.tokens.len() || self.head > 4096 {
+            self.tokens.drain(..self.head);
+            self.head = 0;
+        }
+        Ok(token)
+    }
+
+    /// Scans until it is certain whether the next token starts a key.
+    fn fetch_enough(&mut self) -> Step {
+        loop {
+            if let Some(last) = self.tokens.last() {
+                if matches!(last.kind, TokenKind::DocumentStart | TokenKind::DocumentEnd) {
+                    return Ok(());
+                }
+                self.drop_stale_keys()?;
+                let mut keys = self.outer.iter().chain([&self.level]).filter_map(|level| level.key.as_ref());
+                if !keys.any(|key| key.number == self.returned) {
+                    return Ok(());
+                }
+            } else {
+                self.composed.clear();
+            }
+            self.fetch()?;
+        }
+    }
+
+    fn is_in_flow(&self) -> bool {
+        !self.outer.is_empty()
+    }
+
+    fn token(kind: TokenKind, mark: Mark, end: usize) -> Token {
+        Token {
+            kind,
+            span: Span::new(mark.at, end),
+            col: mark.col,
+            style: Style::Plain,
+            tag: Tag::None,
+            text: ScalarText { span: Span::new(0, 0), composed: false },
+        }
+    }
+
+    fn push(&mut self, kind: TokenKind, mark: Mark, end: usize) {
+        self.tokens.push(Self::token(kind, mark, end));
+    }
+
+    fn push_scalar(&mut self, style: Style, mark: Mark, end: usize, text: ScalarText) {
+        self.tokens.push(Token { style, text, ..Self::token(TokenKind::Scalar, mark, end) });
+    }
+
+    fn push_tagged(&mut self, kind: TokenKind, tag: Tag, mark: Mark, end: usize) {
+        self.tokens.push(Token { tag, ..Self::token(kind, mark, end) });
+    }
+
+    /// Appends a slice of the text to the composed values.
+    fn compose(&mut self, start: usize, end: usize) {
+        let part = self.cursor.slice(start, end);
+        self.composed.push_str(part);
+    }
+
+    /// Appends line breaks to the composed values.
+    fn compose_breaks(&mut self, count: usize) {
+        for _ in 0..count {
+            self.composed.push('\n');
+        }
+    }
+
+    /// The value composed since a length of the composed values.
+    fn composed_from(&self, start: usize) -> ScalarText {
+        ScalarText { span: Span::new(start, self.composed.len()), composed: true }
+    }
+
+    /// Scans the next token, and the ends of blocks before it.
+    fn fetch(&mut self) -> Step {
+        while self.skip_to_token()? {
+            // A comment may end the chance of a key; the caller checks that before the next token.
+            if !self.tokens.is_empty() {
+                return Ok(());
+            }
+        }
+        self.drop_stale_keys()?;
+        let mark = self.cursor.mark();
+        self.unroll(mark.col + 1);
+        if self.cursor.is_at_end() {
+            return self.fetch_end();
+        }
+        let (char, next) = (self.cursor.peek(0), self.cursor.peek(1));
+        if mark.col == 0 && char == b'%' {
+            return self.fetch_directive();
+        }
+        if self.cursor.is_document_mark() {
+            return self.fetch_document_mark(char);
+        }
+        self.bom_allowed = false;
+        let in_flow = self.is_in_flow();
+        match char {
+            b'[' | b'{' => self.fetch_flow_start(char),
+            b']' | b'}' => self.fetch_flow_end(char),
+            b',' => self.fetch_comma(),
+            b'-' if is_space(next) => self.fetch_entry(),
+            b'?' if is_space(next) => self.fetch_key(),
+            b':' if is_space(next) => self.fetch_value(),
+            b':' if in_flow && mark.at == self.adjacent => self.fetch_value(),
+            b':' if in_flow && (next == b'[' || next == b'{') => {
+                self.fail(mark.at, "a space is missing after `:`; add a space, or quote the text")
+            }
+            b':' if in_flow && is_flow(next) => self.fetch_value(),
+            b'*' | b'&' => self.fetch_anchor(),
+            b'!' => self.fetch_tag(),
+            b'|' | b'>' if !in_flow => self.fetch_block_scalar(char == b'|'),
+            b'\'' | b'"' => self.fetch_quoted(char),
+            b'|' | b'>' | b'%' | b'@' | b'`' => {
+                self.fail(mark.at, "unquoted text cannot start with this character; quote the text")
+            }
+            _ if self.cursor.is_bom(mark.at) => {
+                self.fail(mark.at, "a byte order mark inside the text; remove it")
+            }
+            _ => self.fetch_plain(),
+        }
+    }
+
+    fn fetch_end(&mut self) -> Step {
+        self.refuse_open_bracket()?;
+        if self.cursor.is_cut_off() {
+            return self.fail(self.cursor.at, "");
+        }
+        self.end_blocks()?;
+        let mark = self.cursor.mark();
+        self.push(TokenKind::End, mark, mark.at);
+        Ok(())
+    }
+
+    fn fetch_document_mark(&mut self, char: u8) -> Step {
+        self.refuse_open_bracket()?;
+        self.end_blocks()?;
+        let mark = self.cursor.mark();
+        self.cursor.skip(3);
+        self.bom_allowed = char == b'.';
+        let kind = if self.bom_allowed { TokenKind::DocumentEnd } else { TokenKind::DocumentStart };
+        self.push(kind, mark, self.cursor.at);
+        if self.bom_allowed {
+            self.skip_rest()?;
+            if !is_line_end(self.cursor.peek(0)) {
+                return self.fail(self.cursor.at, "only a comment is valid after `...`; start a new line");
+            }
+        }
+        Ok(())
+    }
+}

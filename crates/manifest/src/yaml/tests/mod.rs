@@ -1,0 +1,3 @@
+mod corners;
+mod granit;
+mod suite;
