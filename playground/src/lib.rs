@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::check::Cluster;
 use karpwarden::karpenter::release::Release;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::source::Source;
-use karpwarden::lint::mend::mend;
-use karpwarden::reference::catalog::catalog;
-use karpwarden::report::sarif;
+use karpwarden::lint::apply::apply_fixes;
+use karpwarden::lint::check::Cluster;
 use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::Settings;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::source::Source;
+use karpwarden::reference::catalog::catalog;
+use karpwarden::report::sarif;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -73,7 +73,7 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     let read = files::read(files)?;
     let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
     let mut clusters = [Cluster { name: String::new(), files: read }];
-    let mended = mend(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
+    let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
     let files: Vec<Json> =

@@ -1,18 +1,18 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::REGISTRY;
+use karpwarden::lint::settings::{Date, Problem, Settings, Target};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Span;
 use karpwarden::manifest::tree::Tree;
 use karpwarden::manifest::{Document, File};
-use karpwarden::lint::settings::{Date, Problem, Settings, Target};
 use serde_json::{Value as Json, json};
 
 /// Parses settings, or returns every mistake in them.
 pub(crate) fn read(text: &str) -> Result<Settings, String> {
     let file = file(text);
-    let read =
-        tree(&file).and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
+    let read = tree(&file)
+        .and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
     read.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&s
 /// Reports mistakes with their positions, or the settings as JSON if there are none.
 pub(crate) fn look_at(text: &str) -> Json {
     let file = file(text);
-    let read =
-        tree(&file).and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
+    let read = tree(&file)
+        .and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
     match read {
         Ok(_) => json!({"problems": [], "settings": as_json(text).unwrap_or_default()}),
         Err(problems) => {

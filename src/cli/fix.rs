@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::apply::{AppliedFixes, apply_fixes};
 use lint::check::Cluster;
-use lint::mend::{Mended, mend};
 use lint::settings::Settings;
 use manifest::limits::Limits;
 use manifest::source::Source;
@@ -26,7 +26,7 @@ pub(crate) struct Origin {
 
 /// Result of applying the fixes.
 pub(crate) struct Fixed {
-    result: Mended,
+    result: AppliedFixes,
     changes: Vec<Change>,
     /// Fixed text of standard input, and whether it starts with a byte order mark.
     stdin: Option<(Arc<Source>, bool)>,
@@ -50,7 +50,7 @@ pub(crate) fn apply(
         clusters.iter().flat_map(|cluster| &cluster.files).map(|file| Arc::clone(&file.source)).collect()
     };
     let before = sources(clusters);
-    let result = mend(&REGISTRY, clusters, settings, limits);
+    let result = apply_fixes(&REGISTRY, clusters, settings, limits);
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
     let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {

@@ -3,11 +3,11 @@
 
 use super::testing::{fixed, report_of_clusters};
 use super::{DOCS, REGISTRY, documentation};
-use lint::rule::{Fixes, Rule};
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use lint::finding::{CaughtBy, Family};
 use lint::report::Report;
+use lint::rule::{Fixes, Rule};
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
@@ -155,7 +155,8 @@ fn the_file_is_named_after_the_rule_and_its_folder_after_the_family() {
 fn only_named_rules_that_the_api_server_would_report_supersede_its_refusals() {
     for rule in REGISTRY.rules() {
         for name in rule.supersedes {
-            let superseded = REGISTRY.find(name).unwrap_or_else(|| panic!("{}: there is no rule {name}", rule.name));
+            let superseded =
+                REGISTRY.find(name).unwrap_or_else(|| panic!("{}: there is no rule {name}", rule.name));
             assert_eq!(superseded.family, Family::ApiServer, "{}: {name}", rule.name);
         }
         let is_named = rule.family != Family::ApiServer;

@@ -73,7 +73,8 @@ const ALL_RULES: Registry = Registry {
 /// The documentation of a rule as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
     let docs = DOCS.into_iter().flatten();
-    let doc = REGISTRY.rules().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, (_, doc))| doc);
+    let doc =
+        REGISTRY.rules().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, (_, doc))| doc);
     let lines = doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     markdown.push('\n');

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
-use karpwarden::lint::settings::Settings;
 use karpwarden_generate::{home, yaml};
 use serde_json::{Value, json};
 

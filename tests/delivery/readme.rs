@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
-use karpwarden::lint::settings::Settings;
 use karpwarden_generate::{home, yaml};
 use kubewarden_policy_sdk::crd::policies::ClusterAdmissionPolicy;
 use serde_json::Value;

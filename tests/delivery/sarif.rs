@@ -6,11 +6,11 @@
 use std::fs;
 
 use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::{Settings, Target};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::report::sarif::sarif;
 use karpwarden::{REGISTRY, rules};
-use karpwarden::lint::settings::{Settings, Target};
 use karpwarden_generate::home;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use karpwarden::{REGISTRY, check};
 use lint::check::Cluster;
-use lint::report::{Range, Related, Report};
+use lint::report::{RelatedLocation, Report, TextRange};
 use lint::settings::{Selector, Settings};
 use manifest::File;
 use manifest::limits::Limits;
@@ -35,7 +35,7 @@ fn shown(report: &Report, clusters: &[Cluster]) -> String {
 fn shows_related_locations_in_other_files() {
     let clusters = clusters();
     let mut report = report(&clusters);
-    let related = |file: &str, line: usize, (offset, end): (usize, usize)| Related {
+    let related = |file: &str, line: usize, (offset, end): (usize, usize)| RelatedLocation {
         file: file.to_owned(),
         document: 0,
         path: "metadata.name".to_owned(),
@@ -83,7 +83,7 @@ fn shows_related_locations_in_other_files() {
 fn shows_the_path_of_a_finding_without_text() {
     let clusters = clusters();
     let mut report = report(&clusters);
-    report.findings[0].position = Range::default();
+    report.findings[0].position = TextRange::default();
     report.findings[0].file = String::new();
     report.findings[0].releases = "until 1.8".to_owned();
     assert_snapshot!(shown(&report, &clusters), @"

@@ -1,8 +1,8 @@
 //! Safe fixes, applied to texts.
 
 use karpwarden::REGISTRY;
+use lint::apply::{AppliedFixes, apply_fixes};
 use lint::check::Cluster;
-use lint::mend::{Mended, mend};
 use lint::settings::{Selector, Settings};
 use manifest::File;
 use manifest::limits::Limits;
@@ -10,12 +10,12 @@ use manifest::limits::Limits;
 const CLASS: &str =
     "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
 
-fn mended(text: &str) -> (String, Mended) {
+fn mended(text: &str) -> (String, AppliedFixes) {
     let limits = Limits::DEFAULT;
     let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
     let mut clusters = [Cluster { name: String::new(), files: vec![File::read("a.yaml", text, &limits)] }];
-    let mended = mend(&REGISTRY, &mut clusters, &settings, &limits);
+    let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &limits);
     (clusters[0].files[0].source.text().to_owned(), mended)
 }
 

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use karpwarden::lint::check::Cluster as Checked;
+use karpwarden::lint::report::Report;
+use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::Object;
-use karpwarden::lint::report::Report;
-use karpwarden::lint::settings::Settings;
 use karpwarden_admit::{Cluster, Module, Request, built};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;

@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use karpenter::release::Release;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use lint::finding::Severity;
+use lint::report::Confidence;
+use lint::report::ReportedFinding;
+use lint::settings::Settings;
 use manifest::FileKind;
 use manifest::limits::Limits;
-use lint::report::Finding;
 use report::human;
-use lint::settings::Settings;
-use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::report::Confidence;
 use symptoms::{Diagnosed, Reading};
 
 use Confidence::{Certain, Likely, Possible};
@@ -125,7 +125,7 @@ fn diagnose(input: &str) -> Diagnosed {
     reading.finish()
 }
 
-fn is_diagnosis(finding: &Finding) -> bool {
+fn is_diagnosis(finding: &ReportedFinding) -> bool {
     finding.evidence.as_ref().is_some_and(|evidence| !evidence.is_empty())
 }
 

@@ -3,20 +3,20 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::finding::{Draft, Family, Severity};
+use crate::finding::{Family, Finding, Severity};
 use crate::inventory::Inventory;
-use karpenter::release::ReleaseSet;
-use objects::kustomize::Patches;
-use manifest::tree::Node;
-use manifest::{Document, File, FileKind};
-use objects::object::Object;
-use objects::validation::{self, Refusal};
-use crate::report::{Place, Report, Skipped, Unreadable};
+use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
 use crate::rule::{Registry, Rule};
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
 use crate::upgrade;
+use karpenter::release::ReleaseSet;
+use manifest::tree::Node;
+use manifest::{Document, File, FileKind};
+use objects::kustomize::Patches;
+use objects::object::Object;
+use objects::validation::{self, Refusal};
 
 /// The findings a run shows at most, unless something else is asked for.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -109,21 +109,22 @@ pub fn check_within(
         let own = settings.of_file(places.of(subject).file);
         let context = Context::new(registry, &own, inventory, &inventories, true);
         let suppressions = Suppressions::of(subject.object, &context);
-        let drafts = run(subject.object, &context, &suppressions);
+        let findings = run(subject.object, &context, &suppressions);
         if settings.karpenter.is_range() {
-            report.accept(places.of(subject), &refused(&drafts), subject.object);
+            report.accept(places.of(subject), &refused(&findings), subject.object);
         }
-        let mut shown = shown(drafts, subject.object, &context, suppressions, &mut report.summary.suppressed);
+        let mut shown =
+            shown(findings, subject.object, &context, suppressions, &mut report.summary.suppressed);
         if let Some(path) = settings.karpenter.upgrade_path() {
             report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
-        for draft in shown {
-            report.count(draft.severity);
+        for finding in shown {
+            report.count(finding.severity);
             if report.findings.len() >= max_findings {
                 report.truncated = true;
                 continue;
             }
-            report.add(&draft, subject.object, &places.of(subject), |node| places.find(node));
+            report.add(&finding, subject.object, &places.of(subject), |node| places.find(node));
         }
     }
     report
@@ -135,13 +136,13 @@ pub fn check_request<'d>(
     object: Object<'d>,
     objects: Vec<Object<'d>>,
     settings: &Settings,
-) -> Vec<Draft<'d>> {
+) -> Vec<Finding<'d>> {
     let clusters = [Inventory::new("", objects, settings.complete_inventory)];
     let [inventory] = &clusters;
     let context = Context::new(registry, settings, inventory, &clusters, false);
     let suppressions = Suppressions::of(object, &context);
-    let drafts = run(object, &context, &suppressions);
-    shown(drafts, object, &context, suppressions, &mut 0)
+    let findings = run(object, &context, &suppressions);
+    shown(findings, object, &context, suppressions, &mut 0)
 }
 
 /// Counts a document, and gives its objects where it has some.
@@ -164,7 +165,8 @@ fn account<'d>(
     match read {
         Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
         Document::Read(tree) => {
-            let objects = if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
+            let objects =
+                if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
             if objects.is_empty() && file.kind == FileKind::Values {
                 return skip("no values of a chart: it holds no keys, not checked");
             }
@@ -199,15 +201,19 @@ fn account<'d>(
 }
 
 /// Runs the rules on the object of a context.
-fn run<'d>(object: Object<'d>, context: &Context<'_, 'd>, suppressions: &Suppressions<'d>) -> Vec<Draft<'d>> {
-    let mut drafts = Vec::new();
+fn run<'d>(
+    object: Object<'d>,
+    context: &Context<'_, 'd>,
+    suppressions: &Suppressions<'d>,
+) -> Vec<Finding<'d>> {
+    let mut findings = Vec::new();
     for rule in context.registry.rules() {
         if rule.applies(object) && runs(rule, context.settings, suppressions) {
-            (rule.check)(object, context, &mut drafts);
+            (rule.check)(object, context, &mut findings);
         }
     }
-    drafts.sort_by(in_order);
-    drafts
+    findings.sort_by(in_order);
+    findings
 }
 
 /// Whether a rule runs. A rule that is off runs all the same if a range of releases needs its refusals, or if a suppression
@@ -218,41 +224,41 @@ fn runs(rule: &Rule, settings: &Settings, suppressions: &Suppressions<'_>) -> bo
 }
 
 /// Document order, then rule.
-fn in_order(one: &Draft<'_>, other: &Draft<'_>) -> Ordering {
+fn in_order(one: &Finding<'_>, other: &Finding<'_>) -> Ordering {
     one.place.order().cmp(&other.place.order()).then(one.rule.name.cmp(other.rule.name))
 }
 
 /// The releases whose API server refuses the object.
-fn refused(drafts: &[Draft<'_>]) -> ReleaseSet {
-    let refusals = drafts.iter().filter(|draft| draft.rule.family == Family::ApiServer);
-    refusals.fold(ReleaseSet::none(), |all, draft| all.or(&draft.releases))
+fn refused(findings: &[Finding<'_>]) -> ReleaseSet {
+    let refusals = findings.iter().filter(|finding| finding.rule.family == Family::ApiServer);
+    refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))
 }
 
 /// Keeps the findings that neither the settings nor the author suppress, each with the severity of the settings, and adds
 /// the findings about the suppressions themselves.
 fn shown<'d>(
-    drafts: Vec<Draft<'d>>,
+    findings: Vec<Finding<'d>>,
     object: Object<'d>,
     context: &Context<'_, 'd>,
     mut suppressions: Suppressions<'d>,
     suppressed: &mut usize,
-) -> Vec<Draft<'d>> {
+) -> Vec<Finding<'d>> {
     let settings = context.settings;
     let target = settings.karpenter;
-    let mut shown: Vec<Draft<'d>> = Vec::new();
-    for draft in drafts.into_iter().filter(|draft| target.meets(&draft.releases)) {
-        let is_accepted = suppressions.accept(&draft);
-        let Some(severity) = settings.severity(draft.rule, draft.severity) else { continue };
-        let covers = |exception: &Exception| exception.covers(draft.rule, object, settings.today);
+    let mut shown: Vec<Finding<'d>> = Vec::new();
+    for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
+        let is_accepted = suppressions.accept(&finding);
+        let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
+        let covers = |exception: &Exception| exception.covers(finding.rule, object, settings.today);
         if is_accepted || settings.exceptions.iter().any(covers) {
             *suppressed += 1;
         } else {
-            shown.push(draft.severity(severity));
+            shown.push(finding.severity(severity));
         }
     }
-    for draft in suppressions.findings(context.registry.suppressions) {
-        if let Some(severity) = settings.severity(draft.rule, draft.severity) {
-            shown.push(draft.severity(severity));
+    for finding in suppressions.findings(context.registry.suppressions) {
+        if let Some(severity) = settings.severity(finding.rule, finding.severity) {
+            shown.push(finding.severity(severity));
         }
     }
     remove_superseded(&mut shown, object, target);
@@ -278,10 +284,10 @@ impl<'d> Places<'d> {
         Self { clusters, by_tree }
     }
 
-    fn of(&self, subject: &Subject<'d>) -> Place<'d> {
+    fn of(&self, subject: &Subject<'d>) -> DocumentLocation<'d> {
         let cluster = self.clusters.get(subject.cluster);
         let file = cluster.and_then(|cluster| cluster.files.get(subject.file));
-        Place {
+        DocumentLocation {
             cluster: cluster.map_or("", |cluster| cluster.name.as_str()),
             file: file.map_or("", |file| file.source.name()),
             document: subject.document,
@@ -289,7 +295,7 @@ impl<'d> Places<'d> {
     }
 
     /// The place and the object of a node.
-    fn find(&self, node: Node<'d>) -> Option<(Place<'d>, Object<'d>)> {
+    fn find(&self, node: Node<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
         let (tree, _, subject) = self.by_tree.get(at.checked_sub(1)?)?;

@@ -27,14 +27,18 @@ impl<'d> Fix<'d> {
     }
 
     /// A fix that has to be looked at first.
-    pub fn to_look_at(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
+    pub fn for_review(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
         Self { title: title.into(), safe: false, changes }
     }
 }
 
 /// A change that replaces the key of a label expression; `None` if the map has that key already, or if the object exists
 /// in a cluster and does not take the change.
-pub fn rename_label<'d>(expression: LabelExpression<'d>, object: Object<'d>, key: &str) -> Option<Change<'d>> {
+pub fn rename_label<'d>(
+    expression: LabelExpression<'d>,
+    object: Object<'d>,
+    key: &str,
+) -> Option<Change<'d>> {
     if object.operation() == Operation::Update {
         return None;
     }

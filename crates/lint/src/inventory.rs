@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use std::cell::OnceCell;
 
+use karpenter::kind::Kind;
+use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{self, IamPolicy, PassedRoles};
 use objects::identity::Identity;
 use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::object::Object;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
-use manifest::tree::Node;
-use karpenter::kind::Kind;
-use objects::object::Object;
 use scheduling::pool_index::PoolIndex;
 
 /// The objects of one cluster.
@@ -154,7 +154,8 @@ impl<'d> Inventory<'d> {
 }
 
 fn selects_reservations(class: Object<'_>) -> bool {
-    let terms = Ec2NodeClass::of(class).and_then(|class| class.terms(SelectorField::CapacityReservations).node());
+    let terms =
+        Ec2NodeClass::of(class).and_then(|class| class.terms(SelectorField::CapacityReservations).node());
     terms.is_some_and(|terms| !terms.is_empty())
 }
 

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::finding::{CaughtBy, Family, Finding, Severity};
+use crate::settings::{Settings, Target};
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::tree::Node;
 use objects::object::Object;
-use crate::settings::{Settings, Target};
 
 /// Where the documentation is published; a rule's page is below it.
 pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
@@ -25,13 +25,13 @@ pub struct Report {
     /// How much of what.
     pub summary: Summary,
     /// What is wrong, in document order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReportedFinding>,
     /// With a range: which releases accept each Karpenter document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Vec<Accepted>>,
     /// Of a diagnosis: what was read of each cluster, in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub logs: Option<Vec<Log>>,
+    pub logs: Option<Vec<LogSummary>>,
     /// What was not checked, and why.
     pub skipped: Vec<Skipped>,
     /// What could not be read.
@@ -69,7 +69,7 @@ pub struct Summary {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report, described in the design of its schema")]
-pub struct Finding {
+pub struct ReportedFinding {
     pub rule: &'static str,
     pub family: Family,
     pub severity: Severity,
@@ -87,18 +87,18 @@ pub struct Finding {
     pub name: String,
     pub path: String,
     #[serde(flatten)]
-    pub position: Range,
+    pub position: TextRange,
     pub message: String,
     pub help: String,
     pub url: String,
-    pub related: Vec<Related>,
-    pub fix: Option<Fix>,
+    pub related: Vec<RelatedLocation>,
+    pub fix: Option<ReportedFix>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<Evidence>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub seen: Option<Occurrences>,
 }
 
 /// Confidence of a diagnosis.
@@ -126,7 +126,7 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
-pub struct Seen {
+pub struct Occurrences {
     pub count: u64,
     pub first: Option<String>,
     pub last: Option<String>,
@@ -137,7 +137,7 @@ pub struct Seen {
 /// What was read of a cluster's logs, events and status, and how much of it was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Log {
+pub struct LogSummary {
     /// The cluster's name; empty where there is only one.
     pub cluster: String,
     /// Files.
@@ -155,7 +155,7 @@ pub struct Log {
     /// Lines that are not UTF-8, and were read as well as they can be.
     pub not_utf8: u64,
     /// Lines that were passed over, by reason.
-    pub skipped: Vec<Passed>,
+    pub skipped: Vec<SkippedLines>,
     /// Causes, batches and lives of NodeClaims that had to be forgotten to stay within bounds.
     pub forgotten: u64,
     /// The lowest level of a line: a log that has none at DEBUG is silent on much.
@@ -173,7 +173,7 @@ pub struct Log {
 /// Lines that were passed over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
-pub struct Passed {
+pub struct SkippedLines {
     pub reason: String,
     pub count: u64,
 }
@@ -182,7 +182,7 @@ pub struct Passed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "see the sentence above")]
-pub struct Range {
+pub struct TextRange {
     pub line: Option<usize>,
     pub column: Option<usize>,
     pub end_line: Option<usize>,
@@ -195,7 +195,7 @@ pub struct Range {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
-pub struct Related {
+pub struct RelatedLocation {
     pub file: String,
     pub document: usize,
     pub path: String,
@@ -210,17 +210,17 @@ pub struct Related {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
-pub struct Fix {
+pub struct ReportedFix {
     pub title: String,
     pub safe: bool,
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ReportedEdit>,
 }
 
 /// A range of a file, in UTF-16 code units, and what to write there.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
-pub struct Edit {
+pub struct ReportedEdit {
     pub file: String,
     pub offset: usize,
     pub end_offset: usize,
@@ -260,7 +260,7 @@ pub struct Unreadable {
 
 /// Where a document stands among the inputs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'d> {
+pub struct DocumentLocation<'d> {
     /// The cluster's name, where there are several.
     pub cluster: &'d str,
     /// The file's name.
@@ -299,7 +299,7 @@ impl Report {
     }
 
     /// Keeps the findings that fit; the others count as suppressed.
-    pub fn keep(&mut self, mut fits: impl FnMut(usize, &Finding) -> bool) {
+    pub fn keep(&mut self, mut fits: impl FnMut(usize, &ReportedFinding) -> bool) {
         let all = core::mem::take(&mut self.findings);
         for (index, finding) in all.into_iter().enumerate() {
             if fits(index, &finding) {
@@ -313,7 +313,7 @@ impl Report {
     }
 
     /// Records which releases accept a document.
-    pub fn accept(&mut self, place: Place<'_>, refused: &ReleaseSet, object: Object<'_>) {
+    pub fn accept(&mut self, place: DocumentLocation<'_>, refused: &ReleaseSet, object: Object<'_>) {
         let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
         let (true, Some(accepted)) = (karpenter, self.accepted.as_mut()) else { return };
         let set = ReleaseSet::all().without(refused);
@@ -354,15 +354,15 @@ impl Report {
     /// Adds a finding; `find` returns the document and object of a related node.
     pub fn add<'d>(
         &mut self,
-        draft: &Draft<'d>,
+        finding: &Finding<'d>,
         object: Object<'d>,
-        place: &Place<'d>,
-        find: impl Fn(Node<'d>) -> Option<(Place<'d>, Object<'d>)>,
+        place: &DocumentLocation<'d>,
+        find: impl Fn(Node<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)>,
     ) {
-        let related = draft.related.iter().filter_map(|(at, message)| {
+        let related = finding.related.iter().filter_map(|(at, message)| {
             let (place, object) = find(at.node())?;
-            let range = Range::of(at);
-            Some(Related {
+            let range = TextRange::of(at);
+            Some(RelatedLocation {
                 file: place.file.to_owned(),
                 document: place.document,
                 path: at.path(object.root()),
@@ -373,13 +373,13 @@ impl Report {
                 message: message.clone(),
             })
         });
-        self.findings.push(Finding {
-            rule: draft.rule.name,
-            family: draft.rule.family,
-            severity: draft.severity,
-            caught_by: draft.caught_by,
-            releases: draft.releases.to_string(),
-            boundary: self.target.upgrade_path().and_then(|path| path.boundary(&draft.releases)),
+        self.findings.push(ReportedFinding {
+            rule: finding.rule.name,
+            family: finding.rule.family,
+            severity: finding.severity,
+            caught_by: finding.caught_by,
+            releases: finding.releases.to_string(),
+            boundary: self.target.upgrade_path().and_then(|path| path.boundary(&finding.releases)),
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,
@@ -387,13 +387,13 @@ impl Report {
             kind: object.kind().to_owned(),
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
-            path: draft.place.path(object.root()),
-            position: Range::of(&draft.place),
-            message: draft.message.clone(),
-            help: draft.help.clone(),
-            url: url(draft.rule.name),
+            path: finding.place.path(object.root()),
+            position: TextRange::of(&finding.place),
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+            url: url(finding.rule.name),
             related: related.collect(),
-            fix: draft.fix.as_ref().and_then(|fix| Fix::of(fix, place.file)),
+            fix: finding.fix.as_ref().and_then(|fix| ReportedFix::of(fix, place.file)),
             confidence: None,
             evidence: None,
             seen: None,
@@ -406,7 +406,7 @@ pub fn url(rule: &str) -> String {
     format!("{DOCUMENTATION}{rule}")
 }
 
-impl Range {
+impl TextRange {
     fn of(place: &crate::finding::Place<'_>) -> Self {
         let (source, span) = (place.node().tree().source(), place.span());
         let text = source.slice(span);
@@ -424,12 +424,12 @@ impl Range {
     }
 }
 
-impl Fix {
+impl ReportedFix {
     fn of(fix: &crate::fix::Fix<'_>, file: &str) -> Option<Self> {
         let edits = fix.changes.iter().map(|change| {
             let edit = change.edit()?;
             let source = change.node().tree().source();
-            Some(Edit {
+            Some(ReportedEdit {
                 file: file.to_owned(),
                 offset: source.position(edit.span.start).offset,
                 end_offset: source.position(edit.span.end).offset,

@@ -6,7 +6,7 @@ use objects::object::Object;
 use objects::{chart_values, iam_policy};
 
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Severity};
+use crate::finding::{CaughtBy, Family, Finding, Severity};
 
 /// A rule without its documentation.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Rule {
 }
 
 /// Checks one object and adds its findings.
-pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Draft<'d>>);
+pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Finding<'d>>);
 
 /// The objects that a rule reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use manifest::tree::Node;
 use objects::object::{Object, Operation};
 
 use crate::check::Context;
-use crate::finding::{Draft, Place};
+use crate::finding::{Finding, Place};
 use crate::rule::{Registry, Rule, SuppressionRules};
 use crate::settings::Selector;
 
@@ -66,13 +66,13 @@ impl<'d> Suppressions<'d> {
     }
 
     /// Whether a suppression covers a finding; if so, the suppression is used.
-    pub(crate) fn accept(&mut self, draft: &Draft<'d>) -> bool {
+    pub(crate) fn accept(&mut self, finding: &Finding<'d>) -> bool {
         if self.used.is_empty() {
             return false;
         }
         let mut accepted = false;
-        for line in self.lines(draft) {
-            for name in [draft.rule.name, draft.rule.family.name()] {
+        for line in self.lines(finding) {
+            for name in [finding.rule.name, finding.rule.family.name()] {
                 if let Some(used) = self.used.get_mut(&(line, name)) {
                     *used = true;
                     accepted = true;
@@ -83,37 +83,38 @@ impl<'d> Suppressions<'d> {
     }
 
     /// The lines that a finding marks in the object's own text, and `None` for the whole object.
-    fn lines(&self, draft: &Draft<'d>) -> BTreeSet<Option<usize>> {
+    fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<usize>> {
         let mut lines = BTreeSet::from([None]);
         let Some(tree) = self.all.first().map(|one| one.place.node().tree()) else { return lines };
-        let places = core::iter::once(draft.place()).chain(draft.related.iter().map(|(place, _)| place));
+        let places = core::iter::once(&finding.place).chain(finding.related.iter().map(|(place, _)| place));
         let places = places.filter(|place| core::ptr::eq(place.node().tree(), tree));
         lines.extend(places.map(|place| Some(line_of(place))));
         lines
     }
 
     /// Returns the findings about the suppressions, after all other findings were offered to [`Self::accept`].
-    pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Draft<'d>> {
-        let mut drafts = Vec::new();
+    pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Finding<'d>> {
+        let mut findings = Vec::new();
         for suppression in &self.all {
             for name in &suppression.names {
-                let is_unused = suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
+                let is_unused =
+                    suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
                 match &name.selector {
-                    Err(message) => drafts.push(
-                        Draft::new(rules.unknown_rule, name.place.clone(), message.clone())
+                    Err(message) => findings.push(
+                        Finding::new(rules.unknown_rule, name.place.clone(), message.clone())
                             .help("name a rule or family; `karpwarden rules` lists them"),
                     ),
                     Ok(selector) if is_unused => {
                         let message = format!("`{}` has no finding here to suppress", selector.name());
                         let help = "remove it, so that it hides nothing later";
-                        drafts.push(Draft::new(rules.unused, name.place.clone(), message).help(help));
+                        findings.push(Finding::new(rules.unused, name.place.clone(), message).help(help));
                     }
                     Ok(_) => {}
                 }
             }
-            drafts.extend(suppression.missing_reason(rules));
+            findings.extend(suppression.missing_reason(rules));
         }
-        drafts
+        findings
     }
 }
 
@@ -122,13 +123,14 @@ impl<'d> Suppression<'d> {
         Some((self.line, name.selector.as_ref().ok()?.name()))
     }
 
-    fn missing_reason(&self, rules: SuppressionRules) -> Option<Draft<'d>> {
+    fn missing_reason(&self, rules: SuppressionRules) -> Option<Finding<'d>> {
         if self.has_reason {
             return None;
         }
         let place = if self.line.is_some() { "after `]`" } else { "after ` -- `" };
-        let draft = Draft::new(rules.without_reason, self.place.clone(), "this suppression gives no reason");
-        Some(draft.help(format!("give the reason {place}, for the next reader")))
+        let finding =
+            Finding::new(rules.without_reason, self.place.clone(), "this suppression gives no reason");
+        Some(finding.help(format!("give the reason {place}, for the next reader")))
     }
 }
 
@@ -176,7 +178,8 @@ fn comment<'d>(
     let list = text.find("ignore[").map(|at| at + "ignore[".len());
     let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
     let (Some(start), Some(end)) = (list, end) else {
-        let message = "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
+        let message =
+            "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
         let names = vec![Name { place: at(Span::new(0, text.len())), selector: Err(message) }];
         return Suppression { names, line: Some(0), place: Place::comment(root, span), has_reason: true };
     };

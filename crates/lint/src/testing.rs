@@ -6,7 +6,7 @@ use manifest::edit::Change;
 use objects::object::Object;
 
 use crate::check::Context;
-use crate::finding::{CaughtBy, Draft, Family, Place, Severity};
+use crate::finding::{CaughtBy, Family, Finding, Place, Severity};
 use crate::rule::{Fixes, On, Registry, Rule, SuppressionRules};
 
 /// Reports an ARN in `spec.instanceProfile`, with a safe fix.
@@ -19,14 +19,14 @@ pub(crate) static ARN: Rule = Rule {
     fix: Fixes::Safe,
     summary: "an ARN",
     on: &[On::Kind(Kind::NODE_CLASS)],
-    check: |object: Object<'_>, _: &Context<'_, '_>, drafts: &mut Vec<Draft<'_>>| {
+    check: |object: Object<'_>, _: &Context<'_, '_>, findings: &mut Vec<Finding<'_>>| {
         let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
         if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
-            let draft = Draft::new(&ARN, Place::value(node), "an ARN");
-            drafts.push(draft.mend("write the name", Change::Set(node, name.to_owned())));
+            let finding = Finding::new(&ARN, Place::value(node), "an ARN");
+            findings.push(finding.safe_fix("write the name", Change::Set(node, name.to_owned())));
         }
         if object.duplicates().next().is_some() {
-            drafts.push(Draft::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));
+            findings.push(Finding::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));
         }
     },
     ..Rule::DEFAULTS
@@ -45,6 +45,10 @@ static DUPLICATE: Rule = Rule {
 /// The rules above.
 pub(crate) static REGISTRY: Registry = Registry {
     families: &[&[&ARN], &[&DUPLICATE]],
-    suppressions: SuppressionRules { unknown_rule: &DUPLICATE, unused: &DUPLICATE, without_reason: &DUPLICATE },
+    suppressions: SuppressionRules {
+        unknown_rule: &DUPLICATE,
+        unused: &DUPLICATE,
+        without_reason: &DUPLICATE,
+    },
     symptoms: Vec::new,
 };

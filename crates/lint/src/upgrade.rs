@@ -2,32 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{CaughtBy, Draft, Severity};
+use crate::finding::{CaughtBy, Finding, Severity};
 use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
 
 /// The rule that reports a kind or version that a release does not serve.
 const NOT_SERVED: &str = "removed-api-version";
 
-
 /// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
 /// A finding is no change if the same node already failed at the start of the path for another reason: if the same rule
 /// reported an error there, if the API server refused the node or a parent of it, or if any rule reported a graver
 /// severity there.
-pub fn keep_changes(drafts: &mut Vec<Draft<'_>>, path: UpgradePath) -> usize {
+pub fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath) -> usize {
     let (from, to) = path.ends();
     let mut start = Start::default();
-    for draft in drafts.iter().filter(|draft| draft.releases.contains(from)) {
-        start.add(draft);
+    for finding in findings.iter().filter(|finding| finding.releases.contains(from)) {
+        start.add(finding);
     }
     let mut unchanged = 0;
-    drafts.retain(|draft| {
-        if draft.releases.contains(from) {
-            unchanged += usize::from(draft.releases.contains(to) && !draft.rule.upgrade_only);
+    findings.retain(|finding| {
+        if finding.releases.contains(from) {
+            unchanged += usize::from(finding.releases.contains(to) && !finding.rule.upgrade_only);
             return false;
         }
-        !start.was_worse_than(draft) && path.boundary(&draft.releases).is_some()
+        !start.was_worse_than(finding) && path.boundary(&finding.releases).is_some()
     });
     unchanged
 }
@@ -48,11 +47,11 @@ struct Before {
 }
 
 impl Start {
-    fn add(&mut self, draft: &Draft<'_>) {
-        let by_api_server = draft.caught_by == CaughtBy::ApiServer;
-        self.was_not_served |= draft.rule.name == NOT_SERVED;
-        let before = Before { rule: draft.rule.name, severity: draft.severity, by_api_server };
-        self.findings.entry(draft.place.node().order()).or_default().push(before);
+    fn add(&mut self, finding: &Finding<'_>) {
+        let by_api_server = finding.caught_by == CaughtBy::ApiServer;
+        self.was_not_served |= finding.rule.name == NOT_SERVED;
+        let before = Before { rule: finding.rule.name, severity: finding.severity, by_api_server };
+        self.findings.entry(finding.place.node().order()).or_default().push(before);
     }
 
     fn at(&self, node: Node<'_>) -> impl Iterator<Item = &Before> {
@@ -61,16 +60,16 @@ impl Start {
 
     /// Whether the start had a graver problem at the node of a finding. Rules for upgrades report each direction
     /// separately, so their findings are never compared.
-    fn was_worse_than(&self, draft: &Draft<'_>) -> bool {
-        if draft.rule.upgrade_only {
+    fn was_worse_than(&self, finding: &Finding<'_>) -> bool {
+        if finding.rule.upgrade_only {
             return false;
         }
-        let node = draft.place.node();
+        let node = finding.place.node();
         let mut above = core::iter::successors(Some(node), |node| node.parent());
-        let was_refused = draft.caught_by == CaughtBy::ApiServer
+        let was_refused = finding.caught_by == CaughtBy::ApiServer
             && (self.was_not_served || above.any(|node| self.at(node).any(|before| before.by_api_server)));
         let was_error =
-            |before: &Before| before.rule == draft.rule.name && before.severity == Severity::Error;
-        was_refused || self.at(node).any(|before| before.severity < draft.severity || was_error(before))
+            |before: &Before| before.rule == finding.rule.name && before.severity == Severity::Error;
+        was_refused || self.at(node).any(|before| before.severity < finding.severity || was_error(before))
     }
 }

@@ -176,4 +176,3 @@ pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {
     }
     path
 }
-

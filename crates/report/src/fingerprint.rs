@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use lint::report::Finding;
+use lint::report::ReportedFinding;
 
 /// Key of the fingerprint in SARIF. A change of the algorithm needs a new key.
 pub const NAME: &str = "karpwardenFinding/v1";
 
 /// Returns a fingerprint for each finding, in the same order. Findings with equal fields are numbered.
-pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
+pub fn fingerprints(findings: &[ReportedFinding]) -> Vec<String> {
     let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
-    let number = |finding: &Finding| {
+    let number = |finding: &ReportedFinding| {
         let hash = hash(finding);
         let count = seen.entry(hash).or_default();
         *count += 1;
@@ -20,7 +20,7 @@ pub fn fingerprints(findings: &[Finding]) -> Vec<String> {
 }
 
 /// FNV-1a with 64 bits, which is the same on every machine and in every version.
-fn hash(finding: &Finding) -> u64 {
+fn hash(finding: &ReportedFinding) -> u64 {
     let parts = [
         finding.rule,
         &finding.cluster,

@@ -4,7 +4,7 @@
 use core::fmt::Write as _;
 
 use lint::finding::Severity;
-use lint::report::{Finding, Report};
+use lint::report::{Report, ReportedFinding};
 
 /// Renders one workflow command for each finding and for each unreadable document.
 pub fn github(report: &Report) -> String {
@@ -25,7 +25,7 @@ pub fn github(report: &Report) -> String {
     text
 }
 
-fn properties(finding: &Finding) -> String {
+fn properties(finding: &ReportedFinding) -> String {
     let mut properties = format!("file={}", property(&finding.file));
     let range = &finding.position;
     for (key, value) in [
@@ -44,7 +44,7 @@ fn properties(finding: &Finding) -> String {
     properties
 }
 
-fn message(finding: &Finding) -> String {
+fn message(finding: &ReportedFinding) -> String {
     let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
     format!("{} ({}/{}){help}\n{}", finding.message, finding.kind, finding.name, finding.url)
 }

@@ -4,12 +4,12 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use lint::finding::Severity;
-use lint::report::{Finding, Report, Unreadable};
+use lint::report::{Report, ReportedFinding, Unreadable};
 
 /// Findings and unreadable documents of one file.
 #[derive(Default)]
 struct Suite<'r> {
-    findings: Vec<&'r Finding>,
+    findings: Vec<&'r ReportedFinding>,
     unreadable: Vec<&'r Unreadable>,
 }
 

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 
 use lint::check::Cluster;
 use lint::finding::Severity;
-use lint::report::{Edit, Finding, Fix, Range, Related, Report, Unreadable, url};
+use lint::report::{
+    RelatedLocation, Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url,
+};
 use lint::rule::{Registry, Rule};
 use manifest::source::Source;
 
@@ -75,7 +77,7 @@ fn descriptor(rule: &Rule, documentation: &str) -> Value {
     })
 }
 
-fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Texts<'_>) -> Value {
+fn result(finding: &ReportedFinding, index: Option<usize>, fingerprint: &str, texts: &Texts<'_>) -> Value {
     let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
     let mut fields = Map::new();
     fields.insert("ruleId".to_owned(), finding.rule.into());
@@ -108,7 +110,7 @@ fn result(finding: &Finding, index: Option<usize>, fingerprint: &str, texts: &Te
     Value::Object(fields)
 }
 
-fn related_location(index: usize, related: &Related) -> Value {
+fn related_location(index: usize, related: &RelatedLocation) -> Value {
     let region = json!({"startLine": related.line.unwrap_or(1), "startColumn": related.column.unwrap_or(1)});
     let mut location = location(&related.file, region);
     if let Some(fields) = location.as_object_mut() {
@@ -127,7 +129,7 @@ fn location(file: &str, region: Value) -> Value {
 }
 
 /// Renders a range, which covers at least one column: SARIF has no empty region.
-fn region(range: &Range) -> Value {
+fn region(range: &TextRange) -> Value {
     let line = range.line.unwrap_or(1);
     let column = range.column.unwrap_or(1);
     json!({
@@ -172,7 +174,7 @@ struct Texts<'c> {
 
 impl Texts<'_> {
     /// Renders a fix with lines and columns; `None` if the text of a file is missing.
-    fn fix(&self, fix: &Fix) -> Option<Value> {
+    fn fix(&self, fix: &ReportedFix) -> Option<Value> {
         let mut changes: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for edit in &fix.edits {
             changes.entry(edit.file.as_str()).or_default().push(self.replacement(edit)?);
@@ -183,7 +185,7 @@ impl Texts<'_> {
         Some(json!({"description": {"text": fix.title}, "artifactChanges": changes.collect::<Vec<_>>()}))
     }
 
-    fn replacement(&self, edit: &Edit) -> Option<Value> {
+    fn replacement(&self, edit: &ReportedEdit) -> Option<Value> {
         let source = self.sources.get(edit.file.as_str())?;
         let position = |offset| source.position(source.byte_at(offset));
         let (from, to) = (position(edit.offset), position(edit.end_offset));

@@ -4,15 +4,18 @@ use super::cluster::ClusterInput;
 use super::diagnosis::Diagnosis;
 use super::entry::{Level, Subject};
 use super::settling;
-use lint::report::Confidence;
 use super::symptom::Symptom;
 use lint::check::{Cluster, check_within};
 use lint::finding::{CaughtBy, Family, Severity};
-use manifest::File;
-use manifest::source::Span;
-use lint::report::{Evidence, Finding, Log, Passed, Range, Related, Report, Seen, Skipped};
+use lint::report::Confidence;
+use lint::report::{
+    Evidence, LogSummary, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, SkippedLines,
+    TextRange,
+};
 use lint::rule::Registry;
 use lint::settings::Settings;
+use manifest::File;
+use manifest::source::Span;
 
 /// Number of objects that a finding lists.
 const OBJECTS: usize = 5;
@@ -25,7 +28,7 @@ const PROFILE: &str = "instance-profile-is-arn";
 
 /// A finding and its sort key.
 struct Ranked {
-    finding: Finding,
+    finding: ReportedFinding,
     correlated: bool,
     count: u64,
 }
@@ -109,7 +112,7 @@ pub(super) fn report(
 struct Answer<'a> {
     inputs: &'a [ClusterInput],
     clusters: &'a [Cluster],
-    causes: &'a [Finding],
+    causes: &'a [ReportedFinding],
 }
 
 impl Answer<'_> {
@@ -121,7 +124,7 @@ impl Answer<'_> {
         self.clusters.iter().flat_map(|cluster| &cluster.files).find(|file| file.source.name() == name)
     }
 
-    fn finding(&self, diagnosis: &Diagnosis, severity: Severity) -> Finding {
+    fn finding(&self, diagnosis: &Diagnosis, severity: Severity) -> ReportedFinding {
         let symptom = diagnosis.symptom;
         let cluster = self.inputs.get(diagnosis.cluster).map_or("", |input| input.name.as_str());
         let about = diagnosis.objects.first().cloned().unwrap_or_default();
@@ -133,7 +136,7 @@ impl Answer<'_> {
         let evidence: Vec<Evidence> = quoted.collect();
         let first = evidence.first();
         let shown = diagnosis.objects.iter().take(OBJECTS).map(display_name).collect();
-        let mut finding = Finding {
+        let mut finding = ReportedFinding {
             rule: symptom.name,
             family: Family::Symptoms,
             severity,
@@ -156,7 +159,7 @@ impl Answer<'_> {
             fix: None,
             confidence: Some(diagnosis.confidence),
             evidence: Some(evidence),
-            seen: Some(Seen {
+            seen: Some(Occurrences {
                 count: diagnosis.count,
                 first: diagnosis.first.map(|time| time.to_string()),
                 last: diagnosis.last.map(|time| time.to_string()),
@@ -168,7 +171,7 @@ impl Answer<'_> {
             .chain(diagnosis.evidence.iter().map(|quote| quote.cluster))
             .filter_map(|cluster| self.inputs.get(cluster).map(|input| input.name.as_str()))
             .collect();
-        let mut causes: Vec<(usize, &Finding)> = self
+        let mut causes: Vec<(usize, &ReportedFinding)> = self
             .causes
             .iter()
             .filter(|cause| {
@@ -182,12 +185,12 @@ impl Answer<'_> {
     }
 
     /// Turns a contradiction in a status into a diagnosis.
-    fn contradiction(&self, finding: Finding) -> Finding {
+    fn contradiction(&self, finding: ReportedFinding) -> ReportedFinding {
         let lines = std::iter::once((&finding.file, finding.position.line))
             .chain(finding.related.iter().map(|related| (&related.file, related.line)));
         let evidence = lines.filter_map(|(file, line)| self.quote(file, line?)).collect();
         let undecided = self.text(&finding) == "Unknown";
-        let same = |cause: &&Finding| {
+        let same = |cause: &&ReportedFinding| {
             cause.rule == PROFILE
                 && cause.file == finding.file
                 && cause.name == finding.name
@@ -196,7 +199,8 @@ impl Answer<'_> {
         let cause = self.causes.iter().find(same);
         // Without its cause, an undecided status may only be new.
         let confidence = if undecided && cause.is_none() { Confidence::Likely } else { Confidence::Certain };
-        let mut finding = Finding { confidence: Some(confidence), evidence: Some(evidence), ..finding };
+        let mut finding =
+            ReportedFinding { confidence: Some(confidence), evidence: Some(evidence), ..finding };
         if let Some(cause) = cause {
             finding.severity = Severity::Error;
             finding.help.clone_from(&cause.help);
@@ -206,7 +210,7 @@ impl Answer<'_> {
     }
 
     /// The text that a finding points at.
-    fn text(&self, finding: &Finding) -> &str {
+    fn text(&self, finding: &ReportedFinding) -> &str {
         let (Some(file), Some(start), Some(end)) =
             (self.manifest(&finding.file), finding.position.offset, finding.position.end_offset)
         else {
@@ -223,14 +227,14 @@ impl Answer<'_> {
     }
 
     /// The range of an evidence line. For an object the quoted text differs from the line in the manifest.
-    fn line(&self, evidence: &Evidence) -> Range {
-        let Some(line) = evidence.line else { return Range::default() };
+    fn line(&self, evidence: &Evidence) -> TextRange {
+        let Some(line) = evidence.line else { return TextRange::default() };
         let in_manifest = self.manifest(&evidence.file).and_then(|file| {
             let text = file.source.text().lines().nth(line.checked_sub(1)?)?;
             (!text.trim().is_empty()).then(|| text.trim_end().chars().count())
         });
         let columns = in_manifest.unwrap_or_else(|| evidence.text.chars().count());
-        Range {
+        TextRange {
             line: Some(line),
             column: Some(1),
             end_line: Some(line),
@@ -242,7 +246,7 @@ impl Answer<'_> {
 }
 
 /// Degree of match between a finding in a manifest and a diagnosis, from 0 to 3; `None` if they are unrelated.
-fn likeness(diagnosis: &Diagnosis, cause: &Finding) -> Option<usize> {
+fn likeness(diagnosis: &Diagnosis, cause: &ReportedFinding) -> Option<usize> {
     let mentioned = diagnosis.details.iter().any(|detail| {
         !detail.is_empty()
             && (cause.message.contains(detail) || cause.path.contains(detail) || cause.name == *detail)
@@ -267,10 +271,10 @@ fn likeness(diagnosis: &Diagnosis, cause: &Finding) -> Option<usize> {
 }
 
 /// Moves a finding to its first cause; the other causes become related locations.
-fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding>) {
+fn point<'f>(finding: &mut ReportedFinding, mut causes: impl Iterator<Item = &'f ReportedFinding>) {
     let Some(cause) = causes.next() else { return };
     let at_status = !finding.path.is_empty();
-    let place = Related {
+    let place = RelatedLocation {
         file: finding.file.clone(),
         document: finding.document,
         path: finding.path.clone(),
@@ -292,7 +296,7 @@ fn point<'f>(finding: &mut Finding, mut causes: impl Iterator<Item = &'f Finding
     finding.path.clone_from(&cause.path);
     finding.position = cause.position;
     finding.fix.clone_from(&cause.fix);
-    finding.related.extend(causes.map(|cause| Related {
+    finding.related.extend(causes.map(|cause| RelatedLocation {
         file: cause.file.clone(),
         document: cause.document,
         path: cause.path.clone(),
@@ -319,7 +323,7 @@ fn api_version(kind: &str) -> &'static str {
 }
 
 /// Summary of the log of a cluster.
-fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> Log {
+fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSummary {
     let counts = cluster.counts;
     let reasons = [
         (counts.text, "lines without the structure of a log"),
@@ -340,7 +344,7 @@ fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> Log {
     } else {
         Vec::new()
     };
-    Log {
+    LogSummary {
         cluster: cluster.name.clone(),
         files: cluster.files.len(),
         lines: counts.lines,
@@ -349,7 +353,7 @@ fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> Log {
         unknown: cluster.tally.unknown,
         truncated: counts.truncated,
         not_utf8: counts.not_utf8,
-        skipped: skipped.map(|(count, reason)| Passed { reason: reason.to_owned(), count }).collect(),
+        skipped: skipped.map(|(count, reason)| SkippedLines { reason: reason.to_owned(), count }).collect(),
         forgotten: cluster.history.forgotten + cluster.tally.forgotten,
         level,
         settling,

@@ -162,8 +162,8 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lint::finding::Severity;
     use crate::catalog::find;
+    use lint::finding::Severity;
 
     fn told(names: &[&str]) -> Vec<&'static str> {
         let one = |name: &str| {

@@ -1,9 +1,9 @@
 //! Diagnoses: a problem, the confidence, and the lines that show it.
 
 use super::entry::{At, Subject, Time};
-use lint::report::Confidence;
 use super::symptom::Symptom;
 use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// A quoted line.
 #[derive(Clone, Debug, PartialEq, Eq)]

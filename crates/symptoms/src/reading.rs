@@ -5,14 +5,14 @@ use super::entry::At;
 use super::history::History;
 use super::reader::{ReadFile, Reader};
 use super::{answer, consequences, correlations};
-use lint::check::{Cluster, MAX_FINDINGS};
 use karpenter::release::{Release, ReleaseSet};
-use manifest::limits::Limits;
-use manifest::{Document, File, FileKind};
-use objects::object::Object;
+use lint::check::{Cluster, MAX_FINDINGS};
 use lint::report::Report;
 use lint::rule::Registry;
 use lint::settings::{Override, Settings, Target};
+use manifest::limits::Limits;
+use manifest::{Document, File, FileKind};
+use objects::object::Object;
 
 /// Reads the files of clusters one after another, each in pieces.
 #[derive(Debug)]
@@ -135,7 +135,8 @@ impl Reading {
         for (input, history) in inputs.iter_mut().zip(histories) {
             input.history = history;
         }
-        let report = answer::report(self.registry, diagnoses, &inputs, &clusters, &settings, self.max_findings);
+        let report =
+            answer::report(self.registry, diagnoses, &inputs, &clusters, &settings, self.max_findings);
         Diagnosed { report, clusters }
     }
 }

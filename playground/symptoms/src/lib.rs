@@ -6,9 +6,9 @@
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File, FileKind};
-use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::check_request;
-use karpwarden::lint::finding::Draft;
+use karpwarden::lint::finding::Finding;
+use karpwarden::lint::settings::{Problem, Settings};
 use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::objects::object::{Object, Operation};
-use karpwarden::lint::settings::{Problem, Settings};
 
 use crate::host::Host;
 use crate::inventory::Lists;
@@ -39,13 +39,13 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
     let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
-    let drafts = review.drafts(object);
+    let findings = review.findings(object);
     if settings.fix
-        && let Some(fixed) = fixed(&drafts, object)
+        && let Some(fixed) = fixed(&findings, object)
     {
-        return review.mutated(fixed, object).unwrap_or_else(|| review.respond(&drafts, object));
+        return review.mutated(fixed, object).unwrap_or_else(|| review.respond(&findings, object));
     }
-    review.respond(&drafts, object)
+    review.respond(&findings, object)
 }
 
 /// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
@@ -99,32 +99,33 @@ struct Review<'r> {
 }
 
 impl Review<'_> {
-    fn drafts<'d>(&'d self, object: Object<'d>) -> Vec<Draft<'d>> {
+    fn findings<'d>(&'d self, object: Object<'d>) -> Vec<Finding<'d>> {
         check_request(&REGISTRY, object, self.lists.objects(object), self.settings)
     }
 
-    fn respond(&self, drafts: &[Draft<'_>], object: Object<'_>) -> Response {
-        Response::of(drafts, object, self.settings, self.lists.refusals.clone())
+    fn respond(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
+        Response::of(findings, object, self.settings, self.lists.refusals.clone())
     }
 
     /// The response with the fixed object; `None` unless it has fewer findings than the original.
     fn mutated(&self, fixed: String, sent: Object<'_>) -> Option<Response> {
         let tree = read(fixed.as_bytes()).ok()?;
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
-        let before = self.drafts(sent).len();
-        let drafts = self.drafts(object);
-        if drafts.len() >= before {
+        let before = self.findings(sent).len();
+        let findings = self.findings(object);
+        if findings.len() >= before {
             return None;
         }
-        let mut response = self.respond(&drafts, object);
+        let mut response = self.respond(&findings, object);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)
     }
 }
 
 /// The whole object with the safe fixes applied; `None` if there are no safe fixes.
-fn fixed(drafts: &[Draft<'_>], object: Object<'_>) -> Option<String> {
-    let safe: Vec<_> = drafts.iter().filter_map(Draft::fix_offered).filter(|fix| fix.safe).collect();
+fn fixed(findings: &[Finding<'_>], object: Object<'_>) -> Option<String> {
+    let safe: Vec<_> =
+        findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe).collect();
     if safe.is_empty() {
         return None;
     }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use karpwarden::REGISTRY;
+use karpwarden::karpenter::kind::Kind;
+use karpwarden::lint::rule::Rule;
+use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::json;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Tree, items_of};
-use karpwarden::karpenter::kind::Kind;
 use karpwarden::objects::object::Object;
-use karpwarden::REGISTRY;
-use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::Settings;
 
 use crate::host::{Host, api_version, list};
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::lint::finding::{Draft, Severity};
-use karpwarden::manifest::json::quote;
-use karpwarden::objects::object::Object;
+use karpwarden::lint::finding::{Finding, Severity};
 use karpwarden::lint::report::url;
 use karpwarden::lint::settings::Settings;
+use karpwarden::manifest::json::quote;
+use karpwarden::objects::object::Object;
 
 /// Answer to `validate`: `ValidationResponse` of kubewarden-policy-sdk 0.17.
 #[derive(Debug, Default)]
@@ -41,16 +41,16 @@ impl Response {
     }
 
     /// The response to findings: an error rejects, a warning becomes a warning, an info goes to the audit log.
-    pub fn of(drafts: &[Draft<'_>], object: Object<'_>, settings: &Settings, notes: Vec<String>) -> Self {
-        let of = |severity| drafts.iter().filter(move |draft| draft.weight() == severity);
+    pub fn of(findings: &[Finding<'_>], object: Object<'_>, settings: &Settings, notes: Vec<String>) -> Self {
+        let of = |severity| findings.iter().filter(move |finding| finding.severity == severity);
         let errors: Vec<_> = of(Severity::Error).collect();
         let message = (!errors.is_empty()).then(|| refusal(&errors, object, settings));
-        let warnings = of(Severity::Warning).map(|draft| warning(draft, object)).chain(notes).collect();
+        let warnings = of(Severity::Warning).map(|finding| warning(finding, object)).chain(notes).collect();
         let mut audit_annotations = Vec::new();
         for (key, severity) in
             [("errors", Severity::Error), ("infos", Severity::Info), ("warnings", Severity::Warning)]
         {
-            let names: Vec<_> = of(severity).map(|draft| name(draft, object)).collect();
+            let names: Vec<_> = of(severity).map(|finding| name(finding, object)).collect();
             if !names.is_empty() {
                 audit_annotations.push((key, names.join(", ")));
             }
@@ -106,22 +106,22 @@ fn collection<'s>(
 }
 
 /// `rule at path`
-fn name(draft: &Draft<'_>, object: Object<'_>) -> String {
-    let path = draft.place().path(object.root());
-    if path.is_empty() { draft.rule().name.to_owned() } else { format!("{} at {path}", draft.rule().name) }
+fn name(finding: &Finding<'_>, object: Object<'_>) -> String {
+    let path = finding.place.path(object.root());
+    if path.is_empty() { finding.rule.name.to_owned() } else { format!("{} at {path}", finding.rule.name) }
 }
 
 /// The message of a rejection. For each error: rule and path, message, help, URL.
-fn refusal(errors: &[&Draft<'_>], object: Object<'_>, settings: &Settings) -> String {
+fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> String {
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     let mut text =
         format!("{count} in {}/{} (Karpenter {})", object.kind(), object.name(), settings.karpenter);
-    for (index, draft) in errors.iter().take(LISTED).enumerate() {
-        let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(draft, object), draft.message());
-        if !draft.help_text().is_empty() {
-            let _ = write!(text, "\n   help: {}", draft.help_text());
+    for (index, finding) in errors.iter().take(LISTED).enumerate() {
+        let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(finding, object), &finding.message);
+        if !&finding.help.is_empty() {
+            let _ = write!(text, "\n   help: {}", &finding.help);
         }
-        let _ = write!(text, "\n   see {}", url(draft.rule().name));
+        let _ = write!(text, "\n   see {}", url(finding.rule.name));
     }
     if errors.len() > LISTED {
         let _ = write!(text, "\nand {} more", errors.len() - LISTED);
@@ -129,10 +129,10 @@ fn refusal(errors: &[&Draft<'_>], object: Object<'_>, settings: &Settings) -> St
     text
 }
 
-fn warning(draft: &Draft<'_>, object: Object<'_>) -> String {
-    let help = draft.help_text();
+fn warning(finding: &Finding<'_>, object: Object<'_>) -> String {
+    let help = &finding.help;
     let separator = if help.is_empty() { "" } else { "; " };
-    format!("{}: {}{separator}{help}", name(draft, object), draft.message())
+    format!("{}: {}{separator}{help}", name(finding, object), &finding.message)
 }
 
 /// Warnings in the form of HTTP headers: printable ASCII, bounded in length and number.

@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
+use manifest::edit::Change;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -71,19 +71,19 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Duplicate => Some(explain(refusal.place.clone())),
         _ => None,
     });
 }
 
 /// Reports an item that its list already contains.
-fn explain(place: Place<'_>) -> Draft<'_> {
+fn explain(place: Place<'_>) -> Finding<'_> {
     let node = place.node();
     let message = format!("`{}` contains {} twice", super::name_of(node), super::shown(node));
     let help = "remove the second item";
-    Draft::new(&RULE, place, message).help(help).propose(help, Change::Remove(node))
+    Finding::new(&RULE, place, message).help(help).unsafe_fix(help, Change::Remove(node))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
 use karpenter::api::Word;
 use karpenter::release::{ReleaseSet, Releases};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
+use manifest::edit::Change;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 use values::spelling::{add_quoted, nearest};
 
 rule! {
@@ -77,30 +77,30 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::OneOf(words) => Some(explain(refusal.place.clone(), words, &refusal.releases)),
         _ => None,
     });
 }
 
 /// Reports a value that the releases do not support.
-fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: &ReleaseSet) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: &ReleaseSet) -> Finding<'d> {
     let node = place.node();
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);
     if let Some(word) = words.iter().find(|word| word.text == text) {
         let message = format!("`{name}` is `{text}`, which Karpenter supports only {}", word.releases.when());
-        return Draft::new(&RULE, place, message)
-            .advise(format_args!("write another value; {}", supported(words, releases)));
+        return Finding::new(&RULE, place, message)
+            .help(format!("write another value; {}", supported(words, releases)));
     }
-    let draft = super::invalid_value(&RULE, place, "not a supported value");
+    let finding = super::invalid_value(&RULE, place, "not a supported value");
     let near = instead(text).or_else(|| nearest(text, words.iter().map(|word| word.text)));
     let Some(near) = near.filter(|near| words.iter().any(|word| word.text == *near)) else {
-        return draft.help(supported(words, releases));
+        return finding.help(supported(words, releases));
     };
-    let draft = draft.advise(format_args!("write `{near}`; {}", supported(words, releases)));
-    draft.propose(&format!("write `{near}`"), Change::Set(node, near.to_owned()))
+    let finding = finding.help(format!("write `{near}`; {}", supported(words, releases)));
+    finding.unsafe_fix(&format!("write `{near}`"), Change::Set(node, near.to_owned()))
 }
 
 /// Current value for a value of an older API or a common mistake.
@@ -135,7 +135,9 @@ mod tests {
     #[test]
     fn checks_values_against_each_release() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
-        let text = pool("      - {key: a, operator: Gte, values: ['1']}\n      - {key: b, operator: in, values: ['1']}\n");
+        let text = pool(
+            "      - {key: a, operator: Gte, values: ['1']}\n      - {key: b, operator: in, values: ['1']}\n",
+        );
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @r#"
           9 |       - {key: a, operator: Gte, values: ['1']}
             |                            ^^^

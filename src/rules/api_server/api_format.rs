@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -65,18 +65,18 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::DateTime => Some(explain(refusal.place.clone())),
         _ => None,
     });
 }
 
 /// Reports a string that is not a date with a time.
-fn explain(place: Place<'_>) -> Draft<'_> {
+fn explain(place: Place<'_>) -> Finding<'_> {
     let name = super::name_of(place.node());
     super::invalid_value(&RULE, place, "not a date with a time and a time zone")
-        .advise(format_args!("remove `{name}`, or write a date such as `2026-01-31T12:00:00Z`"))
+        .help(format!("remove `{name}`, or write a date such as `2026-01-31T12:00:00Z`"))
 }
 
 #[cfg(test)]

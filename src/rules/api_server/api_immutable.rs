@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -81,11 +81,11 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match &refusal.what {
-        What::Change(change) => {
-            Some(Draft::new(&RULE, refusal.place.clone(), change.message.as_str()).help(change.help.as_str()))
-        }
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match &refusal.what {
+        What::Change(change) => Some(
+            Finding::new(&RULE, refusal.place.clone(), change.message.as_str()).help(change.help.as_str()),
+        ),
         _ => None,
     });
 }
@@ -124,6 +124,9 @@ mod tests {
 
     #[test]
     fn accepts_an_invalid_value_that_does_not_change() {
-        silent(&crate::rules::api_server::api_range::RULE, &review("weight: 500", "weight: 500, limits: {cpu: 1}"));
+        silent(
+            &crate::rules::api_server::api_range::RULE,
+            &review("weight: 500", "weight: 500, limits: {cpu: 1}"),
+        );
     }
 }

@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Limit;
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -63,15 +63,15 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Length(limit, size) => Some(explain(refusal.place.clone(), limit, size)),
         _ => None,
     });
 }
 
 /// Reports a value whose size is outside a limit.
-fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
+fn explain(place: Place<'_>, limit: Limit, size: usize) -> Finding<'_> {
     let (unit, least_or_most, bound) = match limit {
         Limit::LeastLetters(bound) => ("characters", "at least", bound),
         Limit::MostLetters(bound) => ("characters", "at most", bound),
@@ -81,8 +81,8 @@ fn explain(place: Place<'_>, limit: Limit, size: usize) -> Draft<'_> {
         _ => ("elements", "at most", 0),
     };
     let name = super::name_of(place.node());
-    Draft::new(&RULE, place, format!("`{name}` has {size} {unit}"))
-        .advise(format_args!("write {least_or_most} {bound} {unit}"))
+    Finding::new(&RULE, place, format!("`{name}` has {size} {unit}"))
+        .help(format!("write {least_or_most} {bound} {unit}"))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::pattern::{NO_SLASH, Pattern};
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -69,17 +69,20 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Form(pattern) => Some(explain(refusal.place.clone(), pattern)),
         _ => None,
     });
 }
 
 /// Reports a string that does not match a pattern.
-fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Finding<'d> {
     let node = place.node();
-    let help = node.as_str().and_then(|text| help(text, pattern)).unwrap_or_else(|| format!("write {}", pattern.wanted));
+    let help = node
+        .as_str()
+        .and_then(|text| help(text, pattern))
+        .unwrap_or_else(|| format!("write {}", pattern.wanted));
     super::invalid_value(&RULE, place, "not in the required format").help(help)
 }
 
@@ -89,7 +92,11 @@ fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
         return Some("write `Never`".to_owned());
     }
     if pattern.expression == NO_SLASH.expression {
-        return text.split('/').next().filter(|group| !group.is_empty()).map(|group| format!("write `{group}`, without a version"));
+        return text
+            .split('/')
+            .next()
+            .filter(|group| !group.is_empty())
+            .map(|group| format!("write `{group}`, without a version"));
     }
     if !(pattern.fits)("24h") {
         return None;

@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Limit;
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -63,8 +63,8 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Range(limit) => Some(explain(refusal.place.clone(), limit)),
         What::Scale => Some(explain_scale(refusal.place.clone())),
         _ => None,
@@ -72,21 +72,21 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// Reports a number outside a limit.
-fn explain(place: Place<'_>, limit: Limit) -> Draft<'_> {
+fn explain(place: Place<'_>, limit: Limit) -> Finding<'_> {
     let (relation, bound, side) = match limit {
         Limit::Most(bound) => ("above", bound, "at most"),
         Limit::Least(bound) => ("below", bound, "at least"),
         _ => ("outside", 0, "within"),
     };
     super::invalid_value(&RULE, place, &format!("{relation} {bound}"))
-        .advise(format_args!("write a number of {side} {bound}"))
+        .help(format!("write a number of {side} {bound}"))
 }
 
 /// Reports `spec.replicas` outside the range of the scale subresource.
-fn explain_scale(place: Place<'_>) -> Draft<'_> {
+fn explain_scale(place: Place<'_>) -> Finding<'_> {
     let message =
         format!("`replicas` is {}, which is not a valid number of replicas", super::shown(place.node()));
-    Draft::new(&RULE, place, message).help("write a number from 0 to 2147483647")
+    Finding::new(&RULE, place, message).help("write a number from 0 to 2147483647")
 }
 
 #[cfg(test)]

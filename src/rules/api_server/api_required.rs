@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::Field;
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -63,17 +63,17 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Required(field) => Some(explain(refusal.place.clone(), field, object)),
         _ => None,
     });
 }
 
 /// Reports a required field that is absent or null.
-fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Finding<'d> {
     let path = place.path(object.root());
-    Draft::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
+    Finding::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
 }
 
 /// Help for fields that need more than the name of their type, by the end of their path.

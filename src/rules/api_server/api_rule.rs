@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 
 rule! {
     /// ## What it does
@@ -68,11 +68,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match &refusal.what {
-        What::Relation(relation) => {
-            Some(Draft::new(&RULE, refusal.place.clone(), relation.message.as_str()).help(relation.help.as_str()))
-        }
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match &refusal.what {
+        What::Relation(relation) => Some(
+            Finding::new(&RULE, refusal.place.clone(), relation.message.as_str())
+                .help(relation.help.as_str()),
+        ),
         _ => None,
     });
 }

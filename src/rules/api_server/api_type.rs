@@ -1,12 +1,12 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use manifest::edit::Change;
 use karpenter::api::Shape;
 use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
+use manifest::edit::Change;
 use manifest::tree::{Node, Style, Value};
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 use values::spelling::add_quoted;
 
 rule! {
@@ -77,8 +77,8 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Type(wanted) => Some(explain(refusal.place.clone(), wanted)),
         What::ScaleType => Some(explain_scale(refusal.place.clone())),
         _ => None,
@@ -86,7 +86,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 }
 
 /// Reports a value of the wrong type.
-fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
+fn explain(place: Place<'_>, wanted: Shape) -> Finding<'_> {
     let node = place.node();
     let found = match node.value() {
         Value::String(_) => format!("the string {}", super::shown(node)),
@@ -96,34 +96,38 @@ fn explain(place: Place<'_>, wanted: Shape) -> Draft<'_> {
     let name = super::name_of(node);
     let part = if node.parent().is_some_and(Node::is_sequence) { "an item of " } else { "" };
     let message = format!("{part}`{name}` is {found} but must be {}", wanted.name());
-    let draft = Draft::new(&RULE, place, message);
+    let finding = Finding::new(&RULE, place, message);
     match (wanted, node.value()) {
         (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
             let spelling = node.spelling().to_owned();
-            let draft = draft.advise(format_args!("put the value in quotes: `\"{spelling}\"`"));
+            let finding = finding.help(format!("put the value in quotes: `\"{spelling}\"`"));
             if node.style() == Style::Alias || spelling.is_empty() {
-                return draft;
+                return finding;
             }
             // These maps accept any string.
             let accepts_any =
                 node.parent().is_some_and(|parent| matches!(parent.key(), "tags" | "labels" | "annotations"));
             let (title, change) = ("put the value in quotes", Change::Set(node, spelling));
-            if accepts_any { draft.mend(title, change) } else { draft.propose(title, change) }
+            if accepts_any { finding.safe_fix(title, change) } else { finding.unsafe_fix(title, change) }
         }
-        (Shape::Integer | Shape::Boolean, Value::String(text)) => {
-            draft.advise(format_args!("write {} without quotes, such as `{}`", wanted.name(), example(wanted, text)))
+        (Shape::Integer | Shape::Boolean, Value::String(text)) => finding.help(format!(
+            "write {} without quotes, such as `{}`",
+            wanted.name(),
+            example(wanted, text)
+        )),
+        (Shape::Integer, Value::Float(_)) => finding.help("write a whole number that fits in 64 bits"),
+        (Shape::List(_), Value::Mapping | Value::String(_)) => {
+            finding.help("write a list: put `- ` before each item")
         }
-        (Shape::Integer, Value::Float(_)) => draft.help("write a whole number that fits in 64 bits"),
-        (Shape::List(_), Value::Mapping | Value::String(_)) => draft.help("write a list: put `- ` before each item"),
         (Shape::Object(fields), _) => {
             let mut names = String::new();
             for field in fields {
                 add_quoted(&mut names, field.name);
             }
-            draft.advise(format_args!("write an object with the fields {names}"))
+            finding.help(format!("write an object with the fields {names}"))
         }
-        (Shape::Map(_), _) => draft.help("write an object with keys and values"),
-        _ => draft.advise(format_args!("write {}", wanted.name())),
+        (Shape::Map(_), _) => finding.help("write an object with keys and values"),
+        _ => finding.help(format!("write {}", wanted.name())),
     }
 }
 
@@ -140,12 +144,14 @@ fn example(wanted: Shape, text: &str) -> &str {
 }
 
 /// Reports a `spec.replicas` that the server cannot read for the scale subresource.
-fn explain_scale(place: Place<'_>) -> Draft<'_> {
+fn explain_scale(place: Place<'_>) -> Finding<'_> {
     let name = place.node().key();
     if name != "replicas" {
-        let message =
-            format!("`{name}` is {}, so the scale cannot be read from `replicas`", super::shown(place.node()));
-        return Draft::new(&RULE, place, message).advise(format_args!("write an object for `{name}`"));
+        let message = format!(
+            "`{name}` is {}, so the scale cannot be read from `replicas`",
+            super::shown(place.node())
+        );
+        return Finding::new(&RULE, place, message).help(format!("write an object for `{name}`"));
     }
     super::invalid_value(&RULE, place, "not a valid number of replicas")
         .help("write a whole number without quotes and without a fraction, such as `3`")
@@ -162,12 +168,17 @@ mod tests {
     #[test]
     fn quotes_tags_as_they_are_written() {
         let text = format!("{CLASS}  tags: {{a: 0123, b: yes, c: 1.10, d: 'e'}}\n");
-        assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}  tags: {{a: \"0123\", b: \"yes\", c: \"1.10\", d: 'e'}}\n"));
+        assert_eq!(
+            fixed(&super::RULE, &text),
+            format!("{CLASS}  tags: {{a: \"0123\", b: \"yes\", c: \"1.10\", d: 'e'}}\n")
+        );
     }
 
     #[test]
     fn names_the_field_and_the_expected_type() {
-        let text = format!("{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n");
+        let text = format!(
+            "{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n"
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   detailedMonitoring: 'true'
             |                       ^^^^^^

@@ -1,12 +1,12 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::{Field, ROOTS, Root, Schema, Shape};
 use karpenter::release::{ReleaseSet, Releases};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
+use lint::settings::Target;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::validation::What;
-use lint::settings::Target;
-use lint::rule::Fixes;
 use values::spelling::nearest;
 
 rule! {
@@ -78,16 +78,17 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let target = context.settings.karpenter;
-    super::report(object, context, drafts, |refusal| match refusal.what {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::Unknown(fields, root) => {
-            let draft = explain(refusal.place.clone(), fields, root, target);
+            let finding = explain(refusal.place.clone(), fields, root, target);
             // An item whose only choice is a field of a later release is also refused for having no choice. Selected on
             // its own, the family reports both.
-            let item = refusal.place.node().parent().filter(|item| item.parent().is_some_and(Node::is_sequence));
+            let item =
+                refusal.place.node().parent().filter(|item| item.parent().is_some_and(Node::is_sequence));
             let is_later = refusal.releases != Releases::ALL && context.settings.select.is_empty();
-            Some(item.filter(|_| is_later).into_iter().fold(draft, Draft::explains))
+            Some(item.filter(|_| is_later).into_iter().fold(finding, Finding::explains))
         }
         _ => None,
     });
@@ -99,15 +100,15 @@ fn explain<'d>(
     fields: &'static [Field],
     root: Option<&'static Root>,
     target: Target,
-) -> Draft<'d> {
+) -> Finding<'d> {
     let node = place.node();
     let name = node.key();
     let known = fields.iter().filter(|field| field.name == name);
     let known = known.fold(ReleaseSet::none(), |all, field| all.or(field.releases));
     if !known.is_empty() {
         let message = format!("`{name}` exists in Karpenter only {}", known.when());
-        return Draft::new(&RULE, place, message)
-            .advise(format_args!("remove `{name}`, or use a release that has it"));
+        return Finding::new(&RULE, place, message)
+            .help(format!("remove `{name}`, or use a release that has it"));
     }
     let holder = node.parent().map(super::name_of).filter(|holder| !holder.is_empty());
     let of_item = node.parent().and_then(Node::parent).is_some_and(Node::is_sequence);
@@ -116,13 +117,15 @@ fn explain<'d>(
         Some(holder) => format!("{part}`{holder}` has no field `{name}`"),
         None => format!("there is no field `{name}`"),
     };
-    let draft = Draft::new(&RULE, place, message);
-    let absent = |field: &&Field| target.meets(field.releases) && node.parent().is_some_and(|parent| parent.get(field.name).is_none());
+    let finding = Finding::new(&RULE, place, message);
+    let absent = |field: &&Field| {
+        target.meets(field.releases) && node.parent().is_some_and(|parent| parent.get(field.name).is_none())
+    };
     if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
-        return draft.rename(node, near);
+        return finding.rename(node, near);
     }
     let help = moved(name, holder).map(str::to_owned).or_else(|| elsewhere(name, node, root));
-    draft.help(help.unwrap_or_else(|| format!("remove `{name}`")))
+    finding.help(help.unwrap_or_else(|| format!("remove `{name}`")))
 }
 
 /// Help for fields of v1beta1 and v1alpha5 that have new names.

@@ -21,7 +21,7 @@ family! {
 use core::fmt::Write as _;
 
 use lint::check::Context;
-use lint::finding::{Draft, Place, Severity};
+use lint::finding::{Finding, Place, Severity};
 use lint::rule::{On, Rule};
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
@@ -35,33 +35,32 @@ const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.a
 fn report<'d>(
     object: Object<'d>,
     context: &Context<'_, 'd>,
-    drafts: &mut Vec<Draft<'d>>,
-    explain: impl Fn(&Refusal<'d>) -> Option<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
+    explain: impl Fn(&Refusal<'d>) -> Option<Finding<'d>>,
 ) {
     let target = context.settings.karpenter;
     for refusal in context.refusals(object).iter().filter(|refusal| target.meets(&refusal.releases)) {
-        drafts.extend(explain(refusal).map(|draft| complete(draft, refusal, object)));
+        findings.extend(explain(refusal).map(|finding| complete(finding, refusal, object)));
     }
 }
 
 /// Adds who refuses the object, and under which releases.
-fn complete<'d>(mut draft: Draft<'d>, refusal: &Refusal<'d>, object: Object<'d>) -> Draft<'d> {
+fn complete<'d>(mut finding: Finding<'d>, refusal: &Refusal<'d>, object: Object<'d>) -> Finding<'d> {
     let releases = &refusal.releases;
     if !matches!(refusal.what, What::NotServed) {
         let is_strict = matches!(refusal.what, What::Unknown(..));
         let by = if is_strict { "`kubectl apply`" } else { "the API server" };
-        let _ = write!(draft.message, "; {by} refuses the {}", object.kind());
+        let _ = write!(finding.message, "; {by} refuses the {}", object.kind());
         if object.served_by().is_some_and(|served| *releases != served) {
-            draft.message.push_str(&releases.note());
+            finding.message.push_str(&releases.note());
         }
     }
-    let draft = draft.releases(releases.clone());
+    let finding = finding.releases(releases.clone());
     if object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node()) {
-        let help =
-            "the API server refuses the text as it is; replace the placeholder `${…}` before you apply the object";
-        return draft.severity(Severity::Info).help(help);
+        let help = "the API server refuses the text as it is; replace the placeholder `${…}` before you apply the object";
+        return finding.severity(Severity::Info).help(help);
     }
-    draft
+    finding
 }
 
 /// Whether a string, or a string in a list, has a placeholder that is replaced before the object is applied.
@@ -71,9 +70,9 @@ fn is_filled_in_later(node: Node<'_>) -> bool {
 }
 
 /// Finding about an invalid value; `problem` completes "which is …".
-fn invalid_value<'d>(rule: &'static Rule, place: Place<'d>, problem: &str) -> Draft<'d> {
+fn invalid_value<'d>(rule: &'static Rule, place: Place<'d>, problem: &str) -> Finding<'d> {
     let message = format!("`{}` is {}, which is {problem}", name_of(place.node()), shown(place.node()));
-    Draft::new(rule, place, message)
+    Finding::new(rule, place, message)
 }
 
 /// Key of a node, or of the list that contains the node.

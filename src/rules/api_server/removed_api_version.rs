@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::api::served::SERVED;
 use karpenter::release::{ReleaseSet, Releases};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
-use lint::rule::Fixes;
 use values::spelling::nearest;
 
 rule! {
@@ -61,18 +61,18 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    super::report(object, context, drafts, |refusal| match refusal.what {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    super::report(object, context, findings, |refusal| match refusal.what {
         What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases)),
         _ => None,
     });
 }
 
 /// Reports a kind and version that some releases do not serve.
-fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: &ReleaseSet) -> Draft<'d> {
+fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: &ReleaseSet) -> Finding<'d> {
     let (api_version, kind) = (object.api_version(), object.kind());
     let message = format!("Karpenter does not serve `{kind}` of `{api_version}`{}", releases.note());
-    Draft::new(&RULE, place, message).help(help(object, kind))
+    Finding::new(&RULE, place, message).help(help(object, kind))
 }
 
 fn help(object: Object<'_>, kind: &str) -> String {
@@ -123,7 +123,9 @@ mod tests {
             ("karpenter.sh/v1", "Nodepool"),
             ("karpenter.sh/v1alpha1", "NodeOverlay"),
         ];
-        let text = kinds.map(|(version, kind)| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n")).join("---\n");
+        let text = kinds
+            .map(|(version, kind)| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n"))
+            .join("---\n");
         insta::assert_snapshot!(findings_with(&super::RULE, &text, &range), @"
           1 | apiVersion: karpenter.sh/v1beta1
             |             ^^^^^^^^^^^^^^^^^^^^

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
@@ -77,7 +77,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     if family(class) != Some(Image::Custom) {
         return;
@@ -95,15 +95,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             }
         };
         let message = format!("the EC2NodeClass has `amiFamily: Custom` but no user data: {joins}");
-        let draft = Draft::new(&RULE, Place::value(node), message).severity(severity);
-        return drafts.push(draft.help(help));
+        let finding = Finding::new(&RULE, Place::value(node), message).severity(severity);
+        return findings.push(finding.help(help));
     };
     let found = data.registration();
     let runs = data.scripts().iter().any(|shell| !shell.commands.is_empty());
     if found.joins.is_empty() && !found.is_dynamic() && runs && Format::of(data.text) != Format::Unmarked {
         let message =
             "nothing in this user data joins a cluster; nodes join only if the image does so by itself";
-        drafts.push(Draft::new(&RULE, data.whole(), message).help(help).severity(Severity::Info));
+        findings.push(Finding::new(&RULE, data.whole(), message).help(help).severity(Severity::Info));
     }
 }
 

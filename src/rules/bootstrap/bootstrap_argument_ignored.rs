@@ -1,13 +1,13 @@
 use super::user_data::{CloudCommand, UserData, calls};
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use lint::fix::Fix;
-use manifest::edit::Change;
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{ShellProblem, ShellProblemKind};
@@ -90,7 +90,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.text.contains("bootstrap.sh")) else { return };
     // Other families have no bootstrap.sh; `userdata-family-mismatch` reports such calls.
     if !matches!(data.family, Image::Custom | Image::Al2) {
@@ -107,7 +107,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                     && (command.span.start..=command.span.end).contains(&problem.span.start)
             };
             let broken = shell.problems.iter().find(within);
-            Call { data, parsed: &call, is_list, broken }.check(drafts);
+            Call { data, parsed: &call, is_list, broken }.check(findings);
         }
     }
 }
@@ -121,7 +121,7 @@ struct Call<'c, 'd> {
 }
 
 impl<'d> Call<'_, 'd> {
-    fn check(&self, drafts: &mut Vec<Draft<'d>>) {
+    fn check(&self, findings: &mut Vec<Finding<'d>>) {
         let mut end_of_last: Option<usize> = None;
         for ignored in self.words_to_report() {
             let word = &ignored.word;
@@ -129,25 +129,25 @@ impl<'d> Call<'_, 'd> {
             let follows = end_of_last.is_some_and(|end| self.is_between(end, word.span.start));
             let misspelt = ignored.resembles.is_some();
             if !follows || misspelt {
-                drafts.push(self.ignored(&ignored));
+                findings.push(self.ignored(&ignored));
             }
             end_of_last = Some(word.span.end);
         }
         for option in &self.parsed.options {
             if is_option(&option.value) {
-                drafts.push(self.swallowed(option));
+                findings.push(self.swallowed(option));
             }
         }
         for (option, last) in self.parsed.replaced() {
             if option.value.value != last.value.value {
-                drafts.push(self.replaced(option, last));
+                findings.push(self.replaced(option, last));
             }
         }
         if let Some(option) = &self.parsed.without_value {
-            drafts.push(self.without_value(option));
+            findings.push(self.without_value(option));
         }
         if let Some(problem) = self.broken {
-            drafts.push(self.broken(problem));
+            findings.push(self.broken(problem));
         }
     }
 
@@ -166,7 +166,9 @@ impl<'d> Call<'_, 'd> {
         let mut flag_is_name = call.cluster_name.as_ref().is_some_and(|name| name.value.starts_with('-'));
         for ignored in &call.ignored {
             let word = &ignored.word;
-            if word.value.trim().is_empty() || (ignored.resembles.is_none() && (call.dynamic || word.is_dynamic())) {
+            if word.value.trim().is_empty()
+                || (ignored.resembles.is_none() && (call.dynamic || word.is_dynamic()))
+            {
                 continue;
             }
             // After an option that another option takes as its value, this word is the intended value.
@@ -192,7 +194,7 @@ impl<'d> Call<'_, 'd> {
         text.chars().all(|found| found.is_whitespace() || joins.contains(&found))
     }
 
-    fn ignored(&self, ignored: &IgnoredWord) -> Draft<'d> {
+    fn ignored(&self, ignored: &IgnoredWord) -> Finding<'d> {
         let word = &ignored.word;
         let shown = shown(word);
         let fate = match (ignored.as_cluster_name, ignored.resembles) {
@@ -200,20 +202,20 @@ impl<'d> Call<'_, 'd> {
             (false, Some("--kubelet-extra-args")) => "ignores it, so the kubelet never gets these arguments",
             (false, _) => "ignores it",
         };
-        let draft = |message: String| self.data.draft(&RULE, word.span, message);
+        let finding = |message: String| self.data.finding(&RULE, word.span, message);
         if let Some(option) = ignored.resembles {
-            let draft = if word.value.contains('=') {
+            let finding = if word.value.contains('=') {
                 let reason = "reads the value of an option only from the next word";
                 let how = if self.is_list { "as two items of the list" } else { "separated by a space" };
-                draft(format!("bootstrap.sh {reason}; it does not recognise `{shown}` and {fate}"))
+                finding(format!("bootstrap.sh {reason}; it does not recognise `{shown}` and {fate}"))
                     .help(format!("write `{option}` and its value {how} instead of `=`"))
             } else {
-                draft(format!("bootstrap.sh does not recognise `{shown}` and {fate}"))
+                finding(format!("bootstrap.sh does not recognise `{shown}` and {fate}"))
                     .help(format!("write `{option}`"))
             };
             return match self.respelled(ignored, option) {
-                Some(fix) => draft.fix(fix),
-                None => draft,
+                Some(fix) => finding.fix(fix),
+                None => finding,
             };
         }
         if let Some(args) = self.unquoted_args_before(word) {
@@ -222,9 +224,9 @@ impl<'d> Call<'_, 'd> {
                 args.value.value
             );
             let fix = self.quoted(args);
-            let draft =
-                draft(message).help("put quotes around all kubelet arguments").severity(Severity::Warning);
-            return if let Some(fix) = fix { draft.fix(fix) } else { draft };
+            let finding =
+                finding(message).help("put quotes around all kubelet arguments").severity(Severity::Warning);
+            return if let Some(fix) = fix { finding.fix(fix) } else { finding };
         }
         let message = if word.value.starts_with('-') {
             format!("bootstrap.sh has no option `{shown}` and {fate}")
@@ -234,7 +236,7 @@ impl<'d> Call<'_, 'd> {
             )
         };
         let where_to = if self.is_list { "the item" } else { "the quotes" };
-        draft(message)
+        finding(message)
             .help(format!(
                 "write kubelet arguments in {where_to} after `--kubelet-extra-args`, and remove anything else"
             ))
@@ -263,7 +265,7 @@ impl<'d> Call<'_, 'd> {
         let splits = equals.is_some() && word.is_dynamic() && !word.quoted;
         let changes = vec![self.data.replace(raw, text)];
         let title = "write the option as bootstrap.sh expects it";
-        Some(if twice || splits { Fix::to_look_at(title, changes) } else { Fix::safe(title, changes) })
+        Some(if twice || splits { Fix::for_review(title, changes) } else { Fix::safe(title, changes) })
     }
 
     /// `--kubelet-extra-args`, if it has an unquoted value that ends right before this word.
@@ -294,33 +296,35 @@ impl<'d> Call<'_, 'd> {
         Some(Fix::safe("put quotes around the kubelet arguments", changes))
     }
 
-    fn swallowed(&self, option: &BootstrapOption) -> Draft<'d> {
+    fn swallowed(&self, option: &BootstrapOption) -> Finding<'d> {
         let (name, value) = (option.name, &option.value.value);
         let message = format!("bootstrap.sh takes `{value}` as the value of `{name}`, not as an option");
-        self.data.draft(&RULE, option.value.span, message)
+        self.data
+            .finding(&RULE, option.value.span, message)
             .help(format!("write the value directly after `{name}`, or remove `{name}`"))
     }
 
-    fn replaced(&self, option: &BootstrapOption, last: &BootstrapOption) -> Draft<'d> {
+    fn replaced(&self, option: &BootstrapOption, last: &BootstrapOption) -> Finding<'d> {
         let message = format!("bootstrap.sh uses only the last `{}` and ignores this one", option.name);
-        self.data.draft(&RULE, option.span, message)
+        self.data
+            .finding(&RULE, option.span, message)
             .help("write the option once, with everything in its value")
             .related(self.data.place(last.span), "bootstrap.sh uses this one")
             .severity(Severity::Warning)
     }
 
-    fn without_value(&self, option: &SourceWord) -> Draft<'d> {
+    fn without_value(&self, option: &SourceWord) -> Finding<'d> {
         let message = format!(
             "`{}` is the last word and has no value, so bootstrap.sh stops with an error",
             option.value
         );
-        self.data.draft(&RULE, option.span, message).help("write the value after it, or remove the option")
+        self.data.finding(&RULE, option.span, message).help("write the value after it, or remove the option")
     }
 
-    fn broken(&self, problem: &ShellProblem) -> Draft<'d> {
+    fn broken(&self, problem: &ShellProblem) -> Finding<'d> {
         let message = "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command";
         let fix = Fix::safe_one("remove the whitespace", self.data.replace(problem.span, "\\"));
-        self.data.draft(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
+        self.data.finding(&RULE, problem.span, message).help("end the line with the backslash").fix(fix)
     }
 }
 
@@ -345,9 +349,14 @@ mod tests {
     #[test]
     fn finds_calls_in_cloud_config_and_through_a_variable() {
         let class = |text: &str| {
-            format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: Custom\n  userData: |\n    {}\n", text.replace('\n', "\n    "))
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: Custom\n  userData: |\n    {}\n",
+                text.replace('\n', "\n    ")
+            )
         };
-        let cloud = class("#cloud-config\npackages: [jq]\nruncmd:\n  - sysctl -w vm.max_map_count=262144\n  - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\n  - [/etc/eks/bootstrap.sh, meadow]");
+        let cloud = class(
+            "#cloud-config\npackages: [jq]\nruncmd:\n  - sysctl -w vm.max_map_count=262144\n  - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\n  - [/etc/eks/bootstrap.sh, meadow]",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &cloud), @r#"
          11 |       - /etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'
             |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -357,7 +366,9 @@ mod tests {
           fix: write the option as bootstrap.sh expects it: "--kubelet-extra-args "
         "#);
         assert!(fixed(&super::RULE, &cloud).contains("meadow --kubelet-extra-args '--max-pods=20'\n"));
-        let listed = class("#cloud-config\nruncmd:\n  - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]\n  - - /etc/eks/bootstrap.sh\n    - --kubelet-extra-args\n    - \"--v=2\"\n    - --max-pods=20\n    - meadow\n    - --ip-family\n  - \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\"");
+        let listed = class(
+            "#cloud-config\nruncmd:\n  - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]\n  - - /etc/eks/bootstrap.sh\n    - --kubelet-extra-args\n    - \"--v=2\"\n    - --max-pods=20\n    - meadow\n    - --ip-family\n  - \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args='--max-pods=20'\"",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &listed), @r#"
           9 |       - [sudo, /etc/eks/bootstrap.sh, meadow, --kubelet-extra-args=--max-pods=20]
             |                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -383,7 +394,10 @@ mod tests {
         "#);
         // The fix cannot split a list item in two.
         assert!(fixed(&super::RULE, &listed).contains("meadow, --kubelet-extra-args=--max-pods=20]"));
-        assert!(fixed(&super::RULE, &listed).contains("- \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args '--max-pods=20'\"\n"));
+        assert!(
+            fixed(&super::RULE, &listed)
+                .contains("- \"/etc/eks/bootstrap.sh meadow --kubelet-extra-args '--max-pods=20'\"\n")
+        );
         for valid in [
             "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, '--v=2 --max-pods=20']",
             "[/etc/eks/bootstrap.sh, meadow, --use-max-pods, false, --kubelet-extra-args, --v=2 --max-pods=20]",
@@ -395,10 +409,18 @@ mod tests {
         ] {
             silent(&super::RULE, &class(&format!("#cloud-config\nruncmd:\n  - {valid}")));
         }
-        let variable = class("#!/bin/bash\nB=/etc/eks/bootstrap.sh\n\"$B\" meadow --kubelet-extra-args='--max-pods=20'");
+        let variable =
+            class("#!/bin/bash\nB=/etc/eks/bootstrap.sh\n\"$B\" meadow --kubelet-extra-args='--max-pods=20'");
         assert!(findings(&super::RULE, &variable).contains("--kubelet-extra-args"));
-        for other in ["B=/opt/join.sh", "B=/etc/eks/bootstrap.sh\nB=/opt/join.sh", "C=/etc/eks/bootstrap.sh # bootstrap.sh"] {
-            silent(&super::RULE, &class(&format!("#!/bin/bash\n{other}\n$B meadow --kubelet-extra-args='--max-pods=20'")));
+        for other in [
+            "B=/opt/join.sh",
+            "B=/etc/eks/bootstrap.sh\nB=/opt/join.sh",
+            "C=/etc/eks/bootstrap.sh # bootstrap.sh",
+        ] {
+            silent(
+                &super::RULE,
+                &class(&format!("#!/bin/bash\n{other}\n$B meadow --kubelet-extra-args='--max-pods=20'")),
+            );
         }
     }
 
@@ -497,11 +519,17 @@ mod tests {
             ("demo --kubelet-extra-args='--v=2'", "demo --kubelet-extra-args '--v=2'"),
             ("demo \"--kubelet-extra-args=--v=2 --x\"", "demo --kubelet-extra-args \"--v=2 --x\""),
             ("demo --kubelet-extra-args=\"--v=$V\"", "demo --kubelet-extra-args \"--v=$V\""),
-            ("demo --use-max-pods=false \\\n      --ip-family=ipv6", "demo --use-max-pods false \\\n      --ip-family ipv6"),
+            (
+                "demo --use-max-pods=false \\\n      --ip-family=ipv6",
+                "demo --use-max-pods false \\\n      --ip-family ipv6",
+            ),
             ("demo -kubelet-extra-args '--v=2'", "demo --kubelet-extra-args '--v=2'"),
             ("demo --kubelet_extra_args='--v=2'", "demo --kubelet-extra-args '--v=2'"),
             ("--kubelet-extra-args='--v=2' demo", "--kubelet-extra-args '--v=2' demo"),
-            ("demo --kubelet-extra-args --v=2 --max-pods=20", "demo --kubelet-extra-args '--v=2 --max-pods=20'"),
+            (
+                "demo --kubelet-extra-args --v=2 --max-pods=20",
+                "demo --kubelet-extra-args '--v=2 --max-pods=20'",
+            ),
         ] {
             assert_eq!(fixed(&super::RULE, &call(wrong)), call(right));
             silent(&super::RULE, &call(right));
@@ -526,7 +554,9 @@ mod tests {
             "  userData: \"#!/bin/bash\\n/etc/eks/bootstrap.sh demo --kubelet-extra-args=\\\"--v=2\\\"\\n\"\n",
             "  userData: '#!/bin/bash\n\n    /etc/eks/bootstrap.sh demo --kubelet-extra-args=\"--v=2\"'\n",
         ] {
-            let text = format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: Custom\n{text}");
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: Custom\n{text}"
+            );
             assert_eq!(fixed(&super::RULE, &text), text.replace("args=", "args "));
         }
     }
@@ -547,7 +577,10 @@ mod tests {
         silent(&super::RULE, &script("/opt/agent/bootstrap.sh --cluster-id=demo"));
         silent(&super::RULE, &script("# /etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'"));
         silent(&super::RULE, &script("echo /etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'"));
-        silent(&super::RULE, &script("cat > /x <<'EOF'\n/etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'\nEOF"));
+        silent(
+            &super::RULE,
+            &script("cat > /x <<'EOF'\n/etc/eks/bootstrap.sh demo --kubelet-extra-args='--v=2'\nEOF"),
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 use super::user_data::{UserData, calls};
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{Script, ShellProblemKind};
 
@@ -72,32 +72,32 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Custom | Image::Al2 | Image::Al2023) {
         return;
     }
     for shell in data.scripts() {
-        script(data, &shell, drafts);
+        script(data, &shell, findings);
     }
 }
 
-fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
-    let mut draft = |span: Span, message: String, help: &str| {
-        drafts.push(data.draft(&RULE, span, message).help(help));
+fn script<'d>(data: UserData<'d>, shell: &Script, findings: &mut Vec<Finding<'d>>) {
+    let mut finding = |span: Span, message: String, help: &str| {
+        findings.push(data.finding(&RULE, span, message).help(help));
     };
     let mut call_spans = Vec::new();
     for (command, call) in calls(shell) {
         call_spans.push(command.span);
         let Some(args) = call.kubelet_extra_args().filter(|_| data.is_eks(&call)) else { continue };
         if let Some(span) = nested(args.span, data.text) {
-            draft(
+            finding(
                 span,
                 "single quotes inside single quotes end and reopen the outer quotes, so this text is not quoted".to_owned(),
                 "use double quotes inside the single quotes",
             );
         } else if let Some(span) = call.breaks_drop_in() {
-            draft(
+            finding(
                 span,
                 "bootstrap.sh writes the kubelet's arguments in single quotes to a systemd unit; this single quote ends them early".to_owned(),
                 "use double quotes inside the value",
@@ -105,7 +105,7 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
         }
         let flags = call.kubelet_flags();
         if let Some(word) = flags.stray.iter().find(|word| !word.is_dynamic()).filter(|_| !flags.dynamic) {
-            draft(
+            finding(
                 word.span,
                 format!("`{}` belongs to no flag, so the kubelet does not start", word.value),
                 "write flags as `--name=value`, with double quotes around a value that contains spaces",
@@ -115,13 +115,13 @@ fn script<'d>(data: UserData<'d>, shell: &Script, drafts: &mut Vec<Draft<'d>>) {
     for problem in &shell.problems {
         let in_call = call_spans.iter().any(|span| (span.start..=span.end).contains(&problem.span.start));
         match problem.kind {
-            ShellProblemKind::UnterminatedQuote => draft(
+            ShellProblemKind::UnterminatedQuote => finding(
                 problem.span,
                 "this quote is never closed, so the script stops here with a syntax error".to_owned(),
                 "close the quote",
             ),
             // In a call of bootstrap.sh, `bootstrap-argument-ignored` reports this.
-            ShellProblemKind::BrokenContinuation if !in_call => draft(
+            ShellProblemKind::BrokenContinuation if !in_call => finding(
                 problem.span,
                 "whitespace after the backslash ends the command here, and the shell runs the next line as a separate command".to_owned(),
                 "end the line with the backslash",

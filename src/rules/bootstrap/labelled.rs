@@ -9,9 +9,9 @@ use super::examples::{class, custom, script};
 use crate::check;
 use lint::check::Cluster;
 use lint::finding::Family;
+use lint::settings::{Selector, Settings};
 use manifest::File;
 use manifest::limits::Limits;
-use lint::settings::{Selector, Settings};
 
 /// Severity and rule of each finding of this family, in document order.
 fn verdict(text: &str) -> Vec<String> {

@@ -1,12 +1,12 @@
 use super::registration_taint_wrong::is_wrong;
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{Join, Registration};
 
@@ -85,7 +85,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
     let found = data.registration();
     let Some(join) = found.joins.first() else { return };
@@ -98,35 +98,37 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if registers(TAINT_KEY) || wrong || found.is_dynamic() {
         return;
     }
-    let draft = |severity, effect: &str, releases| {
+    let finding = |severity, effect: &str, releases| {
         let message = format!("nodes join without the taint `{TAINT_KEY}:{TAINT_EFFECT}`, {effect}");
-        let mut draft = data.draft(&RULE, place(join, data.text), message)
+        let mut finding = data
+            .finding(&RULE, place(join, data.text), message)
             .help(help(join))
             .severity(severity)
             .releases(releases);
         if let Some(word) = hidden(&found) {
-            draft =
-                draft.related(data.place(word), "the taint is in this argument, which bootstrap.sh ignores");
+            finding = finding
+                .related(data.place(word), "the taint is in this argument, which bootstrap.sh ignores");
         }
-        draft
+        finding
     };
     let required =
         "so Karpenter never registers them: it deletes each one after 15 minutes and launches the next";
     let expected = "so pods may start before Karpenter has applied the NodePool's taints and labels";
-    drafts.push(draft(Severity::Error, required, TAINT_REQUIRED.set()));
-    drafts.push(draft(Severity::Warning, expected, Releases::ALL.without(TAINT_REQUIRED)));
+    findings.push(finding(Severity::Error, required, TAINT_REQUIRED.set()));
+    findings.push(finding(Severity::Warning, expected, Releases::ALL.without(TAINT_REQUIRED)));
 }
 
 /// Span of the argument or section to which the taint has to be added.
 fn place(join: &Join, text: &str) -> Span {
     match join {
-        Join::Bootstrap(call) => call.options.iter().find(|option| option.name == "--kubelet-extra-args").map_or(
-            call.program,
-            |option| {
+        Join::Bootstrap(call) => call
+            .options
+            .iter()
+            .find(|option| option.name == "--kubelet-extra-args")
+            .map_or(call.program, |option| {
                 let value = option.value.span;
                 if value.text(text).contains('\n') { option.span } else { option.span.to(value) }
-            },
-        ),
+            }),
         Join::Nodeadm(span)
         | Join::Kubelet(span)
         | Join::NodeConfig(span)
@@ -215,9 +217,15 @@ mod tests {
     #[test]
     fn help_matches_the_format_of_the_user_data() {
         for (text, word) in [
-            ("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n", "registerWithTaints:"),
+            (
+                "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n",
+                "registerWithTaints:",
+            ),
             ("[settings.kubernetes]\ncluster-name = 'a'\n", "node-taints"),
-            ("<powershell>\n& $EKSBootstrapScriptFile -EKSClusterName 'a'\n</powershell>\n", "-KubeletExtraArgs"),
+            (
+                "<powershell>\n& $EKSBootstrapScriptFile -EKSClusterName 'a'\n</powershell>\n",
+                "-KubeletExtraArgs",
+            ),
             ("#!/bin/sh\nexec kubelet --v=2\n", "kubelet's arguments"),
         ] {
             assert!(findings(&super::RULE, &custom(text)).contains(word), "{text}");

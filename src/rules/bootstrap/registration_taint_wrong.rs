@@ -1,13 +1,13 @@
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use lint::fix::Fix;
-use manifest::edit::Change;
-use karpenter::release::{ReleaseSet, Releases};
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::{ReleaseSet, Releases};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{FoundTaint, Registration, TaintSource};
 use userdata::taint_list::SpannedTaint;
@@ -90,31 +90,32 @@ pub(super) fn is_wrong(taint: &SpannedTaint) -> bool {
     (karpenters || meant) && !taint.matches(TAINT_KEY, TAINT_EFFECT)
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
     let found = data.registration();
     let wrong: Vec<&FoundTaint> = found.taints.iter().filter(|found| is_wrong(&found.taint)).collect();
     let right = found.taints.iter().any(|found| found.taint.matches(TAINT_KEY, TAINT_EFFECT));
     for one in &wrong {
         let fixable = !right && wrong.len() == 1;
-        let draft = |severity, more: &str, releases| {
+        let finding = |severity, more: &str, releases| {
             let message = format!("{}{more}", message(&one.taint));
-            let draft = data.draft(&RULE, one.taint.span, message)
+            let finding = data
+                .finding(&RULE, one.taint.span, message)
                 .help(help(right))
                 .severity(severity)
                 .releases(releases);
             match fixable.then(|| changes(data, &one.taint)).flatten() {
-                Some(changes) => draft.fix(Fix::safe("write the taint that Karpenter expects", changes)),
-                None => draft,
+                Some(changes) => finding.fix(Fix::safe("write the taint that Karpenter expects", changes)),
+                None => finding,
             }
         };
         let more = "; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node";
         if refused(one, right, &found) {
             let refused = "; Karpenter never registers the nodes and deletes each one after 15 minutes";
-            drafts.push(draft(Severity::Error, refused, TAINT_REQUIRED.set()));
-            drafts.push(draft(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));
+            findings.push(finding(Severity::Error, refused, TAINT_REQUIRED.set()));
+            findings.push(finding(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));
         } else {
-            drafts.push(draft(Severity::Warning, more, ReleaseSet::all()));
+            findings.push(finding(Severity::Warning, more, ReleaseSet::all()));
         }
     }
 }
@@ -215,9 +216,14 @@ mod tests {
           fix: write the taint that Karpenter expects: "karpenter.sh/unregistered"
         "#);
         // The variable may contain the correct taint.
-        let open = script("/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--register-with-taints=karpenter.sh/uninitialized:NoExecute $MORE\"");
-        let severities: Vec<_> =
-            report(&super::RULE, &open, &settings).findings.iter().map(|finding| finding.severity.name()).collect();
+        let open = script(
+            "/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--register-with-taints=karpenter.sh/uninitialized:NoExecute $MORE\"",
+        );
+        let severities: Vec<_> = report(&super::RULE, &open, &settings)
+            .findings
+            .iter()
+            .map(|finding| finding.severity.name())
+            .collect();
         assert_eq!(severities, ["warning"]);
     }
 

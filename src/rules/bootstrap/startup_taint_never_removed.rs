@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
@@ -75,7 +75,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for item in pool.taints(TaintField::StartupTaints) {
         let Some(key) = item.key().filter(|key| !is_unresolved(key)) else { continue };
@@ -90,8 +90,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
              become initialized, and Karpenter does not consolidate them"
         );
         let help = "run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`";
-        let draft = Draft::new(&RULE, taint::place(item), message).help(help);
-        drafts.push(if startup_taints::sounds_passing(key) { draft.severity(Severity::Info) } else { draft });
+        let finding = Finding::new(&RULE, taint::place(item), message).help(help);
+        findings.push(if startup_taints::sounds_passing(key) {
+            finding.severity(Severity::Info)
+        } else {
+            finding
+        });
     }
 }
 

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
@@ -90,7 +90,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(spec) = NodePool::of(object).and_then(NodePool::claim_spec) else { return };
     let Some(list) = spec.taint_list(TaintField::Taints) else { return };
     let temporary: Vec<_> = spec.taints(TaintField::Taints).filter(|item| is_temporary(*item)).collect();
@@ -111,13 +111,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         };
         let message = format!("the taint `{key}` is under `taints`, so {effect}; {reason}");
         let severity = if soft || remover.is_none() { Severity::Warning } else { Severity::Error };
-        let draft = Draft::new(&RULE, taint::place(item), message)
+        let finding = Finding::new(&RULE, taint::place(item), message)
             .help("move it to `startupTaints`, which pods do not have to tolerate")
             .severity(severity);
         // The first finding carries the fix for all taints, because separate edits would overlap.
-        drafts.push(match fix.take() {
-            Some(fix) => draft.fix(fix),
-            None => draft,
+        findings.push(match fix.take() {
+            Some(fix) => finding.fix(fix),
+            None => finding,
         });
     }
 }

@@ -1,14 +1,14 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
 use karpenter::release::{Interval, Releases};
-use lint::finding::{Draft, Place};
+use lint::finding::{Finding, Place};
 use lint::rule::Rule;
 use manifest::edit::Change;
+use manifest::source::Span;
 use manifest::tree::{Node, Style};
 use objects::node_class::Ec2NodeClass;
 use objects::node_config::CloudConfig;
 use objects::object::Object;
-use manifest::source::Span;
 use userdata::bootstrap::Bootstrap;
 use userdata::format::UserDataFormat;
 use userdata::image_family::ImageFamily;
@@ -55,8 +55,8 @@ impl<'d> UserData<'d> {
     }
 
     /// Creates a finding about a part of the user data.
-    pub(super) fn draft(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Draft<'d> {
-        Draft::new(rule, self.place(span), message)
+    pub(super) fn finding(&self, rule: &'static Rule, span: Span, message: impl Into<String>) -> Finding<'d> {
+        Finding::new(rule, self.place(span), message)
     }
 
     /// Location of a part of the user data.
@@ -105,7 +105,9 @@ impl<'d> UserData<'d> {
     pub(super) fn scripts(&self) -> Vec<Script> {
         let spans = match UserDataFormat::of(self.text) {
             UserDataFormat::Mime => self.bodies(&|part| self.is_shell(part)),
-            UserDataFormat::Unmarked if self.family == ImageFamily::Windows || self.text.contains("EKSBootstrap") => {
+            UserDataFormat::Unmarked
+                if self.family == ImageFamily::Windows || self.text.contains("EKSBootstrap") =>
+            {
                 Vec::new()
             }
             UserDataFormat::Script | UserDataFormat::Unmarked => vec![Span::whole(self.text)],

@@ -1,12 +1,12 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use lint::fix::Fix;
-use manifest::edit::Change;
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use objects::object::Object;
 use userdata::base64::decode_base64;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
@@ -75,7 +75,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let gzip = match Format::of(data.text) {
         Format::Base64 => false,
@@ -90,14 +90,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         "the node gets Base64 instead of the text"
     };
     let message = format!("the user data is already {what}, and Karpenter encodes it again; {effect}");
-    let mut draft = Draft::new(&RULE, data.whole(), message)
+    let mut finding = Finding::new(&RULE, data.whole(), message)
         .help("write the decoded text")
         .severity(if custom { Severity::Warning } else { Severity::Error })
         .caught_by(if data.family == Image::Bottlerocket { CaughtBy::Controller } else { CaughtBy::Nobody });
-    if let (false, Some(text)) = (gzip, decode_base64(data.text).and_then(|bytes| String::from_utf8(bytes).ok())) {
-        draft = draft.fix(Fix::to_look_at("write the decoded text", vec![Change::Set(data.node, text)]));
+    if let (false, Some(text)) =
+        (gzip, decode_base64(data.text).and_then(|bytes| String::from_utf8(bytes).ok()))
+    {
+        finding = finding.fix(Fix::for_review("write the decoded text", vec![Change::Set(data.node, text)]));
     }
-    drafts.push(draft);
+    findings.push(finding);
 }
 
 #[cfg(test)]
@@ -128,7 +130,9 @@ mod tests {
 
     #[test]
     fn accepts_plain_text() {
-        for text in ["#!/bin/bash\necho hi\n", "Write-Host x", "ThisIsJustAWordOf32CharactersLong", "${USER_DATA}"] {
+        for text in
+            ["#!/bin/bash\necho hi\n", "Write-Host x", "ThisIsJustAWordOf32CharactersLong", "${USER_DATA}"]
+        {
             silent(&super::RULE, &class("AL2023", text));
         }
         silent(&super::RULE, &class("AL2", &format!("#!/bin/bash\necho {ENCODED} | base64 -d > /etc/x\n")));

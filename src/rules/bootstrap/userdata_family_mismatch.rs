@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
+use manifest::source::Span;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
-use manifest::source::Span;
 use userdata::format::{UserDataFormat as Format, only_comments, tag};
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
@@ -98,15 +98,15 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let format = Format::of(data.text);
     match data.family {
-        Image::Al2 => al2(data, format, drafts),
-        Image::Al2023 => al2023(data, format, drafts),
-        Image::Bottlerocket => drafts.extend(bottlerocket(data, format)),
-        Image::Windows => windows(data, format, drafts),
-        Image::Custom => drafts.extend(custom(data, object)),
+        Image::Al2 => al2(data, format, findings),
+        Image::Al2023 => al2023(data, format, findings),
+        Image::Bottlerocket => findings.extend(bottlerocket(data, format)),
+        Image::Windows => windows(data, format, findings),
+        Image::Custom => findings.extend(custom(data, object)),
     }
 }
 
@@ -125,21 +125,22 @@ fn this_is(format: Format, effect: &str) -> String {
     ["this is ", name, effect].concat()
 }
 
-fn draft<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Draft<'d> {
-    data.draft(&RULE, span, message).help(help)
+fn finding<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help: &str) -> Finding<'d> {
+    data.finding(&RULE, span, message).help(help)
 }
 
-fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+fn al2<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) {
     const HELP: &str = "write a shell script that starts with `#!`, or a MIME archive";
     match format {
         Format::NodeConfig | Format::Toml | Format::Tagged => {
             let message = this_is(format, ", but AL2 nodes run it as a shell script");
-            return drafts.push(draft(data, data.first_line(), message, HELP));
+            return findings.push(finding(data, data.first_line(), message, HELP));
         }
         Format::CloudConfig | Format::CloudInit => {
             let message = this_is(format, ", but Karpenter passes it to AL2 nodes as a shell script");
             let help = "put it into a MIME archive, as a part with its own `Content-Type`, such as `text/cloud-config`";
-            return drafts.push(draft(data, data.first_line(), message, help).severity(Severity::Warning));
+            return findings
+                .push(finding(data, data.first_line(), message, help).severity(Severity::Warning));
         }
         _ => {}
     }
@@ -148,7 +149,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         let message =
             "Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings";
         let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`";
-        drafts.push(draft(data, span, message, help).severity(Severity::Warning));
+        findings.push(finding(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
         for part in Archive::parse(data.text)
@@ -159,12 +160,12 @@ fn al2<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
             let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
             let message = "no program on an AL2 node reads a NodeConfig";
             let help = "remove the part and write its settings in `spec.kubelet`, or use AL2023";
-            drafts.push(draft(data, span, message, help).severity(Severity::Warning));
+            findings.push(finding(data, span, message, help).severity(Severity::Warning));
         }
     }
 }
 
-fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+fn al2023<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) {
     let mapping = || Yaml::parse(data.text).is_mapping();
     match format {
         Format::CloudConfig => {
@@ -174,7 +175,7 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
                 "a shell script"
             };
             let help = "put it into a MIME archive, as a part of type `text/cloud-config`";
-            drafts.push(draft(
+            findings.push(finding(
                 data,
                 data.first_line(),
                 format!("Karpenter treats cloud-config on AL2023 as {treated_as}"),
@@ -183,7 +184,7 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         }
         Format::Toml | Format::Tagged => {
             let message = this_is(format, ", but AL2023 nodes run it as a shell script");
-            drafts.push(draft(
+            findings.push(finding(
                 data,
                 data.first_line(),
                 message,
@@ -193,12 +194,12 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
         Format::Unmarked if mapping() => {
             let message = "Karpenter treats this YAML on AL2023 as a NodeConfig that nodeadm cannot read, so the node never joins";
             let help = "start it with `apiVersion: node.eks.aws/v1alpha1` and `kind: NodeConfig`, or put it into a MIME archive";
-            drafts.push(draft(data, data.first_line(), message, help));
+            findings.push(finding(data, data.first_line(), message, help));
         }
         Format::Script | Format::Comments if only_comments(data.text) && !is_one_long_line(data.text) => {
             let message = "the user data contains only comments, which Karpenter treats on AL2023 as a NodeConfig without content";
-            drafts.push(
-                draft(data, data.first_line(), message, "write a command, or omit `userData`")
+            findings.push(
+                finding(data, data.first_line(), message, "write a command, or omit `userData`")
                     .severity(Severity::Warning),
             );
         }
@@ -208,7 +209,7 @@ fn al2023<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
     for span in eks_calls(data, &found) {
         let message = "AL2023 has no working bootstrap.sh: the script at this path prints an error and fails";
         let help = "remove the call, because Karpenter joins the node itself; write labels and taints in the NodePool and limits in `spec.kubelet`";
-        drafts.push(draft(data, span, message, help));
+        findings.push(finding(data, span, message, help));
     }
 }
 
@@ -229,7 +230,7 @@ fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
     found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program).collect()
 }
 
-fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
+fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Finding<'_>> {
     let other = matches!(
         format,
         Format::Script
@@ -245,18 +246,19 @@ fn bottlerocket(data: UserData<'_>, format: Format) -> Option<Draft<'_>> {
     let message = this_is(format, ", but Bottlerocket accepts only TOML, so Karpenter launches no node");
     let help =
         "write settings such as `[settings.kernel.sysctl]`; Bottlerocket runs no scripts from user data";
-    Some(draft(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
+    Some(finding(data, data.first_line(), message, help).caught_by(CaughtBy::Controller))
 }
 
-fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) {
+fn windows<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) {
     let line = data.first_line();
     match format {
         Format::Tagged => {
             let message = "Karpenter puts `<powershell>` tags around the user data of Windows nodes, and a script inside nested tags does not run";
-            let draft = draft(data, tag(data.text).unwrap_or(line), message, "write the script without tags");
-            drafts.push(match without_tags(data) {
-                Some(fix) => draft.fix(fix),
-                None => draft,
+            let finding =
+                finding(data, tag(data.text).unwrap_or(line), message, "write the script without tags");
+            findings.push(match without_tags(data) {
+                Some(fix) => finding.fix(fix),
+                None => finding,
             });
         }
         // PowerShell reads `#!` and the markers of cloud-init as comments.
@@ -264,14 +266,14 @@ fn windows<'d>(data: UserData<'d>, format: Format, drafts: &mut Vec<Draft<'d>>) 
             if line.text(data.text).contains("pwsh") || line.text(data.text).contains("powershell") => {}
         Format::Mime | Format::Script | Format::CloudConfig | Format::CloudInit | Format::NodeConfig => {
             let message = this_is(format, ", but Windows nodes run it as PowerShell");
-            drafts.push(draft(data, line, message, "write PowerShell without tags"));
+            findings.push(finding(data, line, message, "write PowerShell without tags"));
         }
         _ => {
             for parameter in parameters(data.text, Span::whole(data.text), "EKSClusterName") {
                 let message =
                     "Karpenter calls Start-EKSBootstrap.ps1 on Windows nodes itself after this call";
                 let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`";
-                drafts.push(draft(data, parameter.name, message, help).severity(Severity::Warning));
+                findings.push(finding(data, parameter.name, message, help).severity(Severity::Warning));
             }
         }
     }
@@ -314,7 +316,7 @@ fn image(object: Object<'_>) -> Option<Image> {
     terms.items().all(|term| of(term) == Some(first)).then_some(first)
 }
 
-fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Draft<'d>> {
+fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Finding<'d>> {
     let image = image(object)?;
     let found = data.registration();
     match image {
@@ -323,13 +325,13 @@ fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Draft<'d>> {
             let message = "the selected images are AL2023, which has no working bootstrap.sh";
             let help =
                 "write a NodeConfig, or use `amiFamily: AL2023`, with which Karpenter joins the node itself";
-            Some(draft(data, span, message, help).severity(Severity::Warning))
+            Some(finding(data, span, message, help).severity(Severity::Warning))
         }
         Image::Al2 => {
             let config = |join: &Join| if let Join::NodeConfig(span) = join { Some(*span) } else { None };
             let span = found.joins.iter().find_map(config)?;
             let message = "the selected images are AL2, where no program reads a NodeConfig";
-            Some(draft(data, span, message, "call `/etc/eks/bootstrap.sh`").severity(Severity::Warning))
+            Some(finding(data, span, message, "call `/etc/eks/bootstrap.sh`").severity(Severity::Warning))
         }
         _ => None,
     }

@@ -1,12 +1,12 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use lint::fix::Fix;
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::{ImageFamily as Image, Treatment};
 use userdata::mime::{Archive, MimeProblem, MimeProblemKind};
@@ -101,20 +101,20 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if Format::of(data.text) != Format::Mime {
         return;
     }
     match (data.family, data.family.treatment(data.text)) {
-        (_, Treatment::Mime) | (Image::Custom, _) => archive(data, drafts),
-        (Image::Al2 | Image::Al2023, _) => drafts.extend(name(data)),
+        (_, Treatment::Mime) | (Image::Custom, _) => archive(data, findings),
+        (Image::Al2 | Image::Al2023, _) => findings.extend(name(data)),
         _ => {}
     }
 }
 
 /// Reports a first header that Karpenter does not recognise because of its case.
-fn name(data: UserData<'_>) -> Option<Draft<'_>> {
+fn name(data: UserData<'_>) -> Option<Finding<'_>> {
     const NAMES: [&str; 2] = ["MIME-Version", "Content-Type"];
     let text = data.text.trim_start();
     let (written, _) = text.split_once(':')?;
@@ -124,10 +124,10 @@ fn name(data: UserData<'_>) -> Option<Draft<'_>> {
     let message =
         format!("Karpenter looks for `{right}:` with exactly this case and treats this archive as a script");
     let fix = Fix::safe_one("write the header as Karpenter expects it", data.replace(span, *right));
-    Some(data.draft(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
+    Some(data.finding(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
 }
 
-fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn archive<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
     let archive = Archive::parse(data.text);
     let handled = archive.parts.iter().any(|part| part.media_type() == "text/part-handler");
     let causes = archive.problems.iter().any(|problem| is_cause(problem.kind));
@@ -147,15 +147,15 @@ fn archive<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
         let Some((message, help)) = message_and_help(problem.kind) else { continue };
         before = Some(problem.span);
         let severity = reader.severity(problem.kind);
-        let mut draft = data
-            .draft(&RULE, problem.span, format!("{message}{}", reader.effect(problem.kind)))
+        let mut finding = data
+            .finding(&RULE, problem.span, format!("{message}{}", reader.effect(problem.kind)))
             .help(help)
             .severity(severity)
             .caught_by(if severity == Severity::Error { CaughtBy::Controller } else { CaughtBy::Nobody });
         if let Some(fix) = fix(data, &archive, problem) {
-            draft = draft.fix(fix);
+            finding = finding.fix(fix);
         }
-        drafts.push(draft);
+        findings.push(finding);
     }
 }
 
@@ -199,7 +199,10 @@ impl Reader {
 
 /// Whether a problem causes other problems in the list.
 fn is_cause(kind: MimeProblemKind) -> bool {
-    matches!(kind, MimeProblemKind::IndentedHeader | MimeProblemKind::LineOfSpaces | MimeProblemKind::MisspeltDelimiter)
+    matches!(
+        kind,
+        MimeProblemKind::IndentedHeader | MimeProblemKind::LineOfSpaces | MimeProblemKind::MisspeltDelimiter
+    )
 }
 
 fn is_consequence(kind: MimeProblemKind) -> bool {
@@ -214,7 +217,9 @@ fn message_and_help(kind: MimeProblemKind) -> Option<(&'static str, &'static str
             "the blank line before the headers ends them, so the archive has no headers",
             "start the text with `MIME-Version: 1.0`",
         ),
-        MimeProblemKind::IndentedFirstHeader => ("the first header is indented", "start the header in the first column"),
+        MimeProblemKind::IndentedFirstHeader => {
+            ("the first header is indented", "start the header in the first column")
+        }
         MimeProblemKind::IndentedHeader => (
             "an indented header continues the line before it instead of starting a new header",
             "start every header in the first column",
@@ -245,7 +250,9 @@ fn message_and_help(kind: MimeProblemKind) -> Option<(&'static str, &'static str
             "the `Content-Type` is not `multipart/...`",
             "write `multipart/mixed` with a boundary, or remove the headers",
         ),
-        MimeProblemKind::NoBoundary => ("the `Content-Type` names no boundary", "add `; boundary=\"BOUNDARY\"`"),
+        MimeProblemKind::NoBoundary => {
+            ("the `Content-Type` names no boundary", "add `; boundary=\"BOUNDARY\"`")
+        }
         MimeProblemKind::BoundaryNeverUsed => (
             "no line starts a part with this boundary, so every part is silently dropped",
             "start each part with `--` and the boundary, and end the last part with `--`, the boundary and `--`",
@@ -283,7 +290,9 @@ fn message_and_help(kind: MimeProblemKind) -> Option<(&'static str, &'static str
             "no program on the node handles a part of this type",
             "write `text/x-shellscript`, `text/cloud-config` or `application/node.eks.aws`",
         ),
-        MimeProblemKind::BoundaryNotRead | MimeProblemKind::TextBeforeFirstPart | MimeProblemKind::ShellPartWithoutShebang => {
+        MimeProblemKind::BoundaryNotRead
+        | MimeProblemKind::TextBeforeFirstPart
+        | MimeProblemKind::ShellPartWithoutShebang => {
             return None;
         }
     })
@@ -404,7 +413,9 @@ mod tests {
             format!("{HEAD}\n{PART}{PART}--B--\n"),
             format!("{HEAD}\nThis is a multi-part message.\n{PART}--B--\n"),
             format!("Content-Type: multipart/mixed;\n  boundary=\"B\"\nMIME-Version: 1.0\n\n{PART}--B--\n"),
-            format!("{HEAD}\n--B\nContent-Type: text/part-handler\n\n#part-handler\n--B\nContent-Type: text/x-mine\n\nx\n--B--\n"),
+            format!(
+                "{HEAD}\n--B\nContent-Type: text/part-handler\n\n#part-handler\n--B\nContent-Type: text/x-mine\n\nx\n--B--\n"
+            ),
             format!("{HEAD}\n--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n\n--B--\n"),
         ] {
             for family in ["AL2", "AL2023", "Custom"] {

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_config::{ClusterField, NodeConfig};
 use objects::object::Object;
-use manifest::source::Span;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::{API_VERSION, Yaml};
@@ -94,7 +94,7 @@ rule! {
 /// Fields of `spec.cluster` that nodeadm requires (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
 const CLUSTER: [ClusterField; 4] = ClusterField::ALL;
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Al2023 | Image::Custom) {
         return;
@@ -103,11 +103,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let bodies: Vec<(Span, Yaml)> =
         data.node_configs().into_iter().map(|body| (body, Yaml::parse(body.text(data.text)))).collect();
     for (body, yaml) in &bodies {
-        shape(data, *body, yaml, whole, drafts);
+        shape(data, *body, yaml, whole, findings);
     }
     let valid = bodies.iter().all(|(_, yaml)| yaml.problem().is_none());
     if data.family == Image::Custom && valid {
-        drafts.extend(cluster(data, &bodies));
+        findings.extend(cluster(data, &bodies));
     }
 }
 
@@ -116,12 +116,12 @@ fn shifted(span: Span, body: Span) -> Span {
 }
 
 /// Reports invalid YAML, a wrong `apiVersion` and a wrong `kind`.
-fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &mut Vec<Draft<'d>>) {
+fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, findings: &mut Vec<Finding<'d>>) {
     if let Some((span, reason)) = yaml.problem() {
         let script = whole && data.family == Image::Al2023;
         let effect = if script { "Karpenter treats it as a shell script" } else { "nodeadm refuses it" };
-        drafts.push(
-            data.draft(
+        findings.push(
+            data.finding(
                 &RULE,
                 shifted(span, body),
                 format!("the NodeConfig cannot be parsed, and {effect}: {reason}"),
@@ -146,15 +146,15 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, drafts: &
                 ),
                 None => format!("the NodeConfig has no `{field}`, so nodeadm stops and the node never joins"),
             };
-            drafts.push(
-                data.draft(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")),
+            findings.push(
+                data.finding(&RULE, shifted(span, body), message).help(format!("write `{field}: {right}`")),
             );
         }
     }
 }
 
 /// Reports required fields of `spec.cluster` that no NodeConfig sets.
-fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>> {
+fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Finding<'d>> {
     let mut missing = CLUSTER.to_vec();
     let mut first = None;
     let mut block = None;
@@ -185,10 +185,10 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Draft<'d>>
     let message = format!(
         "`spec.cluster` lacks `{listed}`, which nodeadm requires to start; Karpenter adds nothing for `Custom`"
     );
-    let draft = data
-        .draft(&RULE, shifted(yaml.key(node), *body), message)
+    let finding = data
+        .finding(&RULE, shifted(yaml.key(node), *body), message)
         .help("set `name`, `apiServerEndpoint`, `certificateAuthority` and `cidr` under `spec.cluster`");
-    Some(if partly { draft } else { draft.severity(Severity::Warning) })
+    Some(if partly { finding } else { finding.severity(Severity::Warning) })
 }
 
 #[cfg(test)]

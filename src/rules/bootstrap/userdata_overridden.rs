@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_config::NodeConfig;
 use objects::object::Object;
-use manifest::source::Span;
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
@@ -80,13 +80,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     match data.family {
-        Image::Bottlerocket => bottlerocket(data, drafts),
+        Image::Bottlerocket => bottlerocket(data, findings),
         Image::Al2023 => {
             for body in data.node_configs() {
-                node_config(data, body, drafts);
+                node_config(data, body, findings);
             }
         }
         _ => {}
@@ -154,18 +154,18 @@ const KNOWN: [(&str, u8); 42] = [
     ("topology-manager-scope", 0),
 ];
 
-fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn bottlerocket<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
     let Ok(document) = TomlDocument::parse(data.text) else { return };
-    let draft = |entry: TomlEntry<'_>, message: String| {
+    let finding = |entry: TomlEntry<'_>, message: String| {
         // The key of a table first occurs in the table header.
-        data.draft(&RULE, entry.key_span(), message)
+        data.finding(&RULE, entry.key_span(), message)
     };
     for entry in document.root().children() {
         let key = entry.key();
         if key != "settings" {
             let near = did_you_mean(key, ["settings"]);
-            drafts.push(
-                draft(
+            findings.push(
+                finding(
                     entry,
                     format!("Karpenter passes on only tables under `settings` and drops `{key}`{near}"),
                 )
@@ -178,8 +178,8 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
         let key = entry.key();
         if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key) {
             if !entry.is_empty() {
-                drafts.push(
-                    draft(
+                findings.push(
+                    finding(
                         entry,
                         format!(
                             "Karpenter writes `settings.kubernetes.{key}` itself and discards this setting"
@@ -197,26 +197,26 @@ fn bottlerocket<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
                     "Karpenter passes on `settings.kubernetes.{key}` since 1.{since}; earlier releases drop it"
                 );
                 let help = format!("upgrade Karpenter to 1.{since}, or remove the key");
-                drafts.push(draft(entry, message).help(help).releases(Releases::until(since - 1)));
+                findings.push(finding(entry, message).help(help).releases(Releases::until(since - 1)));
             }
             None => {
                 let near = did_you_mean(key, KNOWN.iter().map(|(known, _)| *known));
                 let message =
                     format!("Karpenter does not know `settings.kubernetes.{key}` and drops it{near}");
-                drafts.push(draft(entry, message).help("remove it, or write a key that Karpenter knows"));
+                findings.push(finding(entry, message).help("remove it, or write a key that Karpenter knows"));
             }
         }
     }
 }
 
-fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) {
+fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d>>) {
     let yaml = Yaml::parse(body.text(data.text));
     let place = |span: Span| data.place(span.shifted(body.start));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
         let message = format!(
             "Karpenter sets {what} in its own NodeConfig, which comes after this one and overrides it"
         );
-        drafts.push(Draft::new(&RULE, place(yaml.key(node)), message).help(help).severity(severity));
+        findings.push(Finding::new(&RULE, place(yaml.key(node)), message).help(help).severity(severity));
     };
     for config in yaml.roots().filter(|root| Yaml::is_node_config(*root)).map(NodeConfig::new) {
         if let Some(cluster) = config.cluster().filter(|node| !node.is_empty()) {
@@ -247,8 +247,8 @@ fn node_config<'d>(data: UserData<'d>, body: Span, drafts: &mut Vec<Draft<'d>>) 
                 "the node registers without the taint `karpenter.sh/unregistered`"
             };
             let message = format!("this flag replaces the list of taints that Karpenter writes, so {effect}");
-            let draft = Draft::new(&RULE, place(yaml.value(flag)), message);
-            drafts.push(draft.help("write the taints in `spec.template.spec.taints` of the NodePool"));
+            let finding = Finding::new(&RULE, place(yaml.value(flag)), message);
+            findings.push(finding.help("write the taints in `spec.template.spec.taints` of the NodePool"));
         }
     }
 }

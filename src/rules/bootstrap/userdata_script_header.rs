@@ -1,13 +1,13 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use lint::fix::Fix;
-use karpenter::release::Releases;
-use manifest::tree::Style;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
+use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use manifest::tree::Style;
+use objects::object::Object;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::{Archive, MimeProblemKind};
@@ -92,15 +92,15 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Al2 | Image::Al2023 | Image::Custom) {
         return;
     }
     match Format::of(data.text) {
-        Format::Mime => parts(data, drafts),
-        Format::Script => script(data, drafts),
-        Format::Unmarked => drafts.extend(unmarked(data)),
+        Format::Mime => parts(data, findings),
+        Format::Script => script(data, findings),
+        Format::Unmarked => findings.extend(unmarked(data)),
         _ => {}
     }
 }
@@ -110,33 +110,35 @@ fn severity(data: UserData<'_>) -> Severity {
     if data.family == Image::Custom { Severity::Warning } else { Severity::Error }
 }
 
-fn parts<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn parts<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
     let archive = Archive::parse(data.text);
-    for problem in archive.problems.iter().filter(|problem| problem.kind == MimeProblemKind::ShellPartWithoutShebang) {
+    for problem in
+        archive.problems.iter().filter(|problem| problem.kind == MimeProblemKind::ShellPartWithoutShebang)
+    {
         let part = archive.parts.iter().find(|part| part.body.start == problem.span.start);
-        drafts.push(match part.and_then(|part| leading_blank(data, part.body)) {
-            Some(draft) => draft,
+        findings.push(match part.and_then(|part| leading_blank(data, part.body)) {
+            Some(finding) => finding,
             None => missing(data, problem.span),
         });
     }
     for part in &archive.parts {
-        drafts.extend(folded(data, part.body));
+        findings.extend(folded(data, part.body));
     }
 }
 
-fn script<'d>(data: UserData<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn script<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
     let whole = Span::whole(data.text);
-    drafts.extend(leading_blank(data, whole));
+    findings.extend(leading_blank(data, whole));
     let folded = folded(data, whole);
     let is_folded = folded.is_some();
-    drafts.extend(folded);
+    findings.extend(folded);
     if data.family == Image::Custom && !is_folded {
-        drafts.extend(carriage_returns(data));
+        findings.extend(carriage_returns(data));
     }
 }
 
-fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
-    data.draft(
+fn missing(data: UserData<'_>, line: Span) -> Finding<'_> {
+    data.finding(
         &RULE,
         line,
         "the script does not start with `#!`, so the node cannot execute it and no command in it runs",
@@ -146,7 +148,7 @@ fn missing(data: UserData<'_>, line: Span) -> Draft<'_> {
 }
 
 /// Reports spaces or empty lines before `#!`.
-fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
+fn leading_blank(data: UserData<'_>, body: Span) -> Option<Finding<'_>> {
     let line = body.first_line(data.text);
     if line.start == body.start || !line.text(data.text).starts_with("#!") {
         return None;
@@ -155,12 +157,15 @@ fn leading_blank(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
     let fix = Fix::safe_one("remove everything before `#!`", data.remove(blank));
     let message = "there are spaces or empty lines before `#!`, so the node cannot execute the script and no command in it runs";
     Some(
-        data.draft(&RULE, line, message).help("start the script with `#!`").severity(severity(data)).fix(fix),
+        data.finding(&RULE, line, message)
+            .help("start the script with `#!`")
+            .severity(severity(data))
+            .fix(fix),
     )
 }
 
 /// Reports a first line that continues after the interpreter and its option.
-fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
+fn folded(data: UserData<'_>, body: Span) -> Option<Finding<'_>> {
     let line = body.first_line(data.text);
     let mut first = line.text(data.text).strip_prefix("#!")?;
     while let Some(rest) = first.strip_prefix("#!") {
@@ -179,30 +184,32 @@ fn folded(data: UserData<'_>, body: Span) -> Option<Draft<'_>> {
         "the whole script is on the line of `#!`, so the shell treats it as a comment and no command runs";
     let help =
         if folds { "write `userData: |`; `>` joins the lines" } else { "keep the line breaks of the script" };
-    Some(data.draft(&RULE, line, message).help(help))
+    Some(data.finding(&RULE, line, message).help(help))
 }
 
-fn carriage_returns(data: UserData<'_>) -> Option<Draft<'_>> {
+fn carriage_returns(data: UserData<'_>) -> Option<Finding<'_>> {
     let at = data.text.find("\r\n")?;
     let span = Span::new(at, at + 2);
     let first = data.text.find('\n') == Some(at + 1);
-    let draft = data.draft(&RULE, span,
+    let finding = data.finding(&RULE, span,
         if first {
             "the lines end in carriage returns; cloud-init removes them, but other programs look for an interpreter called `bash\\r`"
         } else {
             "lines after the first end in carriage returns, which stay and become part of the last word of each line"
         },
     );
-    let draft = draft.help("save the text with line feeds only");
-    Some(draft.severity(if first { Severity::Info } else { Severity::Warning }))
+    let finding = finding.help("save the text with line feeds only");
+    Some(finding.severity(if first { Severity::Info } else { Severity::Warning }))
 }
 
 /// Reports user data without a format marker that the node runs as a script.
-fn unmarked(data: UserData<'_>) -> Option<Draft<'_>> {
+fn unmarked(data: UserData<'_>) -> Option<Finding<'_>> {
     let runs = match data.family {
         Image::Al2 => true,
         // Karpenter treats a YAML mapping as a NodeConfig, which `userdata-family-mismatch` reports.
-        Image::Al2023 => !Yaml::parse(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:"),
+        Image::Al2023 => {
+            !Yaml::parse(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:")
+        }
         _ => {
             let joins = data.registration().joins;
             joins.iter().any(|join| matches!(join, Join::Bootstrap(_) | Join::Nodeadm(_) | Join::Kubelet(_)))
@@ -224,7 +231,9 @@ mod tests {
 
     /// EC2NodeClass with the user data in double quotes.
     fn quoted(family: &str, text: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{text}\"\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{text}\"\n"
+        )
     }
 
     #[test]
@@ -271,7 +280,11 @@ mod tests {
 
     #[test]
     fn checks_scripts_in_mime_parts() {
-        let archive = |body: &str| format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n{body}\n--B--\n");
+        let archive = |body: &str| {
+            format!(
+                "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n{body}\n--B--\n"
+            )
+        };
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"
          13 |     echo hi
             |     ^^^^^^^

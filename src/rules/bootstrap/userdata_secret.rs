@@ -1,11 +1,11 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -68,7 +68,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
@@ -76,8 +76,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             let message = format!(
                 "the user data contains {what}, and every pod on the node can read it from the instance metadata"
             );
-            drafts.push(
-                data.draft(&RULE, Span::new(at + span.start, at + span.end), message)
+            findings.push(
+                data.finding(&RULE, Span::new(at + span.start, at + span.end), message)
                     .help("let the node fetch the secret from Secrets Manager or Parameter Store, and rotate it, because it is exposed"),
             );
         }

@@ -1,11 +1,11 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
+use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::Heredoc;
 
@@ -71,7 +71,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     // cloud-init renders Jinja itself, and tools such as `sed` and `envsubst` may replace placeholders on the node.
     let jinja = data.text.contains("## template:");
@@ -99,13 +99,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             };
             if !skipped {
                 let span = Span::new(start + residue.span.start, start + residue.span.end);
-                drafts.push(draft(data, residue.kind, span));
+                findings.push(finding(data, residue.kind, span));
             }
         }
     }
 }
 
-fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
+fn finding(data: UserData<'_>, kind: Residue, span: Span) -> Finding<'_> {
     let shown = span.text(data.text);
     let not_replaced =
         |engine: &str| format!("{engine} did not replace `{shown}`, which reaches the node unchanged");
@@ -122,7 +122,7 @@ fn draft(data: UserData<'_>, kind: Residue, span: Span) -> Draft<'_> {
             Severity::Warning,
         ),
     };
-    data.draft(&RULE, span, message)
+    data.finding(&RULE, span, message)
         .help("write the value, or render the template before you apply the manifest")
         .severity(severity)
 }
@@ -148,10 +148,16 @@ struct Found {
 
 fn residues(line: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    between(line, "${", "}", &|content, at| {
-        let escaped = line.get(..at).is_some_and(|before| before.ends_with(['$', '\\']));
-        (!escaped && is_terraform(content)).then_some(Residue::Terraform)
-    }, &mut found);
+    between(
+        line,
+        "${",
+        "}",
+        &|content, at| {
+            let escaped = line.get(..at).is_some_and(|before| before.ends_with(['$', '\\']));
+            (!escaped && is_terraform(content)).then_some(Residue::Terraform)
+        },
+        &mut found,
+    );
     between(line, "{{", "}}", &|content, _| braces(content), &mut found);
     between(
         line,
@@ -190,7 +196,13 @@ fn residues(line: &str) -> Vec<Found> {
 }
 
 /// Collects every placeholder between two markers of the line, markers included.
-fn between(line: &str, open: &str, close: &str, kind: &dyn Fn(&str, usize) -> Option<Residue>, found: &mut Vec<Found>) {
+fn between(
+    line: &str,
+    open: &str,
+    close: &str,
+    kind: &dyn Fn(&str, usize) -> Option<Residue>,
+    found: &mut Vec<Found>,
+) {
     let mut from = 0;
     while let Some(at) = line.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
         let start = at + open.len();
@@ -211,7 +223,8 @@ fn is_terraform(content: &str) -> bool {
     const ROOTS: [&str; 6] = ["module", "var", "local", "data", "each", "path"];
     let content = content.trim();
     let Some((root, rest)) = content.split_once('.') else { return false };
-    let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.[]\"*".contains(&byte));
+    let letters =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.[]\"*".contains(&byte));
     (ROOTS.contains(&root) || root.starts_with("aws_")) && !rest.is_empty() && letters(rest)
 }
 
@@ -223,7 +236,8 @@ fn braces(content: &str) -> Option<Residue> {
     }
     // `{{ cluster_name }}`. Docker's formats start with a dot or have no spaces inside the braces.
     let spaced = content.starts_with(' ') && content.ends_with(' ');
-    let name = inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte));
+    let name =
+        inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte));
     let starts = inner.starts_with(|first: char| first.is_ascii_lowercase());
     (spaced && name && starts).then_some(Residue::Braces)
 }
@@ -278,7 +292,13 @@ mod tests {
         ] {
             assert_eq!(severities(&script(text)), [severity], "{text}");
         }
-        assert_eq!(severities(&class("Bottlerocket", "[settings.host-containers.admin]\nuser-data = \"${local.admin}\"\n")), ["error"]);
+        assert_eq!(
+            severities(&class(
+                "Bottlerocket",
+                "[settings.host-containers.admin]\nuser-data = \"${local.admin}\"\n"
+            )),
+            ["error"]
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::toml::TomlDocument;
@@ -65,7 +65,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let custom = data.family == Image::Custom;
     let reads = match (data.family, Format::of(data.text)) {
@@ -76,10 +76,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     };
     let Some(error) = reads.then(|| TomlDocument::parse(data.text).err()).flatten() else { return };
     let effect = if custom { "Bottlerocket refuses the settings" } else { "Karpenter launches no node" };
-    let draft = data
-        .draft(&RULE, error.span, format!("the user data is not valid TOML, so {effect}: {}", error.message))
+    let finding = data
+        .finding(
+            &RULE,
+            error.span,
+            format!("the user data is not valid TOML, so {effect}: {}", error.message),
+        )
         .help("write `key = value` lines under `[settings...]` tables, with strings in quotes");
-    drafts.push(if custom { draft.severity(Severity::Warning).caught_by(CaughtBy::Nobody) } else { draft });
+    findings.push(if custom {
+        finding.severity(Severity::Warning).caught_by(CaughtBy::Nobody)
+    } else {
+        finding
+    });
 }
 
 #[cfg(test)]
@@ -114,7 +122,10 @@ mod tests {
 
     #[test]
     fn accepts_valid_settings_and_other_formats() {
-        silent(&super::RULE, &class("Bottlerocket", "[settings.kubernetes]\n'a.b' = [':NoExecute']\n# end\n"));
+        silent(
+            &super::RULE,
+            &class("Bottlerocket", "[settings.kubernetes]\n'a.b' = [':NoExecute']\n# end\n"),
+        );
         silent(&super::RULE, &class("Bottlerocket", "settings.motd = 'hello'\n"));
         silent(&super::RULE, &class("Bottlerocket", "# nothing yet\n"));
         silent(&super::RULE, &class("AL2023", "[settings\n"));

@@ -1,10 +1,10 @@
 use super::user_data::UserData;
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
 
 /// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
@@ -78,10 +78,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
-    let dropped =
-        if data.family.strips_carriage_returns() { data.text.bytes().filter(|byte| *byte == b'\r').count() } else { 0 };
+    let dropped = if data.family.strips_carriage_returns() {
+        data.text.bytes().filter(|byte| *byte == b'\r').count()
+    } else {
+        0
+    };
     let length = data.text.len() - dropped;
     let near = if data.family == Image::Custom { LIMIT } else { NEAR };
     if length <= near {
@@ -99,9 +102,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             "the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {LIMIT} bytes that EC2 accepts"
         ),
     };
-    let severity = if over && data.family != Image::Bottlerocket { Severity::Error } else { Severity::Warning };
-    drafts.push(
-        Draft::new(&RULE, data.whole(), message)
+    let severity =
+        if over && data.family != Image::Bottlerocket { Severity::Error } else { Severity::Warning };
+    findings.push(
+        Finding::new(&RULE, data.whole(), message)
             .help("move long content into the image, or into a script that the node downloads")
             .severity(severity),
     );
@@ -114,7 +118,9 @@ mod tests {
 
     fn class(family: &str, length: usize) -> String {
         let script = format!("#!/bin/bash\\n{}", "x".repeat(length - 12));
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{script}\"\n")
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{script}\"\n"
+        )
     }
 
     #[test]

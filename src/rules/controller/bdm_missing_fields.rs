@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
@@ -85,7 +85,7 @@ enum Field {
     DeviceName,
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let mappings: Vec<_> = class.block_device_mappings().collect();
     let family = ami_family::of(class);
@@ -101,14 +101,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                  the EC2NodeClass"
             };
             let help = "add `ebs` with a `volumeSize`; instance store disks need no mapping";
-            drafts.push(Draft::new(&RULE, Place::missing(mapping.node(), "ebs"), message).help(help));
+            findings.push(Finding::new(&RULE, Place::missing(mapping.node(), "ebs"), message).help(help));
         }
         if panics_early(Field::DeviceName) {
             let message = "this mapping has no `deviceName`; Karpenter panics when it lists instance types for the \
                            EC2NodeClass, and launches no nodes from it";
             let device = family.and_then(ephemeral_device).unwrap_or("/dev/xvda");
             let help = format!("add `deviceName`; on this AMI family pods write to `{device}`");
-            drafts.push(Draft::new(&RULE, Place::missing(mapping.node(), "deviceName"), message).help(help));
+            findings
+                .push(Finding::new(&RULE, Place::missing(mapping.node(), "deviceName"), message).help(help));
         }
     }
 }

@@ -2,7 +2,7 @@ use karpenter::api::pattern::SCHEDULE;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
@@ -84,17 +84,17 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for budget in pool.budgets() {
         let Some(node) = budget.schedule() else { continue };
         if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
-            drafts.extend(unparseable(node, text));
+            findings.extend(unparseable(node, text));
         }
     }
 }
 
-fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
+fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Finding<'d>> {
     let error = Schedule::parse(text).err()?;
     let range = error.range();
     let place = if range.is_empty() {
@@ -108,16 +108,20 @@ fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Draft<'d>> {
     } else {
         "the API server refuses this schedule"
     };
-    let mut draft = Draft::new(&RULE, place, format!("{effect}: {error}"));
+    let mut finding = Finding::new(&RULE, place, format!("{effect}: {error}"));
     if !accepted {
-        draft = draft.caught_by(CaughtBy::ApiServer);
+        finding = finding.caught_by(CaughtBy::ApiServer);
     }
     let Some(repair) = Schedule::repair(text) else {
-        return Some(draft.help("write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`"));
+        return Some(finding.help("write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`"));
     };
-    let (draft, change) = (draft.write(&repair.text), Change::Set(node, repair.text.clone()));
+    let (finding, change) = (finding.write(&repair.text), Change::Set(node, repair.text.clone()));
     let title = format!("write `{}`", repair.text);
-    Some(if repair.keeps_meaning { draft.mend(&title, change) } else { draft.propose(&title, change) })
+    Some(if repair.keeps_meaning {
+        finding.safe_fix(&title, change)
+    } else {
+        finding.unsafe_fix(&title, change)
+    })
 }
 
 #[cfg(test)]

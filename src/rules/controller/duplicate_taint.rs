@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
@@ -85,14 +85,14 @@ struct Taint<'d> {
     value: &'d str,
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let mut seen: Vec<Taint<'d>> = Vec::new();
     let Some(pool) = NodePool::of(object) else { return };
     for list in TaintField::ALL {
         for taint in pool.taints(list).filter_map(|item| parse(item, list)) {
             let same = |other: &&Taint<'_>| other.key == taint.key && other.effect == taint.effect;
             match seen.iter().find(same) {
-                Some(first) => drafts.push(duplicate(*first, taint)),
+                Some(first) => findings.push(duplicate(*first, taint)),
                 None => seen.push(taint),
             }
         }
@@ -106,25 +106,27 @@ fn parse<'d>(item: TaintItem<'d>, list: TaintField) -> Option<Taint<'d>> {
     (!is_unresolved(taint.key) && !is_unresolved(taint.effect)).then_some(taint)
 }
 
-fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Draft<'d> {
+fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Finding<'d> {
     let (key, effect) = (again.key, again.effect);
     let message = format!(
         "the taint `{key}:{effect}` is listed twice; the NodePool fails Karpenter's validation, and Karpenter launches no \
          nodes from it"
     );
-    let draft = Draft::new(&RULE, taint::place(again.item), message)
+    let finding = Finding::new(&RULE, taint::place(again.item), message)
         .related(taint::place(first.item), format!("first listed here, under `{}`", first.list.name()));
     if first.list != again.list {
-        return draft.help(
+        return finding.help(
             "keep it under `startupTaints` if a component removes it once the node is ready, otherwise under `taints`",
         );
     }
     if first.value != again.value {
         let help = "remove one of the two: a node has only one taint per key and effect, whatever the value; use a different \
                     key for the second value";
-        return draft.help(help);
+        return finding.help(help);
     }
-    draft.help("remove one of the two").mend("remove the second taint", Change::Remove(again.item.node()))
+    finding
+        .help("remove one of the two")
+        .safe_fix("remove the second taint", Change::Remove(again.item.node()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use karpenter::api::pattern::{EVICTION, QUANTITY};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
@@ -89,12 +89,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let Some(kubelet) = class.kubelet() else { return };
     for map in [kubelet.system_reserved(), kubelet.kube_reserved()] {
         for (node, text) in resolved_values(map) {
-            drafts.extend(reserved(node, text));
+            findings.extend(reserved(node, text));
         }
     }
     let family = ami_family::of(class);
@@ -106,7 +106,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         ),
     ] {
         for (node, text) in resolved_values(map) {
-            drafts.extend(threshold(node, text, releases, family));
+            findings.extend(threshold(node, text, releases, family));
         }
     }
 }
@@ -127,13 +127,13 @@ const PANIC: &str =
 const REFUSED: &str = "the API server refuses the value";
 const NO_KUBELET: &str = "the kubelet does not start, and the instance never becomes a node";
 
-fn reserved<'d>(node: Node<'d>, text: &str) -> Option<Draft<'d>> {
+fn reserved<'d>(node: Node<'d>, text: &str) -> Option<Finding<'d>> {
     let error = Quantity::parse(text).err()?;
     let accepted = (QUANTITY.fits)(text);
     let effect = if accepted { PANIC } else { REFUSED };
-    let draft = Draft::at(&RULE, node, format_args!("{error}; {effect}"));
-    let draft = if accepted { draft } else { draft.caught_by(CaughtBy::ApiServer) };
-    Some(suggest(draft, node, &error.suggestions(), "100m` or `500Mi"))
+    let finding = Finding::at(&RULE, node, format!("{error}; {effect}"));
+    let finding = if accepted { finding } else { finding.caught_by(CaughtBy::ApiServer) };
+    Some(suggest(finding, node, &error.suggestions(), "100m` or `500Mi"))
 }
 
 fn threshold<'d>(
@@ -141,7 +141,7 @@ fn threshold<'d>(
     text: &str,
     panics: Releases,
     family: Option<AmiFamily>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     if !(EVICTION.fits)(text) {
         let error = (!text.ends_with('%')).then(|| Quantity::parse(text).err()).flatten();
         let suggestions = error.as_ref().map(QuantityError::suggestions).unwrap_or_default();
@@ -152,8 +152,8 @@ fn threshold<'d>(
             }
             None => return None,
         };
-        let draft = Draft::at(&RULE, node, format_args!("{problem}; {REFUSED}"));
-        return Some(suggest(draft.caught_by(CaughtBy::ApiServer), node, &suggestions, "5%` or `100Mi"));
+        let finding = Finding::at(&RULE, node, format!("{problem}; {REFUSED}"));
+        return Some(suggest(finding.caught_by(CaughtBy::ApiServer), node, &suggestions, "5%` or `100Mi"));
     }
     // Karpenter and the kubelet accept every percentage that passes the pattern.
     if text.ends_with('%') {
@@ -168,24 +168,24 @@ fn threshold<'d>(
         }
         Ok(_) => return None,
     };
-    let draft = |message: String| Draft::new(&RULE, Place::value(node), message);
-    let draft = if read_by_karpenter && parsed.is_err() && !panics.is_empty() {
-        draft(format!("{problem}; {PANIC}")).releases(panics)
+    let finding = |message: String| Finding::new(&RULE, Place::value(node), message);
+    let finding = if read_by_karpenter && parsed.is_err() && !panics.is_empty() {
+        finding(format!("{problem}; {PANIC}")).releases(panics)
     } else if family.is_some_and(|family| family != AmiFamily::Custom) {
-        draft(format!("{problem}; {NO_KUBELET}")).caught_by(CaughtBy::Nobody)
+        finding(format!("{problem}; {NO_KUBELET}")).caught_by(CaughtBy::Nobody)
     } else {
         return None;
     };
-    Some(suggest(draft, node, &suggestions, "5%` or `100Mi"))
+    Some(suggest(finding, node, &suggestions, "5%` or `100Mi"))
 }
 
 /// Adds help: the likely values and a fix, or an example if no value is likely.
-fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, suggestions: &[String], example: &str) -> Draft<'d> {
+fn suggest<'d>(finding: Finding<'d>, node: Node<'d>, suggestions: &[String], example: &str) -> Finding<'d> {
     let Some(first) = suggestions.last() else {
-        return draft.advise(format_args!("write a value such as `{example}`, or remove the line"));
+        return finding.help(format!("write a value such as `{example}`, or remove the line"));
     };
-    let fix = Fix::to_look_at(format!("write `{first}`"), vec![Change::Set(node, first.clone())]);
-    draft.advise(format_args!("write `{}`", suggestions.join("` or `"))).fix(fix)
+    let fix = Fix::for_review(format!("write `{first}`"), vec![Change::Set(node, first.clone())]);
+    finding.help(format!("write `{}`", suggestions.join("` or `"))).fix(fix)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -99,7 +99,7 @@ const ALIASES: [(&str, &str); 12] = [
     ("requests.memory", "memory"),
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(limits) = NodePool::of(object).and_then(NodePool::limits) else { return };
     for (key, node) in limits.members() {
         // The API server refuses collections and empty keys.
@@ -122,10 +122,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             continue;
         }
         let message = format!("no node has a resource `{key}`, so this limit has no effect");
-        let draft = Draft::new(&RULE, Place::key(node), message);
-        drafts.push(match meant {
-            Some(meant) if limits.get(meant).is_none() => draft.rename(node, meant),
-            _ => draft.help("Karpenter counts `cpu`, `memory`, `nodes` and the other resources in the capacity of the nodes"),
+        let finding = Finding::new(&RULE, Place::key(node), message);
+        findings.push(match meant {
+            Some(meant) if limits.get(meant).is_none() => finding.rename(node, meant),
+            _ => finding.help("Karpenter counts `cpu`, `memory`, `nodes` and the other resources in the capacity of the nodes"),
         });
     }
 }

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::requirement_holder::RequirementHolder;
@@ -72,7 +72,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(holder) = RequirementHolder::of(object) else { return };
     let effect = if object.is(Kind::NODE_POOL) {
         "the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it"
@@ -83,7 +83,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (key, node) in pool.node_labels().filter(|(key, _)| !is_unresolved(key)) {
             if let Some(problem) = naming::qualified_name_problem(key) {
                 let message = format!("`{key}` is not a valid label name: {problem}; {effect}");
-                drafts.push(Draft::new(&RULE, Place::key_of_map(node), message).help(HELP));
+                findings.push(Finding::new(&RULE, Place::key_of_map(node), message).help(HELP));
             }
         }
     }
@@ -94,8 +94,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if let (Some(problem), Some(node)) = (too_long, requirement.item.key_node()) {
             let passes = requirement.key.len() <= 316 && !is_unresolved(requirement.key);
             if passes {
-                let message = format_args!("this label name is too long: {problem}; {effect}");
-                drafts.push(Draft::at(&RULE, node, message).help("write a shorter name"));
+                let message = format!("this label name is too long: {problem}; {effect}");
+                findings.push(Finding::at(&RULE, node, message).help("write a shorter name"));
             }
         }
         // The other operators take no value or one number, which is always a valid label value.
@@ -103,9 +103,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         for (value, node) in requirement.values() {
             let problem = naming::label_value_problem(value).filter(|_| listed && !is_unresolved(value));
             if let Some(problem) = problem {
-                let message = format_args!("`{value}` is not a valid label value: {problem}; {effect}");
+                let message = format!("`{value}` is not a valid label value: {problem}; {effect}");
                 let help = "write a valid label value; no node can have this one";
-                drafts.push(Draft::at(&RULE, node, message).help(help));
+                findings.push(Finding::at(&RULE, node, message).help(help));
             }
         }
     }

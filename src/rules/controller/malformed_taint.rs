@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_claim::TaintField;
@@ -69,13 +69,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for list in TaintField::ALL {
         for taint in pool.taints(list) {
-            drafts.extend(taint.key_node().and_then(|node| too_long(node, "key")));
+            findings.extend(taint.key_node().and_then(|node| too_long(node, "key")));
             if let Some(value) = taint.value_node() {
-                drafts.extend(too_long(value, "value").or_else(|| with_slash(value)));
+                findings.extend(too_long(value, "value").or_else(|| with_slash(value)));
             }
         }
     }
@@ -83,30 +83,30 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
 
 /// Reports a key or value that passes the pattern of the CRD but is too long for Karpenter. The pattern refuses every
 /// other problem.
-fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Draft<'d>> {
+fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Finding<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     let problem = naming::qualified_name_problem(text)?;
     if !matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)) {
         return None;
     }
-    let message = format_args!(
+    let message = format!(
         "the {field} of this taint is too long: {problem}; the NodePool fails Karpenter's validation, and Karpenter \
          launches no nodes from it"
     );
-    Some(Draft::at(&RULE, node, message).advise(format_args!("write a shorter {field}")))
+    Some(Finding::at(&RULE, node, message).help(format!("write a shorter {field}")))
 }
 
-fn with_slash(node: Node<'_>) -> Option<Draft<'_>> {
+fn with_slash(node: Node<'_>) -> Option<Finding<'_>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     if !text.contains('/') || naming::qualified_name_problem(text).is_some() {
         return None;
     }
-    let message = format_args!(
+    let message = format!(
         "no node can have a taint with the value `{text}`: a taint value must be a valid label value, which has no slash; \
          instances start but never register"
     );
     let help = "move the part before the slash into the key, or replace the slash with a hyphen";
-    Some(Draft::at(&RULE, node, message).help(help).caught_by(CaughtBy::Nobody))
+    Some(Finding::at(&RULE, node, message).help(help).caught_by(CaughtBy::Nobody))
 }
 
 #[cfg(test)]

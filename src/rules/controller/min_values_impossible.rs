@@ -4,7 +4,7 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -85,7 +85,7 @@ const MAX_VALUES: [(&str, usize); 7] = [
     (labels::CAPACITY_TYPE, 3),
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for requirement in pool.requirements().parsed() {
         let Some((least, node)) = requirement.min_values() else { continue };
@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         if usize::try_from(least).is_ok_and(|least| least <= most) {
             continue;
         }
-        let message = format_args!(
+        let message = format!(
             "{why}, so `minValues: {least}` can never be satisfied and Karpenter launches no nodes from this NodePool"
         );
         let help = match most {
@@ -105,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                 .to_owned(),
             _ => format!("write at most {most}, or allow more values"),
         };
-        drafts.push(Draft::at(&RULE, node, message).help(help));
+        findings.push(Finding::at(&RULE, node, message).help(help));
     }
 }
 

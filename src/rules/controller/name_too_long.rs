@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use values::naming::NAME_MAX;
@@ -63,7 +63,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = object.metadata().name() else { return };
     let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !is_unresolved(name)) else {
         return;
@@ -73,13 +73,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     } else {
         ("karpenter.k8s.aws/ec2nodeclass", Releases::since(1))
     };
-    let message = format_args!(
+    let message = format!(
         "this name has {} characters, but Karpenter copies it to the label `{label}`, which allows {NAME_MAX}; the API \
          server refuses every NodeClaim and nothing is launched",
         name.len()
     );
     let help = "write a shorter name; an object cannot be renamed, so this creates a new object";
-    drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
+    findings.push(Finding::at(&RULE, node, message).help(help).releases(releases));
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
@@ -75,7 +75,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(reference) = NodePool::of(object).and_then(NodePool::node_class_ref) else { return };
     let (Some(group), Some(kind)) = (reference.group(), reference.kind()) else { return };
     let (Some(written_group), Some(written_kind)) = (group.as_str(), kind.as_str()) else { return };
@@ -93,13 +93,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     if is_unresolved(node.as_str().unwrap_or_default()) {
         return;
     }
-    let message = format_args!(
+    let message = format!(
         "no Karpenter controller manages a NodePool that refers to the kind `{written_kind}` in `{written_group}`; the \
          NodePool gets no status and no nodes"
     );
-    let draft = Draft::at(&RULE, node, message);
+    let finding = Finding::at(&RULE, node, message);
     let is_live = object.operation() == Operation::Update;
-    drafts.push(if is_live { draft.write(right) } else { draft.set(node, right) });
+    findings.push(if is_live { finding.write(right) } else { finding.set(node, right) });
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
@@ -62,7 +62,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for requirement in pool.requirements().parsed().filter(|requirement| requirement.operator == "NotIn") {
         let values = requirement.item.value_list();
@@ -75,8 +75,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             "this requirement excludes nothing: `NotIn` without values only requires that the label `{}` exists",
             requirement.key
         );
-        drafts.push(
-            Draft::new(&RULE, place, message).help("list the values to exclude, or remove the requirement"),
+        findings.push(
+            Finding::new(&RULE, place, message).help("list the values to exclude, or remove the requirement"),
         );
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_overlay::NodeOverlay;
@@ -91,7 +91,7 @@ rule! {
 /// cluster is known to have more than a few dozen.
 const MAX_COMPARED: usize = 256;
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(mine) = NodeOverlay::of(object).and_then(Overlay::parse) else { return };
     // Karpenter goes through the names from z to a, so a greater name comes first.
     let others = context
@@ -110,8 +110,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             mine.weight
         );
         let help = "give one of the two a greater `weight`, or requirements that do not overlap";
-        drafts.push(
-            Draft::new(&RULE, Place::key(node), message)
+        findings.push(
+            Finding::new(&RULE, Place::key(node), message)
                 .help(help)
                 .related(Place::value(theirs.name_node()), "the NodeOverlay that Karpenter applies"),
         );

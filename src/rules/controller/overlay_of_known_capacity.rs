@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::members_of;
 use objects::node_overlay::NodeOverlay;
@@ -73,14 +73,14 @@ const KNOWN: [&str; 5] = [
     "vpc.amazonaws.com/efa",
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let capacity = NodeOverlay::of(object).and_then(NodeOverlay::capacity);
     for (key, node) in members_of(capacity).filter(|(key, _)| KNOWN.contains(key)) {
         let message = format!(
             "Karpenter takes `{key}` only from the instance type; the NodeOverlay fails Karpenter's validation, and Karpenter \
              ignores it"
         );
-        drafts.push(Draft::new(&RULE, Place::key(node), message).help("remove the line"));
+        findings.push(Finding::new(&RULE, Place::key(node), message).help("remove the line"));
     }
 }
 

@@ -4,7 +4,7 @@ use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
@@ -92,11 +92,11 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pod) = Pod::of(object) {
         // If NodePools are known, `pod-no-matching-pool` matches the pod against them.
         if context.inventory.pools().is_empty() {
-            pod.expressions().for_each(|expression| check_pod_expression(object, expression, drafts));
+            pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
         }
         return;
     }
@@ -109,9 +109,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     for requirement in holder.requirements().parsed() {
         let label = requirement.label();
         if let Some(known) = known_values::of(label) {
-            check_known_values(object, requirement, known, drafts);
+            check_known_values(object, requirement, known, findings);
         } else if label == ZONE {
-            zones(requirement, drafts);
+            zones(requirement, findings);
         }
     }
 }
@@ -120,7 +120,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
 fn check_pod_expression<'d>(
     object: Object<'d>,
     expression: LabelExpression<'d>,
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
     let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
@@ -137,19 +137,18 @@ fn check_pod_expression<'d>(
     let others = if values.len() > 1 { " or another value listed here" } else { "" };
     let fixable = values.len() == 1 && object.operation() != Operation::Update;
     for (value, node) in values {
-        let message =
-            format_args!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
-        let draft = Draft::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
-        drafts.push(match known.meant(value) {
-            Some(meant) => suggest(draft, node, meant, fixable),
-            None => draft.help(all_values(expression.key, known)),
+        let message = format!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
+        let finding = Finding::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
+        findings.push(match known.meant(value) {
+            Some(meant) => suggest(finding, node, meant, fixable),
+            None => finding.help(all_values(expression.key, known)),
         });
     }
 }
 
 /// Suggests the intended value, with a safe fix if `fixable`.
-fn suggest<'d>(draft: Draft<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Draft<'d> {
-    if fixable { draft.set(node, meant) } else { draft.write(meant) }
+fn suggest<'d>(finding: Finding<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Finding<'d> {
+    if fixable { finding.set(node, meant) } else { finding.write(meant) }
 }
 
 fn all_values(key: &str, known: &Known) -> String {
@@ -174,7 +173,7 @@ fn check_known_values<'d>(
     object: Object<'d>,
     requirement: LabelRequirement<'d>,
     known: &'static Known,
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
@@ -200,26 +199,26 @@ fn check_known_values<'d>(
             _ => "Karpenter ignores it",
         };
         let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
-        let draft = Draft::at(
+        let finding = Finding::at(
             &RULE,
             *node,
-            format_args!("`{value}` is not {article} {what} of EC2 instances; {effect}"),
+            format!("`{value}` is not {article} {what} of EC2 instances; {effect}"),
         )
         .severity(if none_left { Severity::Error } else { Severity::Warning })
         .caught_by(if validated_in.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
         .releases(releases);
-        drafts.push(match known.meant(value) {
+        findings.push(match known.meant(value) {
             Some(meant) => {
                 // Karpenter accepts a repeated value, but a fix must not introduce one.
                 let again = values.iter().any(|(other, at)| at != node && known.meant(other) == Some(meant));
-                suggest(draft, *node, meant, !again)
+                suggest(finding, *node, meant, !again)
             }
-            None => draft.help(all_values(requirement.key, known)),
+            None => finding.help(all_values(requirement.key, known)),
         });
     }
     if requirement.operator == "In" {
-        too_few(requirement, known, good, validated_in, drafts);
-        reserved(&values, known, drafts);
+        too_few(requirement, known, good, validated_in, findings);
+        reserved(&values, known, findings);
     }
 }
 
@@ -229,31 +228,31 @@ fn too_few<'d>(
     known: &Known,
     good: usize,
     validated_in: Releases,
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     let Some((least, node)) = requirement.min_values() else { return };
     let least = usize::try_from(least).unwrap_or_default();
     if validated_in.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
         return;
     }
-    let message = format_args!(
+    let message = format!(
         "`minValues: {least}` exceeds the number of valid values of `{}` in the list ({good}); the object fails \
          Karpenter's validation",
         requirement.key
     );
     let help = format!("the valid values are {}", known.listed());
-    let draft = Draft::at(&RULE, node, message).help(help);
-    drafts.push(draft.caught_by(CaughtBy::Controller).releases(validated_in));
+    let finding = Finding::at(&RULE, node, message).help(help);
+    findings.push(finding.caught_by(CaughtBy::Controller).releases(validated_in));
 }
 
 /// Reports a list with only `reserved`, in releases that do not know the value or that require a feature gate for it.
-fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Draft<'d>>) {
+fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, findings: &mut Vec<Finding<'d>>) {
     let only = values.iter().all(|(value, _)| *value == "reserved");
     let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else {
         return;
     };
-    drafts.push(
-        Draft::new(
+    findings.push(
+        Finding::new(
             &RULE,
             Place::value(*node),
             "before 1.3 no instance has the capacity type `reserved`, so this requirement matches nothing",
@@ -261,8 +260,8 @@ fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Dra
         .help("add `on-demand`, or upgrade Karpenter")
         .releases(Releases::until(2)),
     );
-    drafts.push(
-        Draft::new(
+    findings.push(
+        Finding::new(
             &RULE,
             Place::value(*node),
             "until 1.5 the capacity type `reserved` requires the feature gate `ReservedCapacity`, which is off by default",
@@ -273,7 +272,7 @@ fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, drafts: &mut Vec<Dra
     );
 }
 
-fn zones<'d>(requirement: LabelRequirement<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn zones<'d>(requirement: LabelRequirement<'d>, findings: &mut Vec<Finding<'d>>) {
     if !matches!(requirement.operator, "In" | "NotIn") {
         return;
     }
@@ -298,8 +297,8 @@ fn zones<'d>(requirement: LabelRequirement<'d>, drafts: &mut Vec<Draft<'d>>) {
             _ => "Karpenter ignores it",
         };
         let severity = if none_left { Severity::Error } else { Severity::Warning };
-        let message = format_args!("`{value}` is {mistake}; {effect}");
-        drafts.push(Draft::at(&RULE, node, message).help(help).severity(severity));
+        let message = format!("`{value}` is {mistake}; {effect}");
+        findings.push(Finding::at(&RULE, node, message).help(help).severity(severity));
     }
 }
 

@@ -4,7 +4,7 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -91,7 +91,7 @@ const MAX_REQUIREMENTS: usize = 100;
 /// Label that Karpenter adds for every launch that chooses among instance types.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     let Some(template) = pool.template() else { return };
     let mut keys = BTreeSet::new();
@@ -112,14 +112,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let releases = if before_1_1 > MAX_REQUIREMENTS { Releases::ALL } else { Releases::since(1) };
-    let message = format_args!(
+    let message = format!(
         "with the template's labels and what Karpenter adds, each NodeClaim has at least {} requirements, but may have \
          only {MAX_REQUIREMENTS}; the API server refuses every NodeClaim and nothing is launched",
         keys.len()
     );
     let node = pool.requirements().node().unwrap_or(template.node());
     let help = "remove labels that nothing selects by, or write them as annotations";
-    drafts.push(Draft::at(&RULE, node, message).help(help).releases(releases));
+    findings.push(Finding::at(&RULE, node, message).help(help).releases(releases));
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOS
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::{Node, members_of};
 use objects::node_claim::{NodeClaim, NodeClaimSpec};
@@ -83,12 +83,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(class) = Ec2NodeClass::of(object) {
         for (_, node) in
             class.kubelet().into_iter().flat_map(KubeletConfiguration::eviction_soft_grace_period)
         {
-            drafts.extend(duration(node, object, false, |_| ReleaseSet::all()));
+            findings.extend(duration(node, object, false, |_| ReleaseSet::all()));
         }
         return;
     }
@@ -96,20 +96,20 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let claim = NodeClaim::of(object).and_then(NodeClaim::spec);
     let spec = pool.and_then(NodePool::claim_spec).or(claim);
     if let Some(node) = spec.and_then(NodeClaimSpec::expire_after) {
-        drafts.extend(duration(node, object, true, nillable));
+        findings.extend(duration(node, object, true, nillable));
     }
     if let Some(node) = spec.and_then(NodeClaimSpec::termination_grace_period) {
-        drafts.extend(duration(node, object, false, plain));
+        findings.extend(duration(node, object, false, plain));
     }
     let Some(pool) = pool else { return };
     if let Some(node) = pool.disruption().and_then(Disruption::consolidate_after) {
-        drafts.extend(duration(node, object, true, nillable));
+        findings.extend(duration(node, object, true, nillable));
     }
     for node in pool.budgets().filter_map(DisruptionBudget::duration) {
-        drafts.extend(duration(node, object, false, of_budget));
+        findings.extend(duration(node, object, false, of_budget));
     }
     for (_, node) in members_of(pool.limits()) {
-        drafts.extend(quantity(node, object));
+        findings.extend(quantity(node, object));
     }
 }
 
@@ -138,7 +138,7 @@ fn duration<'d>(
     object: Object<'d>,
     may_be_never: bool,
     accepted_in: fn(&str) -> ReleaseSet,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let text = node.as_str().filter(|text| !is_unresolved(text))?;
     let error: DurationError =
         if may_be_never { NillableDuration::parse(text).err()? } else { Duration::parse(text).err()? };
@@ -146,20 +146,20 @@ fn duration<'d>(
     if releases.is_empty() {
         return None;
     }
-    let message = format_args!("{error}; {}", effect(object));
-    let draft = Draft::at(&RULE, node, message).releases(releases);
+    let message = format!("{error}; {}", effect(object));
+    let finding = Finding::at(&RULE, node, message).releases(releases);
     let suggestion = error.suggestion().filter(|meant| may_be_never || meant != "Never");
     Some(match suggestion {
-        Some(meant) => draft.set(node, &meant),
-        None => draft.help("write a duration such as `90s`, `30m` or `168h`"),
+        Some(meant) => finding.set(node, &meant),
+        None => finding.help("write a duration such as `90s`, `30m` or `168h`"),
     })
 }
 
-fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Draft<'d>> {
+fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Finding<'d>> {
     let text = node.as_str().filter(|text| (QUANTITY.fits)(text))?;
     let error = Quantity::parse(text).err()?;
-    let message = format_args!("{error}; {}", effect(object));
-    Some(Draft::at(&RULE, node, message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
+    let message = format!("{error}; {}", effect(object));
+    Some(Finding::at(&RULE, node, message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
 }
 
 #[cfg(test)]

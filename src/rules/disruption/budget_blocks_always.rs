@@ -2,13 +2,12 @@ use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::cron::Windows;
 use values::spelling::add_quoted;
-
 
 rule! {
     /// ## What it does
@@ -76,7 +75,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
     let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
@@ -97,12 +96,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let message = format!(
         "this budget of 0 {when}, so Karpenter never disrupts the nodes of the NodePool for {reasons}{old}"
     );
-    let mut draft = Draft::new(&RULE, first.place(), message)
+    let mut finding = Finding::new(&RULE, first.place(), message)
         .help("leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding");
     for other in others {
-        draft = draft.related(other.place(), "also forbids disruption");
+        finding = finding.related(other.place(), "also forbids disruption");
     }
-    drafts.push(if drifted { draft } else { draft.severity(Severity::Info) });
+    findings.push(if drifted { finding } else { finding.severity(Severity::Info) });
 }
 
 /// Returns the budgets that forbid disruption for a reason at all times: all budgets without a schedule, or else all

@@ -2,11 +2,10 @@ use disruption::budget as budgets;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-
 
 rule! {
     /// ## What it does
@@ -69,16 +68,16 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for budget in NodePool::of(object).and_then(budgets::of).unwrap_or_default() {
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
         if let Some(node) = budget.item.schedule().filter(|_| never) {
-            let message = format_args!(
+            let message = format!(
                 "`{}` matches no day of any year, and Karpenter treats a budget whose schedule never runs as always active",
                 node.as_str().unwrap_or_default()
             );
             let help = "remove the budget if it should not apply, or write a day that exists";
-            drafts.push(Draft::at(&RULE, node, message).help(help));
+            findings.push(Finding::at(&RULE, node, message).help(help));
         }
     }
 }

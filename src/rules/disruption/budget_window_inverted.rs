@@ -2,14 +2,13 @@ use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::cron::{Schedule, Windows};
 use values::duration::Duration;
 use values::spelling::add_quoted;
-
 
 rule! {
     /// ## What it does
@@ -81,7 +80,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
     let mut inverted: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
     for reason in budgets::REASONS {
@@ -101,7 +100,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
              {reasons}, and Karpenter may disrupt all nodes at once",
             budget.nodes,
         );
-        drafts.push(Draft::new(&RULE, budget.place(), message).help(help(&covered)));
+        findings.push(Finding::new(&RULE, budget.place(), message).help(help(&covered)));
     }
 }
 

@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -52,13 +52,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if context.inventory.of(Kind::NODE_CLASS).next() != Some(object) {
         return;
     }
     let message = "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes";
     let help = "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time";
-    drafts.push(Draft::new(&RULE, Place::value(object.root()), message).help(help));
+    findings.push(Finding::new(&RULE, Place::value(object.root()), message).help(help));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::pod::Pod;
@@ -59,7 +59,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation("karpenter.sh/do-not-disrupt"));
     let Some((annotation, value)) = annotation.and_then(|node| Some((node, node.as_str()?))) else { return };
     if !Duration::parse(value).is_ok_and(|duration| duration.nanoseconds() > 0) {
@@ -68,15 +68,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let up = format!(
         "`{value}` takes effect: Karpenter does not disrupt the pod's node until the pod has run that long"
     );
-    drafts.push(
-        Draft::new(&RULE, Place::value(annotation), up)
+    findings.push(
+        Finding::new(&RULE, Place::value(annotation), up)
             .help("remove the annotation if you do not want this; write `\"true\"` to protect the pod for as long as it runs"),
     );
     let down = format!(
         "`{value}` has no effect: this release accepts only `\"true\"`, and Karpenter may disrupt the pod's node at any time"
     );
-    drafts.push(
-        Draft::new(&RULE, Place::value(annotation), down)
+    findings.push(
+        Finding::new(&RULE, Place::value(annotation), down)
             .releases(Releases::until(11))
             .help("write `\"true\"` before the downgrade to protect the pod for as long as it runs"),
     );

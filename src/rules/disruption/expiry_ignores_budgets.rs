@@ -2,13 +2,12 @@ use disruption::budget::{self as budgets};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::duration::NillableDuration;
-
 
 rule! {
     /// ## What it does
@@ -81,7 +80,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
@@ -91,16 +90,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let Some(node) = written else {
         let message = "`expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids \
                        disruption: expiry ignores budgets";
-        drafts.push(Draft::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
+        findings.push(Finding::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
         return;
     };
     let Some(text) = node.as_str() else { return };
     if matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_))) {
-        let message = format_args!(
+        let message = format!(
             "nodes expire after {text}, even while the budget of 0 forbids disruption: expiry ignores budgets"
         );
-        let draft = Draft::at(&RULE, node, message).help(help);
-        drafts.push(draft.related(freeze.place(), "expiry ignores this budget"));
+        let finding = Finding::at(&RULE, node, message).help(help);
+        findings.push(finding.related(freeze.place(), "expiry ignores this budget"));
     }
 }
 

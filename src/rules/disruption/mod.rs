@@ -1,6 +1,5 @@
 //! Rules about nodes that Karpenter never disrupts, or disrupts too often.
 
-
 family! {
     budget_blocks_always,
     budget_schedule_never_runs,

@@ -1,8 +1,8 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::release::Releases;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -55,12 +55,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for exception in context.settings.exceptions.iter().filter(|exception| exception.is_about(object)) {
         let (Some(until), Some(today)) = (exception.until, context.settings.today) else { continue };
         if today > until {
-            drafts.push(
-                Draft::new(
+            findings.push(
+                Finding::new(
                     &RULE,
                     Place::value(object.root()),
                     format!(

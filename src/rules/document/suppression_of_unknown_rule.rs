@@ -1,5 +1,5 @@
-use lint::finding::{CaughtBy, Family, Severity};
 use karpenter::release::Releases;
+use lint::finding::{CaughtBy, Family, Severity};
 use lint::rule::{Fixes, On};
 
 rule! {

@@ -1,8 +1,8 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::release::Releases;
-use objects::object::Object;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -58,13 +58,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if !context.is_text {
         return;
     }
     for (first, again) in object.duplicates() {
-        drafts.push(
-            Draft::new(
+        findings.push(
+            Finding::new(
                 &RULE,
                 Place::key(again),
                 format!("`{}` occurs twice in this object; the first occurrence is dropped", again.key()),

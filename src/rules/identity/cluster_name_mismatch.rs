@@ -2,7 +2,7 @@ use karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placehol
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
@@ -81,7 +81,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let controller = Controller::of(object);
     let values = chart_values::of_this_cluster(object);
     let in_values = values.and_then(ChartValues::cluster_name);
@@ -89,13 +89,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         .and_then(|controller| controller.setting(CLUSTER_NAME).text())
         .or_else(|| in_values.and_then(|node| Some((node.as_str().filter(|text| !text.is_empty())?, node))));
     if let Some((name, node)) = own {
-        drafts.extend(check_name(object, name, node, context));
+        findings.extend(check_name(object, name, node, context));
     }
     if let Some(known) = this_cluster(context) {
-        check_derived_names(object, values, known, drafts);
+        check_derived_names(object, values, known, findings);
     }
     if controller.is_some() || values.is_some() {
-        drafts.extend(check_region(object, context));
+        findings.extend(check_region(object, context));
     }
 }
 
@@ -112,16 +112,16 @@ fn check_name<'d>(
     name: &str,
     node: Node<'d>,
     context: &Context<'_, 'd>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     if placeholder(name).is_some() {
         return None;
     }
     if let Some(known) = context.settings.cluster_name.as_deref().filter(|known| *known != name) {
-        let message = format_args!(
+        let message = format!(
             "the controller's cluster name is `{name}`, but the setting `clusterName` says that this cluster is `{known}`"
         );
-        let draft = Draft::at(&RULE, node, message);
-        return Some(draft.write(known));
+        let finding = Finding::at(&RULE, node, message);
+        return Some(finding.write(known));
     }
     let other = context
         .inventory
@@ -132,14 +132,14 @@ fn check_name<'d>(
     if Controller::of(object).is_some() || placeholder(other.text).is_some() {
         return None;
     }
-    let message = format_args!(
+    let message = format!(
         "the Helm values set the cluster name `{name}`, but the controller in this input uses `{}`",
         other.text
     );
-    let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-    let draft = draft
+    let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+    let finding = finding
         .help("write the same name in both; if they belong to two clusters, check each cluster separately");
-    Some(draft.related(Place::value(other.node), format!("the controller uses `{}`", other.text)))
+    Some(finding.related(Place::value(other.node), format!("the controller uses `{}`", other.text)))
 }
 
 /// Checks the names that follow the naming schemes of Karpenter's guides.
@@ -147,7 +147,7 @@ fn check_derived_names<'d>(
     object: Object<'d>,
     values: Option<ChartValues<'d>>,
     known: &str,
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     let profile = Ec2NodeClass::of(object).and_then(Ec2NodeClass::instance_profile);
     let account = if is_service_account(object) { object.annotation(ROLE_ARN) } else { None };
@@ -162,9 +162,9 @@ fn check_derived_names<'d>(
         if name == known || related(name, known) || placeholder(name).is_some() {
             return;
         }
-        let message = format_args!("{what} is named after cluster `{name}`, but this cluster is `{known}`");
-        let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-        drafts.push(draft.advise(format_args!(
+        let message = format!("{what} is named after cluster `{name}`, but this cluster is `{known}`");
+        let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+        findings.push(finding.help(format!(
             "use the name that belongs to `{known}`, or correct the cluster's name if it should be `{name}`"
         )));
     };
@@ -179,7 +179,7 @@ fn check_derived_names<'d>(
 }
 
 /// Compares the region of the cluster endpoint with the region of the controller.
-fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let identity = context.inventory.identity();
     let endpoint = identity.endpoint.as_ref().filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
@@ -187,9 +187,9 @@ fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Dra
         return None;
     }
     let message =
-        format_args!("the cluster endpoint is in region `{there}`, but the controller uses region `{here}`");
-    let draft = Draft::at(&RULE, endpoint.node, message);
-    Some(draft.help(
+        format!("the cluster endpoint is in region `{there}`, but the controller uses region `{here}`");
+    let finding = Finding::at(&RULE, endpoint.node, message);
+    Some(finding.help(
         "write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint",
     ))
 }

@@ -2,7 +2,7 @@ use karpenter::cluster_name::placeholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use objects::identity::{Identity, IdentityText};
@@ -101,7 +101,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     let own = context.inventory.identity();
     let (name, endpoint, role) = (
@@ -115,29 +115,29 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     for other in earlier {
         let that = other.identity();
         if let Some((mark, same)) = same_text(name, that.name.as_ref()) {
-            drafts.extend(shared_name(mark, same, own, that, other));
+            findings.extend(shared_name(mark, same, own, that, other));
         }
         let names =
             own.name.as_ref().zip(that.name.as_ref()).is_some_and(|(one, other)| one.text != other.text);
         if let Some((mark, same)) = same_text(endpoint, that.endpoint.as_ref()).filter(|_| names) {
-            let message = format_args!(
+            let message = format!(
                 "the controller of cluster `{}` uses the same endpoint under a different cluster name",
                 other.name()
             );
-            let draft = Draft::at(&RULE, mark.node, message);
+            let finding = Finding::at(&RULE, mark.node, message);
             let help = "write the endpoint of this cluster, or leave it out: Karpenter then asks EKS for the endpoint";
-            let draft = draft.help(help);
-            drafts.push(draft.related(Place::value(same.node), "the same endpoint"));
+            let finding = finding.help(help);
+            findings.push(finding.related(Place::value(same.node), "the same endpoint"));
         }
         if let Some((mark, same)) = same_text(role, that.role.as_ref()) {
-            let message = format_args!(
+            let message = format!(
                 "the controller of cluster `{}` assumes the same IAM role, so that either controller can terminate the other cluster's nodes",
                 other.name()
             );
-            let draft = Draft::at(&RULE, mark.node, message).severity(Severity::Warning);
-            let draft =
-                draft.help("give each controller a separate role, with conditions that name its cluster");
-            drafts.push(draft.related(Place::value(same.node), "the same role"));
+            let finding = Finding::at(&RULE, mark.node, message).severity(Severity::Warning);
+            let finding =
+                finding.help("give each controller a separate role, with conditions that name its cluster");
+            findings.push(finding.related(Place::value(same.node), "the same role"));
         }
     }
 }
@@ -160,7 +160,7 @@ fn shared_name<'d>(
     own: &Identity<'d>,
     that: &Identity<'d>,
     other: &Inventory<'d>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let (severity, consequence) = match own.is_beside(that) {
         Some(false) => return None,
         Some(true) => {
@@ -171,14 +171,14 @@ fn shared_name<'d>(
             "they terminate each other's nodes, unless they work in different accounts or regions",
         ),
     };
-    let message = format_args!(
+    let message = format!(
         "the controller of cluster `{}` uses the same cluster name `{}`; {consequence}",
         other.name(),
         mark.text
     );
-    let draft = Draft::at(&RULE, mark.node, message).severity(severity);
+    let finding = Finding::at(&RULE, mark.node, message).severity(severity);
     Some(
-        draft
+        finding
             .help("give each controller the name of its own EKS cluster")
             .related(Place::value(same.node), "the same name"),
     )

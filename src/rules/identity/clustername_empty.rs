@@ -2,7 +2,7 @@ use karpenter::cluster_name::{Placeholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
@@ -92,8 +92,8 @@ rule! {
 
 const HELP: &str = "write the name of the EKS cluster; with Helm, set `settings.clusterName`";
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
-    drafts.extend(check_values(object, context));
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    findings.extend(check_values(object, context));
     let Some(controller) = Controller::of(object) else { return };
     match controller.setting(CLUSTER_NAME) {
         // A Deployment without a selector is a patch, and another layer may set what the patch leaves out.
@@ -101,21 +101,21 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         OptionValue::Absent => {
             let message = "the controller has no `CLUSTER_NAME` and exits at start-up with `missing field, cluster-name`";
             let place = Place::missing(controller.container.node(), "env");
-            drafts.push(Draft::new(&RULE, place, message).help(HELP));
+            findings.push(Finding::new(&RULE, place, message).help(HELP));
         }
         OptionValue::Text("", node) => {
             let message = "`CLUSTER_NAME` is empty; the controller exits at start-up with `missing field, cluster-name`";
-            drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
+            findings.push(Finding::new(&RULE, Place::value(node), message).help(HELP));
         }
-        OptionValue::Text(name, node) => drafts.extend(check_placeholder(object, name, node, context)),
+        OptionValue::Text(name, node) => findings.extend(check_placeholder(object, name, node, context)),
         OptionValue::Elsewhere => {}
     }
-    drafts.extend(set_twice(&controller));
+    findings.extend(set_twice(&controller));
 }
 
 /// Checks the Helm value. An empty value is set on the command line or refused by the chart, and the chart renders
 /// templates in the value.
-fn check_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn check_values<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = chart_values::of(object)?.cluster_name()?;
     let name = node.as_str().filter(|name| !name.contains("{{"))?;
     check_placeholder(object, name, node, context)
@@ -127,21 +127,21 @@ fn check_placeholder<'d>(
     name: &str,
     node: Node<'d>,
     context: &Context<'_, 'd>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     if context.settings.cluster_name.as_deref() == Some(name) {
         return None;
     }
     let what = placeholder(name)?;
     let kind = if what == Placeholder::Example { "an example name" } else { "a placeholder" };
-    let message = format_args!(
+    let message = format!(
         "the controller's cluster name `{name}` is {kind}; clusters that share it terminate each other's nodes"
     );
-    let draft = Draft::at(&RULE, node, message).help(HELP);
-    Some(draft.severity(gravity(what, object.operation())).caught_by(CaughtBy::Nobody))
+    let finding = Finding::at(&RULE, node, message).help(HELP);
+    Some(finding.severity(gravity(what, object.operation())).caught_by(CaughtBy::Nobody))
 }
 
 /// Reports two different values of the variable. The container gets the last value.
-fn set_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
+fn set_twice<'d>(controller: &Controller<'d>) -> Option<Finding<'d>> {
     let mut items = controller.variables(CLUSTER_NAME.variable);
     let (first, last) = (items.next()?, items.last()?);
     let value = |item: EnvVar<'d>| item.value().and_then(Node::as_str);
@@ -149,9 +149,9 @@ fn set_twice<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
         return None;
     }
     let message = "`CLUSTER_NAME` is set twice with different values, and the container gets the last value";
-    let draft = Draft::new(&RULE, Place::value(first.node()), message).severity(Severity::Warning);
-    let draft = draft.caught_by(CaughtBy::Nobody).help("keep the value that names this cluster");
-    Some(draft.related(Place::value(last.node()), "the container gets this value"))
+    let finding = Finding::new(&RULE, Place::value(first.node()), message).severity(Severity::Warning);
+    let finding = finding.caught_by(CaughtBy::Nobody).help("keep the value that names this cluster");
+    Some(finding.related(Place::value(last.node()), "the container gets this value"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use karpenter::chart::{GATES, REMOVED, SETTINGS};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::chart_values::{self, ChartKey, ChartValues};
@@ -63,25 +63,24 @@ rule! {
 /// Environment variables of releases before 1.0.
 const VARIABLES: [&str; 2] = ["ASSUME_ROLE_ARN", "ASSUME_ROLE_DURATION"];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(values) = chart_values::of(object) {
-        check_removed_keys(values, drafts);
-        check_unknown_keys(values, drafts);
+        check_removed_keys(values, findings);
+        check_unknown_keys(values, findings);
     }
     if let Some(controller) = Controller::of(object) {
-        check_gates(&controller, drafts);
+        check_gates(&controller, findings);
         for name in VARIABLES {
             for item in controller.variables(name) {
-                let message =
-                    format_args!("since 1.0 the controller ignores `{name}` and uses its own IAM role");
+                let message = format!("since 1.0 the controller ignores `{name}` and uses its own IAM role");
                 let help = "give the controller's service account the role it needs";
-                drafts.push(Draft::at(&RULE, item.node(), message).help(help));
+                findings.push(Finding::at(&RULE, item.node(), message).help(help));
             }
         }
     }
 }
 
-fn check_removed_keys<'d>(values: ChartValues<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_removed_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     for key in &REMOVED {
         let Some((last, above)) = key.path.split_last() else { continue };
         for (name, at) in values.keys(above) {
@@ -89,7 +88,7 @@ fn check_removed_keys<'d>(values: ChartValues<'d>, drafts: &mut Vec<Draft<'d>>) 
                 continue;
             }
             let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
-            drafts.push(Draft::new(&RULE, place(at), message).releases(key.releases).help(key.instead));
+            findings.push(Finding::new(&RULE, place(at), message).releases(key.releases).help(key.instead));
         }
     }
 }
@@ -102,20 +101,20 @@ fn place(at: ChartKey<'_>) -> Place<'_> {
 }
 
 /// Reports keys of `settings` and `settings.featureGates` that the chart does not have, or does not have yet.
-fn check_unknown_keys<'d>(values: ChartValues<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
     for (key, at) in values.setting_keys() {
         let known = SETTINGS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
-            drafts.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
+            findings.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
         }
     }
     for (key, at) in values.feature_gate_keys() {
         let known = GATES.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
         if !is_removed(&["settings", "featureGates", key]) {
             let near = nearest(key, GATES.iter().map(|gate| gate.key));
-            drafts.extend(ignored(at, &format!("settings.featureGates.{key}"), known, near));
+            findings.extend(ignored(at, &format!("settings.featureGates.{key}"), known, near));
         }
     }
 }
@@ -130,23 +129,25 @@ fn ignored<'d>(
     path: &str,
     known: Option<Releases>,
     near: Option<&str>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let releases = Releases::ALL.without(known.unwrap_or(Releases::NONE));
     if releases.is_empty() {
         return None;
     }
-    let draft = Draft::new(&RULE, place(at), format!("the chart does not know `{path}` and ignores it"));
-    let draft = draft.releases(releases);
+    let finding = Finding::new(&RULE, place(at), format!("the chart does not know `{path}` and ignores it"));
+    let finding = finding.releases(releases);
     Some(match (known, near) {
-        (Some(known), _) => draft.advise(format_args!("supported by Karpenter {known}")),
-        (None, Some(near)) => draft.advise(format_args!("did you mean `{near}`?")),
+        (Some(known), _) => finding.help(format!("supported by Karpenter {known}")),
+        (None, Some(near)) => finding.help(format!("did you mean `{near}`?")),
         // A parent chart may read additional keys.
-        (None, None) => draft.severity(Severity::Info).help("remove the key, unless a parent chart reads it"),
+        (None, None) => {
+            finding.severity(Severity::Info).help("remove the key, unless a parent chart reads it")
+        }
     })
 }
 
 /// Checks the feature gates of a rendered Deployment.
-fn check_gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_gates<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'d>>) {
     let OptionValue::Text(text, node) = controller.setting(FEATURE_GATES) else { return };
     let start = node.as_str().map_or(0, |whole| whole.len().saturating_sub(text.len()));
     let mut at = start;
@@ -173,7 +174,7 @@ fn check_gates<'d>(controller: &Controller<'d>, drafts: &mut Vec<Draft<'d>>) {
                 None => "remove the gate".to_owned(),
             }
         };
-        drafts.push(Draft::new(&RULE, Place::within(node, span), message).releases(releases).help(help));
+        findings.push(Finding::new(&RULE, Place::within(node, span), message).releases(releases).help(help));
     }
 }
 

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::iam_policy::{IamCondition, IamPolicy, IamStatement, policies};
 use objects::object::Object;
@@ -77,7 +77,7 @@ const DELETIONS: [(&str, &str); 2] = [
     ("ec2:DeleteLaunchTemplate", "launch-template/lt-0123456789abcdef0"),
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         for statement in policy.statements.iter().filter(|one| one.allows && !is_scoped(one)) {
             let (mut actions, mut are, mut first) = (String::new(), "is", None);
@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             let Some(word) = first else { continue };
             let message = format!("{actions} {are} allowed on the resources of every cluster in the account");
             let help = "add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster";
-            drafts.push(Draft::new(&RULE, Place::of_policy(word.at), message).help(help));
+            findings.push(Finding::new(&RULE, Place::of_policy(word.at), message).help(help));
         }
     }
 }

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::iam_policy::{IamCondition, PASS_ROLE, policies};
 use objects::node_class::Ec2NodeClass;
@@ -90,32 +90,32 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(class) = Ec2NodeClass::of(object) {
-        drafts.extend(check_role(class, context));
+        findings.extend(check_role(class, context));
     } else {
-        check_service(object, drafts);
+        check_service(object, findings);
     }
 }
 
 /// Reports a role that no policy in the input allows to pass. A policy outside the input may allow it, so the severity
 /// is a warning.
-fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = class.role()?;
     let name = node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let message = format_args!(
+    let message = format!(
         "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
     );
-    let draft = Draft::at(&RULE, node, message).severity(Severity::Warning);
-    let draft = draft.advise(format_args!(
+    let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+    let finding = finding.help(format!(
         "use a role that the policy allows, or add the ARN of `{name}` to the `{PASS_ROLE}` statement of the policy"
     ));
-    Some(draft.related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)))
+    Some(finding.related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)))
 }
 
 /// Reports a condition that allows passing roles only to services other than EC2.
-fn check_service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_service<'d>(object: Object<'d>, findings: &mut Vec<Finding<'d>>) {
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         let (mut wrong, mut right) = (None, false);
         for statement in &policy.statements {
@@ -135,9 +135,9 @@ fn check_service<'d>(object: Object<'d>, drafts: &mut Vec<Draft<'d>>) {
                 "the policy allows passing roles only to `{}`, but Karpenter passes them to EC2",
                 word.text
             );
-            let draft = Draft::new(&RULE, Place::of_policy(word.at), message);
-            drafts.push(
-                draft.help("write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`"),
+            let finding = Finding::new(&RULE, Place::of_policy(word.at), message);
+            findings.push(
+                finding.help("write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`"),
             );
         }
     }

@@ -1,7 +1,7 @@
 use karpenter::cluster_name::placeholder;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::iam_policy::{IamCondition, IamPolicy, PolicyText, policies};
 use objects::object::Object;
@@ -78,23 +78,23 @@ const UNSET: [&str; 4] = [
     "karpenter.sh/cluster",
 ];
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let setting = context.settings.cluster_name.as_deref();
     let controller = context.inventory.cluster_name().map(|(name, _)| name);
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());
     for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
         match known {
-            Some(known) => compare_with_cluster(policy, known, drafts),
-            None => compare_within_statements(policy, drafts),
+            Some(known) => compare_with_cluster(policy, known, findings),
+            None => compare_within_statements(policy, findings),
         }
-        compare_regions(policy, drafts);
-        check_unset_tags(policy, drafts);
+        compare_regions(policy, findings);
+        check_unset_tags(policy, findings);
     }
 }
 
 /// Compares the clusters in a policy with the known name of this cluster. A policy that also names this cluster may
 /// serve several clusters, so the severity is a warning.
-fn compare_with_cluster<'d>(policy: &IamPolicy<'d>, known: &str, drafts: &mut Vec<Draft<'d>>) {
+fn compare_with_cluster<'d>(policy: &IamPolicy<'d>, known: &str, findings: &mut Vec<Finding<'d>>) {
     let mut names = Vec::new();
     for condition in conditions(policy) {
         names.append(&mut condition.clusters());
@@ -107,15 +107,16 @@ fn compare_with_cluster<'d>(policy: &IamPolicy<'d>, known: &str, drafts: &mut Ve
         }
         let message =
             format!("the condition requires cluster `{}`, but this cluster is `{known}`", word.text);
-        let draft = Draft::new(&RULE, Place::of_policy(word.at), message).severity(severity);
-        drafts.push(draft.advise(format_args!(
-            "write `{known}`: Karpenter tags resources with the name of its own cluster"
-        )));
+        let finding = Finding::new(&RULE, Place::of_policy(word.at), message).severity(severity);
+        findings.push(
+            finding
+                .help(format!("write `{known}`: Karpenter tags resources with the name of its own cluster")),
+        );
     }
 }
 
 /// Compares the clusters within each statement. Karpenter sets both tags to the same name.
-fn compare_within_statements<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn compare_within_statements<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
     for statement in &policy.statements {
         let mut single = Vec::new();
         for condition in &statement.conditions {
@@ -129,14 +130,14 @@ fn compare_within_statements<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<
                 "the conditions of this statement require the clusters `{}` and `{}`, but no resource belongs to both",
                 first.text, other.text
             );
-            drafts
+            findings
                 .push(conflict(first, other, message).help("write the same cluster name in both conditions"));
         }
     }
 }
 
 /// Compares the regions in a policy's conditions. A condition with several regions is skipped.
-fn compare_regions<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn compare_regions<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
     let mut single = Vec::new();
     for condition in conditions(policy) {
         let asks = condition.key.text.eq_ignore_ascii_case("aws:requestedregion")
@@ -155,8 +156,8 @@ fn compare_regions<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
             "the conditions of this policy require the regions `{}` and `{}`, but Karpenter works in one region",
             first.text, other.text
         );
-        let draft = conflict(first, other, message).severity(Severity::Warning);
-        drafts.push(draft.help("write the region of this cluster in both conditions"));
+        let finding = conflict(first, other, message).severity(Severity::Warning);
+        findings.push(finding.help("write the region of this cluster in both conditions"));
     }
 }
 
@@ -166,32 +167,32 @@ fn first_difference<'w, 'd>(words: &'w [PolicyText<'d>]) -> Option<(&'w PolicyTe
     Some((first, others.iter().find(|other| other.text != first.text)?))
 }
 
-fn conflict<'d>(first: &PolicyText<'d>, other: &PolicyText<'d>, message: String) -> Draft<'d> {
-    let draft = Draft::new(&RULE, Place::of_policy(other.at), message);
-    draft.related(Place::of_policy(first.at), format!("this requires `{}`", first.text))
+fn conflict<'d>(first: &PolicyText<'d>, other: &PolicyText<'d>, message: String) -> Finding<'d> {
+    let finding = Finding::new(&RULE, Place::of_policy(other.at), message);
+    finding.related(Place::of_policy(first.at), format!("this requires `{}`", first.text))
 }
 
 /// Reports conditions on tags that Karpenter does not set, with at most one finding for each tag.
-fn check_unset_tags<'d>(policy: &IamPolicy<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_unset_tags<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
     let conditions = conditions(policy);
     for tag in UNSET {
-        let mut found: Option<Draft<'d>> = None;
+        let mut found: Option<Finding<'d>> = None;
         for condition in &conditions {
             if condition.tag() != Some(tag) || !condition.is_positive() || condition.if_exists() {
                 continue;
             }
             let place = Place::of_policy(condition.key.at);
-            found = Some(if let Some(draft) = found {
-                draft.related(place, "also here")
+            found = Some(if let Some(finding) = found {
+                finding.related(place, "also here")
             } else {
                 let message = format!(
                     "the condition requires the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing"
                 );
                 let help = "require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does";
-                Draft::new(&RULE, place, message).severity(Severity::Warning).help(help)
+                Finding::new(&RULE, place, message).severity(Severity::Warning).help(help)
             });
         }
-        drafts.extend(found);
+        findings.extend(found);
     }
 }
 

@@ -2,7 +2,7 @@ use karpenter::cluster_name::{Placeholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
@@ -67,28 +67,28 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(controller) = Controller::of(object)
         && let OptionValue::Text(text, node) = controller.setting(INTERRUPTION_QUEUE)
     {
-        drafts.extend(check_queue(object, text, node));
+        findings.extend(check_queue(object, text, node));
     }
     let Some(values) = chart_values::of(object) else { return };
     if let Some(node) = values.interruption_queue()
         && let Some(text) = node.as_str()
     {
-        drafts.extend(check_queue(object, text, node));
+        findings.extend(check_queue(object, text, node));
     }
-    drafts.extend(values.settings().and_then(check_old_key));
+    findings.extend(values.settings().and_then(check_old_key));
     for (key, at) in values.setting_keys() {
         if let ("interruptionQueueName", ChartKey::Parameter(name)) = (key, at) {
-            let draft = Draft::new(&RULE, Place::value(name), OLD_KEY).severity(Severity::Warning);
-            drafts.push(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
+            let finding = Finding::new(&RULE, Place::value(name), OLD_KEY).severity(Severity::Warning);
+            findings.push(finding.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"));
         }
     }
 }
 
-fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Draft<'d>> {
+fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<Finding<'d>> {
     let whole = node.as_str().unwrap_or_default();
     let range = Span::new(whole.len().saturating_sub(text.len()), whole.len());
     let place = if whole == text { Place::value(node) } else { Place::within(node, range) };
@@ -102,37 +102,37 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
     let message = format!(
         "the interruption queue is set to {what}, but Karpenter expects the queue's name; it finds no such queue and handles no interruptions"
     );
-    let draft = Draft::new(&RULE, place, message);
+    let finding = Finding::new(&RULE, place, message);
     let Some(name) = name.filter(|name| is_name(name)) else {
-        return Some(draft.help("write the queue's name"));
+        return Some(finding.help("write the queue's name"));
     };
     let change = if whole == text {
         Change::Set(node, name.to_owned())
     } else {
         Change::Replace(node, range, name.to_owned())
     };
-    Some(draft.write(name).mend("write the queue's name", change))
+    Some(finding.write(name).safe_fix("write the queue's name", change))
 }
 
 /// Reports a template placeholder, such as the placeholder in the chart's example.
-fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Draft<'d>> {
+fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Finding<'d>> {
     // The chart renders templates in this value.
     let what = placeholder(text).filter(|what| matches!(what, Placeholder::Later | Placeholder::Mark));
     let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
     let message =
         format!("the interruption queue is set to the placeholder `{text}`, and no queue has that name");
-    let draft = Draft::new(&RULE, place, message).severity(severity);
-    Some(draft.help("write the queue's name, or leave the value empty if there is no queue"))
+    let finding = Finding::new(&RULE, place, message).severity(severity);
+    Some(finding.help("write the queue's name, or leave the value empty if there is no queue"))
 }
 
-fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Draft<'d>> {
+fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Finding<'d>> {
     if text.is_empty() || is_name(text) || text.contains("{{") {
         return None;
     }
     let message =
-        format_args!("`{text}` is not a valid name of an SQS queue, and Karpenter handles no interruptions");
+        format!("`{text}` is not a valid name of an SQS queue, and Karpenter handles no interruptions");
     let help = "a queue's name has at most 80 characters: letters, digits, `-` and `_`";
-    Some(Draft::at(&RULE, node, message).help(help))
+    Some(Finding::at(&RULE, node, message).help(help))
 }
 
 /// Whether SQS accepts a text as a queue's name. Source: `CreateQueue` in the API reference of SQS.
@@ -146,19 +146,19 @@ fn is_name(text: &str) -> bool {
 const OLD_KEY: &str =
     "since 0.33 the chart ignores `interruptionQueueName`, and Karpenter handles no interruptions";
 
-fn check_old_key(settings: ChartSettings<'_>) -> Option<Draft<'_>> {
+fn check_old_key(settings: ChartSettings<'_>) -> Option<Finding<'_>> {
     if let Some(node) = settings.interruption_queue_name() {
-        let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
-        let draft = draft.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
+        let finding = Finding::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
+        let finding = finding.caught_by(CaughtBy::Nobody).help("write `interruptionQueue`");
         if settings.interruption_queue().is_some() {
-            return Some(draft.help("remove the key: `interruptionQueue` is set as well"));
+            return Some(finding.help("remove the key: `interruptionQueue` is set as well"));
         }
         let change = Change::Rename(node, "interruptionQueue".to_owned());
-        return Some(draft.mend("write `interruptionQueue`", change));
+        return Some(finding.safe_fix("write `interruptionQueue`", change));
     }
     let node = settings.aws_interruption_queue_name()?;
-    let draft = Draft::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
-    Some(draft.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
+    let finding = Finding::new(&RULE, Place::key(node), OLD_KEY).severity(Severity::Warning);
+    Some(finding.caught_by(CaughtBy::Nobody).help("write `settings.interruptionQueue`"))
 }
 
 #[cfg(test)]

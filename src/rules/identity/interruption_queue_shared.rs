@@ -1,10 +1,10 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
 use karpenter::cluster_name::placeholder;
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -56,28 +56,32 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let own = context.inventory.identity();
-    let Some(queue) = own.queue.as_ref().filter(|mark| mark.object == object && placeholder(mark.text).is_none()) else {
+    let Some(queue) =
+        own.queue.as_ref().filter(|mark| mark.object == object && placeholder(mark.text).is_none())
+    else {
         return;
     };
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     for other in earlier {
         let that = other.identity();
-        let Some(same) = that.queue.as_ref().filter(|mark| name_of(mark.text) == name_of(queue.text)) else { continue };
+        let Some(same) = that.queue.as_ref().filter(|mark| name_of(mark.text) == name_of(queue.text)) else {
+            continue;
+        };
         let severity = match own.is_beside(that) {
             Some(true) => Severity::Error,
             None => Severity::Warning,
             Some(false) => continue,
         };
-        let message = format_args!(
+        let message = format!(
             "the controller of cluster `{}` also reads the queue `{}`, and each controller deletes the other's messages",
             other.name(),
             name_of(queue.text)
         );
-        let draft = Draft::at(&RULE, queue.node, message).severity(severity);
-        let draft = draft.help("give each cluster a separate queue, named after the cluster");
-        drafts.push(draft.related(Place::value(same.node), "the same queue"));
+        let finding = Finding::at(&RULE, queue.node, message).severity(severity);
+        let finding = finding.help("give each cluster a separate queue, named after the cluster");
+        findings.push(finding.related(Place::value(same.node), "the same queue"));
     }
 }
 
@@ -104,7 +108,9 @@ mod tests {
 
     #[test]
     fn ignores_separate_queues_and_queues_in_other_regions() {
-        for (queue, region) in [("two", "eu-west-1"), ("karpenter", "eu-north-1"), ("${NAME}", "eu-west-1"), ("", "eu-west-1")] {
+        for (queue, region) in
+            [("two", "eu-west-1"), ("karpenter", "eu-north-1"), ("${NAME}", "eu-west-1"), ("", "eu-west-1")]
+        {
             let (one, two) = (controller("karpenter", "eu-west-1"), controller(queue, region));
             assert_eq!(findings_of_clusters(&super::RULE, &[&one, &two]), "");
         }

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
@@ -80,7 +80,7 @@ rule! {
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 const HELP: &str = "require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let controller = Controller::of(object);
     let pod = controller.and_then(|_| Some(Pod::of(object)?.spec()));
     // The Helm values have the same fields at the top level.
@@ -88,15 +88,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let wanted = pool_selectors(spec);
     for node in &wanted {
         let message = "the controller runs on nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
-        drafts.push(Draft::new(&RULE, Place::key(*node), message).help(HELP));
+        findings.push(Finding::new(&RULE, Place::key(*node), message).help(HELP));
     }
     // A Deployment without a selector is a patch, and Helm values keep the chart's default affinity.
     let whole =
         Workload::of(object).selector().is_some() && controller.is_some_and(|controller| controller.certain);
     if wanted.is_empty() && whole && !is_bound(spec) {
         let message = "nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
-        let draft = Draft::new(&RULE, Place::missing(spec.node(), "affinity"), message);
-        drafts.push(draft.severity(Severity::Warning).help(HELP));
+        let finding = Finding::new(&RULE, Place::missing(spec.node(), "affinity"), message);
+        findings.push(finding.severity(Severity::Warning).help(HELP));
     }
 }
 

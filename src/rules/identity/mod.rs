@@ -18,8 +18,8 @@ family! {
     two_controllers,
 }
 
-use lint::finding::Severity;
 use karpenter::cluster_name::Placeholder;
+use lint::finding::Severity;
 use objects::object::Operation;
 
 /// Severity of a placeholder in the name of a cluster or of a resource that belongs to it. A file may still be rendered

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -70,7 +70,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     for (key, node) in class.tags() {
         let message = match key {
@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             }
             _ => continue,
         };
-        drafts.push(Draft::new(&RULE, Place::key_of_map(node), message).help("remove the tag"));
+        findings.push(Finding::new(&RULE, Place::key_of_map(node), message).help("remove the tag"));
     }
 }
 

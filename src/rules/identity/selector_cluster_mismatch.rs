@@ -4,7 +4,7 @@ use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, names_networ
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
@@ -162,7 +162,7 @@ impl<'d> Mention<'d> {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let (mut names, mut placeholders) = (Vec::new(), Vec::new());
     for mention in Mention::all(class) {
@@ -172,15 +172,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             placeholders.push(mention);
         }
     }
-    drafts.extend(check_placeholders(object, &placeholders, context));
+    findings.extend(check_placeholders(object, &placeholders, context));
     if let Some(known) = context.settings.cluster_name.as_deref() {
-        compare_with_cluster(&names, known, "the setting `clusterName`", None, drafts);
+        compare_with_cluster(&names, known, "the setting `clusterName`", None, findings);
     } else if let Some((known, node)) =
         context.inventory.cluster_name().filter(|(name, _)| placeholder(name).is_none())
     {
-        compare_with_cluster(&names, known, "the controller's configuration", Some(node), drafts);
+        compare_with_cluster(&names, known, "the controller's configuration", Some(node), findings);
     } else {
-        compare_with_each_other(&names, drafts);
+        compare_with_each_other(&names, findings);
     }
 }
 
@@ -195,7 +195,7 @@ fn check_placeholders<'d>(
     object: Object<'d>,
     mentions: &[Mention<'d>],
     context: &Context<'_, 'd>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let (first, others) = mentions.split_first()?;
     let severity = gravity(placeholder(first.name)?, object.operation());
     let what = if first.list == ROLE { "no role has this name" } else { "no resource carries this tag" };
@@ -205,8 +205,8 @@ fn check_placeholders<'d>(
         Some(name) => format!("write `{name}`"),
         None => "write the cluster's name, or render the template before you apply it".to_owned(),
     };
-    let draft = Draft::new(&RULE, first.place(), message).severity(severity).help(help);
-    Some(others.iter().fold(draft, |draft, other| draft.related(other.place(), "also here")))
+    let finding = Finding::new(&RULE, first.place(), message).severity(severity).help(help);
+    Some(others.iter().fold(finding, |finding, other| finding.related(other.place(), "also here")))
 }
 
 /// Compares the names with the known name of this cluster.
@@ -215,23 +215,23 @@ fn compare_with_cluster<'d>(
     known: &str,
     source: &str,
     at: Option<Node<'d>>,
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     for mention in in_other_terms(mentions, known) {
         let Some(severity) = mention.severity(known) else { continue };
         let message = format!("{}, but {source} says that this cluster is `{known}`", mention.clause());
-        let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
+        let finding = Finding::new(&RULE, mention.place(), message).severity(severity);
         let name = mention.name;
-        let draft = draft.advise(format_args!("write `{known}`, or correct {source} if `{name}` is right"));
-        drafts.push(match at {
-            Some(node) => draft.related(Place::value(node), "the controller's cluster name"),
-            None => draft,
+        let finding = finding.help(format!("write `{known}`, or correct {source} if `{name}` is right"));
+        findings.push(match at {
+            Some(node) => finding.related(Place::value(node), "the controller's cluster name"),
+            None => finding,
         });
     }
 }
 
 /// Compares the names with each other. The most frequent name counts as right, and the first of equally frequent names.
-fn compare_with_each_other<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<'d>>) {
+fn compare_with_each_other<'d>(mentions: &[Mention<'d>], findings: &mut Vec<Finding<'d>>) {
     let mut counts = BTreeMap::<&str, usize>::new();
     for mention in mentions {
         *counts.entry(mention.name).or_default() += 1;
@@ -262,9 +262,9 @@ fn compare_with_each_other<'d>(mentions: &[Mention<'d>], drafts: &mut Vec<Draft<
             continue;
         }
         let message = format!("{}, but {}", mention.clause(), right.clause());
-        let draft = Draft::new(&RULE, mention.place(), message).severity(severity);
-        let draft = draft.help("write the same cluster name in both fields");
-        drafts.push(draft.related(right.place(), format!("this names cluster `{}`", right.name)));
+        let finding = Finding::new(&RULE, mention.place(), message).severity(severity);
+        let finding = finding.help("write the same cluster name in both fields");
+        findings.push(finding.related(right.place(), format!("this names cluster `{}`", right.name)));
     }
 }
 

@@ -2,7 +2,7 @@ use karpenter::cluster_name::in_tag;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
@@ -83,16 +83,16 @@ const GENERIC: [&str; 12] = [
     "kubernetes.io/cluster/*",
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     for (list, what) in
         [(SelectorField::Subnets, "subnets"), (SelectorField::SecurityGroups, "security groups")]
     {
         for term in class.terms(list).items() {
             let Some(node) = unspecific(term) else { continue };
-            let message = format_args!("this term selects matching {what} of every cluster in the account");
+            let message = format!("this term selects matching {what} of every cluster in the account");
             let help = "add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name";
-            drafts.push(Draft::at(&RULE, node, message).help(help));
+            findings.push(Finding::at(&RULE, node, message).help(help));
         }
     }
 }

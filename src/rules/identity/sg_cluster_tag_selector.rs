@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
@@ -68,7 +68,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     for term in class.terms(SelectorField::SecurityGroups).items() {
         // Another tag in the term narrows the selection down.
@@ -82,7 +82,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             "several security groups of a cluster carry `{key}`, and Karpenter attaches all of them to every node"
         );
         let help = "tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag";
-        drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
+        findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
     }
 }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, OptionValue};
@@ -78,14 +78,14 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(controller) = Controller::of(object) else { return };
-    drafts.extend(second(&controller, context));
-    drafts.extend(no_election(&controller));
+    findings.extend(second(&controller, context));
+    findings.extend(no_election(&controller));
 }
 
 /// Reports a controller after the first controller of the input, which is assumed to stay.
-fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let first =
         context.inventory.controllers().first().filter(|first| !is_same(first.object, controller.object))?;
     let name = |one: &Controller<'d>| one.setting(CLUSTER_NAME).text().map(|(name, _)| name);
@@ -100,7 +100,7 @@ fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<
     } else {
         "in one namespace only one of them leads at a time, and the leader changes"
     };
-    let message = format_args!(
+    let message = format!(
         "this is a second Karpenter controller next to `{}`: {why}",
         if namespaces {
             format!("{}/{}", first.object.namespace(), first.object.name())
@@ -108,25 +108,24 @@ fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<
             first.object.name().to_owned()
         }
     );
-    let draft = Draft::at(&RULE, controller.object.name_node(), message);
-    let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
-    let draft = draft.help(
+    let finding = Finding::at(&RULE, controller.object.name_node(), message);
+    let finding = finding.severity(if certain { Severity::Error } else { Severity::Warning });
+    let finding = finding.help(
         "remove one of the two controllers; if they belong to two clusters, check each cluster separately",
     );
-    Some(draft.related(Place::value(first.object.name_node()), "the first controller"))
+    Some(finding.related(Place::value(first.object.name_node()), "the first controller"))
 }
 
 /// Reports several replicas without leader election.
-fn no_election<'d>(controller: &Controller<'d>) -> Option<Draft<'d>> {
+fn no_election<'d>(controller: &Controller<'d>) -> Option<Finding<'d>> {
     let OptionValue::Text(text, node) = controller.setting(LEADER_ELECTION_OFF) else { return None };
     let replicas = Workload::of(controller.object).replicas().and_then(Node::as_int).unwrap_or(1);
     if !matches!(text, "true" | "True" | "TRUE" | "1" | "t" | "T") || replicas < 2 {
         return None;
     }
-    let message = format_args!(
-        "without leader election all {replicas} replicas lead and launch nodes for the same pods"
-    );
-    Some(Draft::at(&RULE, node, message).help("remove the setting, or run one replica"))
+    let message =
+        format!("without leader election all {replicas} replicas lead and launch nodes for the same pods");
+    Some(Finding::at(&RULE, node, message).help("remove the setting, or run one replica"))
 }
 
 /// Whether two objects are the same object, possibly in two versions.

@@ -1,7 +1,7 @@
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
@@ -92,42 +92,42 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     let is_workload = object.kind() != "Pod" || object.metadata().owner_references().is_some();
     for expression in pod.expressions().filter(|expression| expression.key == HOSTNAME) {
         let names_nodes = expression.values().next().is_some() && !expression.operator.is_negative();
         if matches!(expression.origin, ExpressionOrigin::Preferred { .. }) {
-            preferred(expression, drafts);
+            preferred(expression, findings);
         } else if is_workload || !names_nodes {
             let message = "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name";
             let severity = if names_nodes { Severity::Warning } else { Severity::Error };
-            drafts.push(draft(expression, message, severity));
+            findings.push(finding(expression, message, severity));
         }
     }
 }
 
-fn preferred<'d>(expression: LabelExpression<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn preferred<'d>(expression: LabelExpression<'d>, findings: &mut Vec<Finding<'d>>) {
     let before = Releases::until(4);
     let message = format!(
         "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name, not even as a preference ({before})"
     );
-    drafts.push(draft(expression, &message, Severity::Error).releases(before));
+    findings.push(finding(expression, &message, Severity::Error).releases(before));
     if !expression.operator.is_negative() {
         let since = Releases::since(5);
         let message =
             format!("Karpenter drops this preference: a new node cannot be selected by name ({since})");
-        drafts.push(draft(expression, &message, Severity::Info).releases(since));
+        findings.push(finding(expression, &message, Severity::Info).releases(since));
     }
 }
 
-fn draft<'d>(expression: LabelExpression<'d>, message: &str, severity: Severity) -> Draft<'d> {
+fn finding<'d>(expression: LabelExpression<'d>, message: &str, severity: Severity) -> Finding<'d> {
     let help = if expression.operator.is_negative() {
         "remove this expression; to keep pods off a node, cordon or taint the node"
     } else {
         "select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`"
     };
-    Draft::new(&RULE, expression.place(), message).severity(severity).help(help)
+    Finding::new(&RULE, expression.place(), message).severity(severity).help(help)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
@@ -62,7 +62,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     let required =
         |expression: &LabelExpression<'_>| !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
@@ -84,8 +84,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let message = format!(
             "Karpenter no longer ignores this pod because of `{key}`: it schedules the pod like any other{needs}"
         );
-        drafts.push(
-            Draft::new(&RULE, expression.place(), message)
+        findings.push(
+            Finding::new(&RULE, expression.place(), message)
                 .help("declare the label on the NodePool that should run the pod; to keep pods off Karpenter's nodes, require `karpenter.sh/nodepool` with `DoesNotExist`"),
         );
     }

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
@@ -99,62 +99,62 @@ rule! {
 
 const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pool) = NodePool::of(object) {
         if let Some(template) = pool.template() {
-            check_node_annotations(template.metadata(), drafts);
+            check_node_annotations(template.metadata(), findings);
         }
     } else if let Some(class) = Ec2NodeClass::of(object) {
         let old = class.tags().filter(|(key, _)| key.starts_with("k8s.io/cluster-autoscaler/"));
-        drafts.extend(old.map(|(_, tag)| {
+        findings.extend(old.map(|(_, tag)| {
             let message =
                 "Karpenter copies this Cluster Autoscaler tag to its instances, where nothing reads it";
             let help = "remove it; set labels and taints of the nodes on the NodePool";
-            Draft::new(&RULE, Place::key_of_map(tag), message).severity(Severity::Info).help(help)
+            Finding::new(&RULE, Place::key_of_map(tag), message).severity(Severity::Info).help(help)
         }));
     } else if let Some(pod) = Pod::of(object) {
-        check_pod_annotations(pod.metadata(), drafts);
-        check_selectors(pod, drafts);
-        check_topology_keys(pod, drafts);
-        check_tolerations(pod, drafts);
+        check_pod_annotations(pod.metadata(), findings);
+        check_selectors(pod, findings);
+        check_topology_keys(pod, findings);
+        check_tolerations(pod, findings);
     } else {
-        check_node_annotations(object.metadata(), drafts);
+        check_node_annotations(object.metadata(), findings);
     }
 }
 
 /// Reports leftover annotations of a pod.
-fn check_pod_annotations<'d>(metadata: Metadata<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_pod_annotations<'d>(metadata: Metadata<'d>, findings: &mut Vec<Finding<'d>>) {
     let Some(annotations) = metadata.annotation_map() else { return };
     let present = metadata.annotation(DO_NOT_DISRUPT).is_some();
     if let Some(old) = metadata.annotation("karpenter.sh/do-not-evict") {
-        drafts.push(do_not_evict(old, present));
+        findings.push(do_not_evict(old, present));
     }
     let cluster_autoscaler = metadata.annotation("cluster-autoscaler.kubernetes.io/safe-to-evict");
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {
         let message =
             "Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node";
         let add = Change::Add(annotations, DO_NOT_DISRUPT.to_owned(), "true".to_owned());
-        drafts.push(annotation(old, message).propose("add `karpenter.sh/do-not-disrupt`", add));
+        findings.push(annotation(old, message).unsafe_fix("add `karpenter.sh/do-not-disrupt`", add));
     }
 }
 
-fn do_not_evict(old: Node<'_>, present: bool) -> Draft<'_> {
+fn do_not_evict(old: Node<'_>, present: bool) -> Finding<'_> {
     if old.as_str() != Some("true") {
         let message = "`karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more";
-        let draft = annotation(old, message).severity(Severity::Info).help("remove it");
-        return draft.mend("remove it", Change::Remove(old));
+        let finding = annotation(old, message).severity(Severity::Info).help("remove it");
+        return finding.safe_fix("remove it", Change::Remove(old));
     }
     let message = "`karpenter.sh/do-not-evict` is an annotation of Karpenter before 1.0 that nothing reads any more: it does not protect the pod";
-    let draft = annotation(old, message);
+    let finding = annotation(old, message);
     if present {
-        draft.mend("remove it", Change::Remove(old))
+        finding.safe_fix("remove it", Change::Remove(old))
     } else {
-        draft.mend("write the current name", Change::Rename(old, DO_NOT_DISRUPT.to_owned()))
+        finding.safe_fix("write the current name", Change::Rename(old, DO_NOT_DISRUPT.to_owned()))
     }
 }
 
 /// Reports leftover annotations of a node or of a NodePool template.
-fn check_node_annotations<'d>(metadata: Metadata<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_node_annotations<'d>(metadata: Metadata<'d>, findings: &mut Vec<Finding<'d>>) {
     const OLD: [&str; 2] =
         ["karpenter.sh/do-not-consolidate", "cluster-autoscaler.kubernetes.io/scale-down-disabled"];
     if metadata.annotation(DO_NOT_DISRUPT).is_some() {
@@ -163,15 +163,16 @@ fn check_node_annotations<'d>(metadata: Metadata<'d>, drafts: &mut Vec<Draft<'d>
     for old in OLD.iter().filter_map(|key| metadata.annotation(key)) {
         let message =
             format!("Karpenter does not read `{}`, and consolidates the node like any other", old.key());
-        drafts.push(annotation(old, &message));
+        findings.push(annotation(old, &message));
     }
 }
 
-fn annotation<'d>(node: Node<'d>, message: &str) -> Draft<'d> {
-    Draft::new(&RULE, Place::key_of_map(node), message).help("write `karpenter.sh/do-not-disrupt: \"true\"`")
+fn annotation<'d>(node: Node<'d>, message: &str) -> Finding<'d> {
+    Finding::new(&RULE, Place::key_of_map(node), message)
+        .help("write `karpenter.sh/do-not-disrupt: \"true\"`")
 }
 
-fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_selectors<'d>(pod: Pod<'d>, findings: &mut Vec<Finding<'d>>) {
     let old = pod.expressions().filter(|expression| labels::is_of_old_releases(expression.key));
     for expression in old {
         let key = expression.key;
@@ -188,11 +189,10 @@ fn check_selectors<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
         } else {
             format!("write `{NODEPOOL}` with the name of the NodePool")
         };
-        let draft =
-            Draft::new(&RULE, expression.place(), message).severity(severity).help(help);
-        drafts.push(match rename(pod, expression) {
-            Some(change) => draft.propose("select the NodePool", change),
-            None => draft,
+        let finding = Finding::new(&RULE, expression.place(), message).severity(severity).help(help);
+        findings.push(match rename(pod, expression) {
+            Some(change) => finding.unsafe_fix("select the NodePool", change),
+            None => finding,
         });
     }
 }
@@ -202,35 +202,35 @@ fn rename<'d>(pod: Pod<'d>, expression: LabelExpression<'d>) -> Option<Change<'d
 }
 
 /// Reports spread constraints and pod (anti-)affinity terms whose `topologyKey` is the old label.
-fn check_topology_keys<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_topology_keys<'d>(pod: Pod<'d>, findings: &mut Vec<Finding<'d>>) {
     let spec = pod.spec();
     let spread = spec.topology_spread_constraints().filter_map(TopologySpreadConstraint::topology_key);
     let affinity = spec.pod_affinity_terms().filter_map(PodAffinityTerm::topology_key);
     for key in spread.chain(affinity) {
-        check_topology_key(pod, key, drafts);
+        check_topology_key(pod, key, findings);
     }
 }
 
-fn check_topology_key<'d>(pod: Pod<'d>, key: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_topology_key<'d>(pod: Pod<'d>, key: Node<'d>, findings: &mut Vec<Finding<'d>>) {
     if key.as_str() != Some(PROVISIONER_NAME) {
         return;
     }
     let message =
-        format_args!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0 that no node has any more");
-    let draft = Draft::at(&RULE, key, message).write(NODEPOOL);
+        format!("`{PROVISIONER_NAME}` is a label of Karpenter before 1.0 that no node has any more");
+    let finding = Finding::at(&RULE, key, message).write(NODEPOOL);
     let is_update = pod.object().operation() == Operation::Update;
     let change = Change::Set(key, NODEPOOL.to_owned());
-    drafts.push(if is_update { draft } else { draft.mend("write the current name", change) });
+    findings.push(if is_update { finding } else { finding.safe_fix("write the current name", change) });
 }
 
-fn check_tolerations<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_tolerations<'d>(pod: Pod<'d>, findings: &mut Vec<Finding<'d>>) {
     let keys = pod.spec().tolerations().filter_map(TolerationItem::key_node);
     let old = keys.filter(|key| key.as_str() == Some("karpenter.sh/disruption"));
-    drafts.extend(old.map(|key| {
+    findings.extend(old.map(|key| {
         let message = "`karpenter.sh/disruption` is a taint of Karpenter before 1.0 that no node has any more";
         let help = "write `karpenter.sh/disrupted` with `operator: Exists`, or remove the toleration: Karpenter does not evict a \
                     pod that tolerates this taint before it terminates the node";
-        Draft::new(&RULE, Place::value(key), message).help(help)
+        Finding::new(&RULE, Place::value(key), message).help(help)
     }));
 }
 

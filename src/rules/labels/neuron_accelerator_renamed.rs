@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
@@ -72,11 +72,11 @@ rule! {
 const KEY: &str = "karpenter.k8s.aws/instance-accelerator-name";
 const NEW: [&str; 2] = ["inferentia2", "trainium"];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pool) = NodePool::of(object) {
         for requirement in pool.requirements().items() {
             if requirement.key() == Some(KEY) {
-                check_values(&requirement.values().collect::<Vec<_>>(), drafts);
+                check_values(&requirement.values().collect::<Vec<_>>(), findings);
             }
         }
     }
@@ -85,12 +85,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         expression.key == KEY && !matches!(expression.origin, ExpressionOrigin::Preferred { .. })
     };
     for expression in pod.expressions().filter(of_key) {
-        check_values(&expression.values().collect::<Vec<_>>(), drafts);
+        check_values(&expression.values().collect::<Vec<_>>(), findings);
     }
 }
 
 /// Checks the values of one selector.
-fn check_values<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
+fn check_values<'d>(values: &[Node<'d>], findings: &mut Vec<Finding<'d>>) {
     let is_new = |value: &&Node<'d>| value.as_str().is_some_and(|value| NEW.contains(&value));
     let old = values.iter().find(|value| value.as_str() == Some("inferentia"));
     let new = values.iter().find(is_new);
@@ -98,7 +98,7 @@ fn check_values<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
         (Some(old), None) => {
             let message = "`inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`";
             let help = "list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`";
-            drafts.push(Draft::new(&RULE, Place::value(*old), message).help(help));
+            findings.push(Finding::new(&RULE, Place::value(*old), message).help(help));
         }
         (None, Some(new)) => {
             let message = format!(
@@ -107,8 +107,9 @@ fn check_values<'d>(values: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
             );
             let help =
                 "add `inferentia`, and select the instance type by `karpenter.k8s.aws/instance-family`";
-            drafts
-                .push(Draft::new(&RULE, Place::value(*new), message).releases(Releases::until(0)).help(help));
+            findings.push(
+                Finding::new(&RULE, Place::value(*new), message).releases(Releases::until(0)).help(help),
+            );
         }
         _ => {}
     }

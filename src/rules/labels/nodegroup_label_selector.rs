@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::{Fix, rename_label};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
@@ -81,7 +81,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod) && !is_critical(*pod)) else {
         return;
     };
@@ -99,12 +99,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let all_terms = pod.spec().required_terms().all(needs_node_group);
     for expression in pod.expressions().filter(selects_node_group) {
         if expression.origin == ExpressionOrigin::NodeSelector || all_terms {
-            drafts.extend(draft(object, expression));
+            findings.extend(finding(object, expression));
         }
     }
 }
 
-fn draft<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Option<Draft<'d>> {
+fn finding<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Option<Finding<'d>> {
     let key = expression.key;
     let instead = node_group_label(&expression)?;
     let help = match instead {
@@ -120,12 +120,12 @@ fn draft<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Option<Draf
         LabelReplacement::Nothing => "remove it; Karpenter's nodes have no equivalent label".to_owned(),
     };
     let message = format!("this pod selects `{key}`, a node group label: Karpenter launches no node for it");
-    let draft = Draft::new(&RULE, expression.place(), message).help(help);
+    let finding = Finding::new(&RULE, expression.place(), message).help(help);
     let changes =
         (instead == LabelReplacement::CapacityType).then(|| capacity_type(object, expression)).flatten();
     Some(match changes {
-        Some(changes) => draft.fix(Fix::to_look_at("select the capacity type", changes)),
-        None => draft,
+        Some(changes) => finding.fix(Fix::for_review("select the capacity type", changes)),
+        None => finding,
     })
 }
 

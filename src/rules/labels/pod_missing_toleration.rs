@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -96,12 +96,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    stuck(pod, context, |stuck| drafts.extend(draft(pod, stuck, context)));
+    stuck(pod, context, |stuck| findings.extend(finding(pod, stuck, context)));
 }
 
-fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let (pool, taint, node) = stuck.untolerated?;
     let near_miss = near_miss(pod, &taint);
     let place = match (&near_miss, pod.spec().toleration_list()) {
@@ -122,8 +122,8 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>)
         taint.key, taint.effect
     );
     let severity = if is_certain(pod, context) { Severity::Error } else { Severity::Warning };
-    let draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
-    Some(draft.related(Place::value(node), format!("taint of the NodePool `{name}`")))
+    let finding = Finding::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
+    Some(finding.related(Place::value(node), format!("taint of the NodePool `{name}`")))
 }
 
 /// Toleration with the taint's key that does not match the taint, and how it differs.

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -141,16 +141,16 @@ fn required_expressions(pod: Pod<'_>) -> impl Iterator<Item = LabelExpression<'_
     pod.expressions().filter(|expression| !matches!(expression.origin, ExpressionOrigin::Preferred { .. }))
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     stuck(pod, context, |stuck| {
         if stuck.untolerated.is_none() {
-            drafts.extend(draft(pod, stuck, context));
+            findings.extend(finding(pod, stuck, context));
         }
     });
 }
 
-fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let severity = severity(pod, stuck, is_certain(pod, context))?;
     let pools = context.inventory.pools();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
@@ -176,15 +176,16 @@ fn draft<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>)
         || "tolerate the taint of a NodePool, or add a NodePool without taints".to_owned(),
         |expression| help(expression, key.unwrap_or_default(), pools),
     );
-    let mut draft = Draft::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
+    let mut finding =
+        Finding::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
     for (pool, reason) in &stuck.reasons {
         let (place, what) = match reason {
             Rejection::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off the nodes"),
             _ => (Place::value(pool.name_node()), "this NodePool does not match"),
         };
-        draft = draft.related(place, what);
+        finding = finding.related(place, what);
     }
-    Some(draft)
+    Some(finding)
 }
 
 /// Whether a pod that matches no NodePool in the input cannot run on any other node either.

@@ -1,7 +1,7 @@
 use karpenter::labels::{self, Field};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};
 use objects::object::Object;
@@ -141,7 +141,7 @@ rule! {
 ///
 /// Source: `getPersistentVolumeRequirements` in pkg/controllers/provisioning/scheduling/volumetopology.go of
 /// kubernetes-sigs/karpenter at v1.0.0, v1.9.1 and v1.14.0.
-fn check_volume<'d>(volume: PersistentVolume<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_volume<'d>(volume: PersistentVolume<'d>, findings: &mut Vec<Finding<'d>>) {
     let Some(terms) = volume.node_term_list() else { return };
     let counts = if terms.len() == 1 { Releases::ALL } else { Releases::until(11) };
     let Some(first) = volume.node_terms().next() else { return };
@@ -161,20 +161,18 @@ fn check_volume<'d>(volume: PersistentVolume<'d>, drafts: &mut Vec<Draft<'d>>) {
             "Karpenter launches no node for pods with this volume"
         };
         let message = format!("{what}: `{key}` is restricted ({releases})");
-        let draft = Draft::new(&RULE, expression.place(), message)
-            .severity(severity)
-            .releases(releases);
-        drafts.push(draft.help(help(expression)));
+        let finding = Finding::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        findings.push(finding.help(help(expression)));
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(volume) = PersistentVolume::of(object) {
-        check_volume(volume, drafts);
+        check_volume(volume, findings);
     }
     let Some(pod) = Pod::of(object) else { return };
     if pod.is_daemon() {
-        pod.expressions().for_each(|expression| drafts.extend(daemon_overhead(expression)));
+        pod.expressions().for_each(|expression| findings.extend(daemon_overhead(expression)));
     }
     if !is_provisionable(pod) {
         return;
@@ -183,28 +181,30 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         expression.key != labels::HOSTNAME && !labels::is_of_old_releases(expression.key)
     };
     for expression in pod.expressions().filter(concerns) {
-        check_expression(object, expression, drafts);
+        check_expression(object, expression, findings);
     }
-    check_match_fields(pod, drafts);
+    check_match_fields(pod, findings);
 }
 
-fn check_expression<'d>(object: Object<'d>, expression: LabelExpression<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_expression<'d>(
+    object: Object<'d>,
+    expression: LabelExpression<'d>,
+    findings: &mut Vec<Finding<'d>>,
+) {
     let key = expression.key;
     let (ignored, refused) = consequences(expression);
     let mut report = |releases: ReleaseSet, severity, message: String| {
         if releases.is_empty() {
             return;
         }
-        let draft = Draft::new(&RULE, expression.place(), message)
-            .severity(severity)
-            .releases(releases);
-        let draft = draft.help(help(expression));
+        let finding = Finding::new(&RULE, expression.place(), message).severity(severity).releases(releases);
+        let finding = finding.help(help(expression));
         let change =
             labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| rename_label(expression, object, meant.key));
-        drafts.push(match change {
-            Some(change) => draft.mend("write the well-known key", change),
-            None => draft,
+        findings.push(match change {
+            Some(change) => finding.safe_fix("write the well-known key", change),
+            None => finding,
         });
     };
     if let Some(severity) = severity(expression) {
@@ -298,7 +298,7 @@ fn help(expression: LabelExpression<'_>) -> String {
 }
 
 /// Reports a DaemonSet that selects a label which Karpenter does not expect on a new node.
-fn daemon_overhead(expression: LabelExpression<'_>) -> Option<Draft<'_>> {
+fn daemon_overhead(expression: LabelExpression<'_>) -> Option<Finding<'_>> {
     let is_hard = !matches!(expression.origin, ExpressionOrigin::Preferred { .. });
     let is_lifecycle_label = matches!(expression.key, "karpenter.sh/registered" | "karpenter.sh/initialized");
     if !is_hard || !is_lifecycle_label || expression.operator.is_negative() {
@@ -311,25 +311,24 @@ fn daemon_overhead(expression: LabelExpression<'_>) -> Option<Draft<'_>> {
         "Karpenter does not count these pods when it sizes a node: it does not expect `{}` on a new node ({releases})",
         expression.key
     );
-    let draft = Draft::new(&RULE, expression.place(), message)
-        .severity(Severity::Warning)
-        .releases(releases);
+    let finding =
+        Finding::new(&RULE, expression.place(), message).severity(Severity::Warning).releases(releases);
     let help =
         format!("select `{}` with the operator `Exists` in a required node affinity", labels::NODEPOOL);
-    Some(draft.caught_by(CaughtBy::Nobody).help(help))
+    Some(finding.caught_by(CaughtBy::Nobody).help(help))
 }
 
 /// Reports `matchFields`: the only field is the node's name, which a new node does not have yet.
-fn check_match_fields<'d>(pod: Pod<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_match_fields<'d>(pod: Pod<'d>, findings: &mut Vec<Finding<'d>>) {
     for term in pod.spec().required_terms() {
-        drafts.extend(unread_fields(term, Releases::ALL, Severity::Warning));
+        findings.extend(unread_fields(term, Releases::ALL, Severity::Warning));
     }
     for term in pod.spec().preferred_terms() {
-        drafts.extend(unread_fields(term.preference, Releases::until(4), Severity::Error));
+        findings.extend(unread_fields(term.preference, Releases::until(4), Severity::Error));
     }
 }
 
-fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Severity) -> Option<Draft<'_>> {
+fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Severity) -> Option<Finding<'_>> {
     let fields = term.match_fields().node().filter(|fields| fields.is_sequence())?;
     let pinned = term.match_fields().items().all(|item| item.operator_text() == Some("In"));
     let severity = if pinned { severity } else { Severity::Error };
@@ -338,7 +337,7 @@ fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Sever
         releases.set().note()
     );
     let help = "remove the field; for pods that belong to a particular node, use a DaemonSet";
-    Some(Draft::new(&RULE, Place::key(fields), message).severity(severity).releases(releases).help(help))
+    Some(Finding::new(&RULE, Place::key(fields), message).severity(severity).releases(releases).help(help))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use karpenter::labels::{self, Field, is_within};
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
@@ -83,7 +83,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(holder) = RequirementHolder::of(object) else { return };
     let field = match holder {
         RequirementHolder::Pool(_) => Field::PoolRequirement,
@@ -99,7 +99,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     for requirement in holder.requirements().items() {
-        drafts.extend(check_requirement(object, field, requirement));
+        findings.extend(check_requirement(object, field, requirement));
     }
 }
 
@@ -107,7 +107,7 @@ fn check_requirement<'d>(
     object: Object<'d>,
     field: Field,
     requirement: RequirementItem<'d>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let node = requirement.key_node()?;
     let key = node.as_str()?;
     let (domain, name) = key.split_once('/')?;
@@ -127,7 +127,7 @@ fn check_requirement<'d>(
         _ => ", and every node just gets the label with a random number",
     };
     let note = releases.note();
-    let message = format_args!(
+    let message = format!(
         "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect}{note}"
     );
     let meant = labels::meant(key);
@@ -142,11 +142,11 @@ fn check_requirement<'d>(
         || format!("for a custom label, use your own domain, such as `example.com/{name}`"),
         labels::Meant::help,
     );
-    let draft = Draft::at(&RULE, node, message).severity(severity).releases(releases).help(help);
+    let finding = Finding::at(&RULE, node, message).severity(severity).releases(releases).help(help);
     let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
     Some(match meant.filter(|meant| meant.is_certain() && !is_immutable) {
-        Some(meant) => draft.mend("write the well-known key", Change::Set(node, meant.key.to_owned())),
-        None => draft,
+        Some(meant) => finding.safe_fix("write the well-known key", Change::Set(node, meant.key.to_owned())),
+        None => finding,
     })
 }
 

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels::{self, Field};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
@@ -111,12 +111,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(holder) = RequirementHolder::of(object) else { return };
     let field = match holder {
         RequirementHolder::Pool(pool) => {
             for (key, member) in pool.node_labels() {
-                check_key(object, Field::PoolLabel, key, member, drafts);
+                check_key(object, Field::PoolLabel, key, member, findings);
             }
             Field::PoolRequirement
         }
@@ -125,22 +125,30 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     };
     for requirement in holder.requirements().items() {
         if let (Some(node), Some(key)) = (requirement.key_node(), requirement.key()) {
-            check_key(object, field, key, node, drafts);
+            check_key(object, field, key, node, findings);
         }
     }
 }
 
 /// Reports the key once if the API server refuses it, and once if only the controller's validation fails.
-fn check_key<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>, drafts: &mut Vec<Draft<'d>>) {
+fn check_key<'d>(
+    object: Object<'d>,
+    field: Field,
+    key: &str,
+    node: Node<'d>,
+    findings: &mut Vec<Finding<'d>>,
+) {
     let kind = object.kind();
     let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
     let mut refuse = |releases: ReleaseSet, caught_by, message: String| {
         let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
-        let draft =
-            Draft::new(&RULE, place, message).releases(releases).caught_by(caught_by).help(help(field, key));
-        drafts.push(match change(object, field, key, node) {
-            Some(change) => draft.mend("write the well-known key", change),
-            None => draft,
+        let finding = Finding::new(&RULE, place, message)
+            .releases(releases)
+            .caught_by(caught_by)
+            .help(help(field, key));
+        findings.push(match change(object, field, key, node) {
+            Some(change) => finding.safe_fix("write the well-known key", change),
+            None => finding,
         });
     };
     let at_apply = labels::refused_at_apply(field, key);

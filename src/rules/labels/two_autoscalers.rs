@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -96,7 +96,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     let stopped = Workload::of(object).replicas().and_then(Node::as_int) == Some(0);
     let running_image = |name: &str| if stopped { None } else { image(pod, name) };
@@ -107,8 +107,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
             "Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod";
         let help = "scale Cluster Autoscaler to zero once Karpenter runs the workloads, or keep their pods apart with taints";
         let name = pool.name_node();
-        let draft = Draft::new(&RULE, Place::value(place), message).help(help);
-        drafts.push(draft.related(Place::value(name), "Karpenter launches nodes for this NodePool"));
+        let finding = Finding::new(&RULE, Place::value(place), message).help(help);
+        findings.push(finding.related(Place::value(name), "Karpenter launches nodes for this NodePool"));
     }
     if let Some(place) = running_image("aws-node-termination-handler")
         && let Some(queue) = queue(context)
@@ -116,8 +116,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let message =
             "Node Termination Handler and Karpenter both drain nodes that are about to be interrupted";
         let help = "remove the handler from Karpenter's nodes, or remove Karpenter's interruption queue";
-        let draft = Draft::new(&RULE, Place::value(place), message).help(help);
-        drafts.push(draft.related(Place::value(queue), "Karpenter reads this queue"));
+        let finding = Finding::new(&RULE, Place::value(place), message).help(help);
+        findings.push(finding.related(Place::value(queue), "Karpenter reads this queue"));
     }
 }
 

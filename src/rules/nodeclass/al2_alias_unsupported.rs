@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -55,7 +55,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if context.settings.kubernetes_minor.is_none_or(|minor| minor < 33) {
         return;
     }
@@ -65,8 +65,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let message = format!(
             "`{text}` is not supported on Kubernetes 1.33 and later: the EC2NodeClass reports `UnsupportedAlias`, and Karpenter does not use it"
         );
-        drafts.push(
-            Draft::new(&RULE, Place::value(alias), message)
+        findings.push(
+            Finding::new(&RULE, Place::value(alias), message)
                 .help("switch to an `al2023` alias before the upgrade"),
         );
     }

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
@@ -72,7 +72,7 @@ rule! {
 /// First minor version of Kubernetes without Amazon Linux 2 images.
 const WITHOUT_IMAGES: u8 = 33;
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     const HELP: &str = "migrate to `al2023` or `bottlerocket`; their `userData` has a different format";
     let minor = context.settings.kubernetes_minor;
     let gone = minor.is_some_and(|minor| minor >= WITHOUT_IMAGES);
@@ -83,18 +83,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     };
     if let Some(alias) = find_term(TermField::Alias, &|alias| alias.to_ascii_lowercase().starts_with("al2@"))
     {
-        let draft = if let Some(minor) = minor.filter(|_| gone) {
-            let message = format_args!(
+        let finding = if let Some(minor) = minor.filter(|_| gone) {
+            let message = format!(
                 "EKS publishes no Amazon Linux 2 image for Kubernetes 1.{minor}, so the alias matches no image and no node \
                  starts"
             );
-            Draft::at(&RULE, alias, message).severity(Severity::Error).caught_by(CaughtBy::Controller)
+            Finding::at(&RULE, alias, message).severity(Severity::Error).caught_by(CaughtBy::Controller)
         } else {
             let message = "EKS publishes no more Amazon Linux 2 images; on Kubernetes 1.33 and later the alias matches no \
                            image and no node starts";
-            Draft::new(&RULE, Place::value(alias), message)
+            Finding::new(&RULE, Place::value(alias), message)
         };
-        drafts.push(draft.help(HELP));
+        findings.push(finding.help(HELP));
         return;
     }
     let image = find_term(TermField::Name, &|name| {
@@ -104,7 +104,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if let Some(node) = image.or(family) {
         let message = "this EC2NodeClass uses Amazon Linux 2; EKS publishes no more images for it, and never published any \
                        for Kubernetes 1.33 and later";
-        drafts.push(Draft::new(&RULE, Place::value(node), message).help(HELP));
+        findings.push(Finding::new(&RULE, Place::value(node), message).help(HELP));
     }
 }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -56,7 +56,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let Some(policy) = class.instance_store_policy() else { return };
     if policy.as_str() != Some("RAID0") {
@@ -70,8 +70,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             let message = format!(
                 "`instanceStorePolicy: RAID0` takes effect on Bottlerocket, but {version} does not know the setting (added in 1.22.0): its nodes do not join the cluster"
             );
-            drafts.push(
-                Draft::new(&RULE, Place::value(alias), message)
+            findings.push(
+                Finding::new(&RULE, Place::value(alias), message)
                     .help("pin v1.22.0 or later, or remove `instanceStorePolicy` before the upgrade")
                     .related(Place::value(policy), "Karpenter starts to apply this field"),
             );

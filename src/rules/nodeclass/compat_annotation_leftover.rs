@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -83,18 +83,19 @@ const REMOVE: &str = "remove the annotation";
 /// Releases whose controller exits at startup if a NodePool has the kubelet annotation.
 const EXITS: Releases = Releases::between(1, 5);
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for (key, help) in ANNOTATIONS {
         let Some(node) = object.annotation(key) else { continue };
-        let draft = |message: String| Draft::new(&RULE, Place::key(node), message).help(help);
+        let finding = |message: String| Finding::new(&RULE, Place::key(node), message).help(help);
         let ignored = format!("Karpenter ignores the annotation `{key}`, so its settings have no effect");
         if key != KUBELET || !object.is(Kind::NODE_POOL) {
-            drafts.push(draft(ignored));
+            findings.push(finding(ignored));
             continue;
         }
         let exits = format!("Karpenter {EXITS} does not start while a NodePool has the annotation `{key}`");
-        drafts.push(draft(exits).releases(EXITS).severity(Severity::Error).caught_by(CaughtBy::Controller));
-        drafts.push(draft(ignored).releases(Releases::since(6)));
+        findings
+            .push(finding(exits).releases(EXITS).severity(Severity::Error).caught_by(CaughtBy::Controller));
+        findings.push(finding(ignored).releases(Releases::since(6)));
     }
 }
 
@@ -136,7 +137,10 @@ mod tests {
 
     #[test]
     fn warns_about_other_annotations() {
-        let text = object("karpenter.k8s.aws/v1\nkind: EC2NodeClass", "compatibility.karpenter.k8s.aws/v1beta1-ubuntu");
+        let text = object(
+            "karpenter.k8s.aws/v1\nkind: EC2NodeClass",
+            "compatibility.karpenter.k8s.aws/v1beta1-ubuntu",
+        );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |     compatibility.karpenter.k8s.aws/v1beta1-ubuntu: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
@@ -79,42 +79,42 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::instance_profile) else { return };
     let Some(value) = node.as_str() else { return };
-    let draft = |what: &str| {
-        let message = format_args!(
+    let finding = |what: &str| {
+        let message = format!(
             "`spec.instanceProfile` is {what}, but Karpenter expects the profile name; the EC2NodeClass never becomes \
              Ready"
         );
-        Draft::at(&RULE, node, message)
+        Finding::at(&RULE, node, message)
     };
     match arn::Reference::read(value) {
         arn::Reference::Arn { kind: "instance-profile", name, .. } => {
             let change = Change::Set(node, name.to_owned());
-            drafts.push(draft("an ARN").write(name).mend("write the profile's name", change));
+            findings.push(finding("an ARN").write(name).safe_fix("write the profile's name", change));
         }
         arn::Reference::Arn { kind, .. } => {
             let help = "write the name of the instance profile that contains the role, or write the role name into `spec.role` instead";
             let resource = if kind == "role" { "a role" } else { "another resource" };
-            drafts.push(draft(&format!("the ARN of {resource}")).help(help));
+            findings.push(finding(&format!("the ARN of {resource}")).help(help));
         }
         arn::Reference::Path { name } if !is_in_name(value) => {
-            drafts.push(draft("a path").advise(format_args!("write only the name, `{name}`")));
+            findings.push(finding("a path").help(format!("write only the name, `{name}`")));
         }
-        _ => drafts.extend(invalid_name(node, value)),
+        _ => findings.extend(invalid_name(node, value)),
     }
 }
 
 /// Reports a name that EC2 refuses just like an ARN. Skips names with placeholders, such as `${PROFILE}`.
-fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
+fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
     let pending = value.is_empty() || is_in_name(value);
     if pending || (arn::is_name(value) && value.len() <= arn::PROFILE_NAME_MAX) {
         return None;
     }
     let message = "`spec.instanceProfile` is not a valid name of an instance profile; the EC2NodeClass never becomes Ready";
     let help = "a profile name has at most 128 letters, digits and `+=,.@_-`, without spaces or line breaks";
-    Some(Draft::new(&RULE, Place::value(node), message).help(help))
+    Some(Finding::new(&RULE, Place::value(node), message).help(help))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
@@ -93,14 +93,14 @@ const KIND: &str = "EC2NodeClass";
 /// Maximum number of node classes to search for a similar name.
 const MAX_CANDIDATES: usize = 200;
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(reference) = NodePool::of(object).and_then(NodePool::node_class_ref) else { return };
     let group = reference.group().and_then(|node| Some((node, node.as_str()?)));
     let kind = reference.kind().and_then(|node| Some((node, node.as_str()?)));
     // The API server refuses a NodePool without a group or a kind.
     let (Some((group_node, group)), Some((kind_node, kind))) = (group, kind) else { return };
     if (group == GROUP) != (kind == KIND) {
-        drafts.extend(wrong_group_or_kind(group_node, group, kind_node, kind));
+        findings.extend(wrong_group_or_kind(group_node, group, kind_node, kind));
         return;
     }
     let Some((node, name)) = reference.name().and_then(|node| Some((node, node.as_str()?))) else { return };
@@ -115,17 +115,16 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     // In an admission request the node class may not have been created yet.
     let certain = inventory.is_complete() && object.operation() == Operation::Apply;
     let scope = if inventory.is_complete() { "" } else { " in this input" };
-    let message = format_args!(
-        "there is no EC2NodeClass `{name}`{scope}, and without it the NodePool never becomes Ready"
-    );
-    let draft = Draft::at(&RULE, node, message);
-    let draft = draft.severity(if certain { Severity::Error } else { Severity::Warning });
+    let message =
+        format!("there is no EC2NodeClass `{name}`{scope}, and without it the NodePool never becomes Ready");
+    let finding = Finding::at(&RULE, node, message);
+    let finding = finding.severity(if certain { Severity::Error } else { Severity::Warning });
     let near = if classes > MAX_CANDIDATES {
         None
     } else {
         nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name))
     };
-    drafts.push(draft.help(match near {
+    findings.push(finding.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write the name of an existing EC2NodeClass, or add this one".to_owned(),
     }));
@@ -137,7 +136,7 @@ fn wrong_group_or_kind<'d>(
     group: &str,
     kind_node: Node<'d>,
     kind: &str,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     if is_in_name(group) || is_in_name(kind) {
         return None;
     }
@@ -150,7 +149,7 @@ fn wrong_group_or_kind<'d>(
             format!("the group `{group}` has no kind `{KIND}`, so the NodePool never becomes Ready");
         (group_node, message, format!("write `{GROUP}`"))
     };
-    Some(Draft::new(&RULE, Place::value(place), message).help(help))
+    Some(Finding::new(&RULE, Place::value(place), message).help(help))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
@@ -90,13 +90,15 @@ const ATTACHED: Releases = Releases::since(2);
 /// Releases that allow `spec.role` of a live object to change.
 const MUTABLE: Releases = Releases::since(7);
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(value) = node.as_str() else { return };
     let fixable = object.operation() != Operation::Update
         || context.settings.karpenter.releases().all(|release| MUTABLE.contains(release));
     match arn::Reference::read(value) {
-        arn::Reference::Arn { kind: "role", name, .. } => arn_or_path(node, "an ARN", name, fixable, drafts),
+        arn::Reference::Arn { kind: "role", name, .. } => {
+            arn_or_path(node, "an ARN", name, fixable, findings)
+        }
         arn::Reference::Arn { kind, .. } => {
             let help = if kind == "instance-profile" {
                 "write the role name here or the profile name into `spec.instanceProfile`, but not both"
@@ -107,24 +109,30 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
                 if kind == "instance-profile" { "an instance profile" } else { "another resource" };
             for (releases, severity) in [(REFUSED, Severity::Error), (ATTACHED, Severity::Warning)] {
                 let message =
-                    format_args!("`spec.role` is the ARN of {resource}, but Karpenter expects the role name");
-                let draft = Draft::at(&RULE, node, message).help(help);
-                drafts.push(draft.releases(releases).severity(severity));
+                    format!("`spec.role` is the ARN of {resource}, but Karpenter expects the role name");
+                let finding = Finding::at(&RULE, node, message).help(help);
+                findings.push(finding.releases(releases).severity(severity));
             }
         }
         _ if value.starts_with("arn:") && !is_in_name(value) => {
             let message = "`spec.role` is not the ARN of an IAM role; Karpenter expects the role name, and nodes get no role";
-            drafts.push(Draft::new(&RULE, Place::value(node), message).help("write the role name"));
+            findings.push(Finding::new(&RULE, Place::value(node), message).help("write the role name"));
         }
         arn::Reference::Path { name } if !is_in_name(value) => {
-            arn_or_path(node, "a path", name, fixable, drafts)
+            arn_or_path(node, "a path", name, fixable, findings)
         }
-        _ => drafts.extend(invalid_name(node, value)),
+        _ => findings.extend(invalid_name(node, value)),
     }
 }
 
 /// Reports an ARN or a path: IAM refuses it until 1.1, and it never equals the role's name since 1.2.
-fn arn_or_path<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, drafts: &mut Vec<Draft<'d>>) {
+fn arn_or_path<'d>(
+    node: Node<'d>,
+    what: &str,
+    name: &'d str,
+    fixable: bool,
+    findings: &mut Vec<Finding<'d>>,
+) {
     const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an instance profile";
     const WHEN_ATTACHED: &str =
         "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
@@ -132,32 +140,32 @@ fn arn_or_path<'d>(node: Node<'d>, what: &str, name: &'d str, fixable: bool, dra
     for (releases, severity, why) in
         [(REFUSED, Severity::Error, WHEN_REFUSED), (ATTACHED, Severity::Warning, WHEN_ATTACHED)]
     {
-        let message = format_args!("`spec.role` is {what}, but Karpenter expects the role name; {why}");
-        let draft = Draft::at(&RULE, node, message).releases(releases).severity(severity);
-        let draft = if certain { draft.write(name) } else { draft.help("write only the role name") };
-        drafts.push(if certain && fixable {
-            draft.mend("write the role's name", Change::Set(node, name.to_owned()))
+        let message = format!("`spec.role` is {what}, but Karpenter expects the role name; {why}");
+        let finding = Finding::at(&RULE, node, message).releases(releases).severity(severity);
+        let finding = if certain { finding.write(name) } else { finding.help("write only the role name") };
+        findings.push(if certain && fixable {
+            finding.safe_fix("write the role's name", Change::Set(node, name.to_owned()))
         } else {
-            draft
+            finding
         });
     }
 }
 
 /// Reports a name that IAM refuses. Skips names with placeholders, such as `${ROLE}`.
-fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Draft<'d>> {
+fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
     let pending = value.is_empty() || is_in_name(value);
-    let draft = |what: &str, help: &str| {
-        let message = format_args!("`spec.role` {what}; the EC2NodeClass never gets an instance profile");
-        Some(Draft::at(&RULE, node, message).help(help))
+    let finding = |what: &str, help: &str| {
+        let message = format!("`spec.role` {what}; the EC2NodeClass never gets an instance profile");
+        Some(Finding::at(&RULE, node, message).help(help))
     };
     if !pending && !arn::is_name(value) {
-        return draft(
+        return finding(
             "is not a valid name of an IAM role",
             "a role name contains only letters, digits and `+=,.@_-`, without spaces or line breaks",
         );
     }
     if !pending && value.len() > arn::ROLE_NAME_MAX {
-        return draft("is longer than the 64 characters of an IAM role name", "write the role name");
+        return finding("is longer than the 64 characters of an IAM role name", "write the role name");
     }
     None
 }

@@ -1,9 +1,9 @@
-use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
-use karpenter::release::Releases;
 use karpenter::kind::Kind;
-use objects::object::Object;
+use karpenter::release::Releases;
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
+use objects::object::Object;
 
 rule! {
     /// ## What it does
@@ -58,7 +58,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // A gate that is set does not change with the release. One finding is enough for all node classes.
     let is_first = context.inventory.without_reservations() == Some(object);
     if !is_first || context.inventory.feature_gates().get("ReservedCapacity").is_some() {
@@ -67,14 +67,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let place = Place::missing(object.root(), "spec.capacityReservationSelectorTerms");
     let message = "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed";
     let help = "if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes";
-    drafts.push(Draft::new(&RULE, place, message).help(help));
+    findings.push(Finding::new(&RULE, place, message).help(help));
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\nspec:\n  role: a\n";
+    const CLASS: &str =
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\nspec:\n  role: a\n";
 
     #[test]
     fn gate_is_on_by_default_since_1_6() {
@@ -93,7 +94,9 @@ mod tests {
 
     #[test]
     fn reports_only_the_first_node_class() {
-        let selects = CLASS.replace("role: a", "capacityReservationSelectorTerms: [{id: cr-1}]").replace("name: a", "name: b");
+        let selects = CLASS
+            .replace("role: a", "capacityReservationSelectorTerms: [{id: cr-1}]")
+            .replace("name: a", "name: b");
         let other = CLASS.replace("name: a", "name: c");
         let output = begins(&super::RULE, "1.5", "1.6", &format!("{selects}---\n{CLASS}---\n{other}"));
         assert!(output.contains("EC2NodeClass/a") && output.matches("help:").count() == 1, "{output}");
@@ -104,7 +107,8 @@ mod tests {
         let selects = format!("{CLASS}  capacityReservationSelectorTerms: [{{id: cr-1}}]\n");
         begins_nothing(&super::RULE, "1.5", "1.6", &selects);
         for on in [true, false] {
-            let values = format!("---\nsettings: {{clusterName: a, featureGates: {{reservedCapacity: {on}}}}}\n");
+            let values =
+                format!("---\nsettings: {{clusterName: a, featureGates: {{reservedCapacity: {on}}}}}\n");
             begins_nothing(&super::RULE, "1.5", "1.6", &format!("{CLASS}{values}"));
         }
     }

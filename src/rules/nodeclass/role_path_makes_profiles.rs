@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -58,7 +58,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(role) = node.as_str().filter(|role| role.contains('/') && !is_in_name(role)) else {
         return;
@@ -71,7 +71,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let help = format!(
         "write `{name}` during the upgrade, because the field can be changed since 1.7, or create a new EC2NodeClass with it before the upgrade"
     );
-    drafts.push(Draft::new(&RULE, Place::value(node), message).help(help));
+    findings.push(Finding::new(&RULE, Place::value(node), message).help(help));
 }
 
 #[cfg(test)]

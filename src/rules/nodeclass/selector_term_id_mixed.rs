@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
@@ -123,7 +123,7 @@ const EXCLUSIVES: [Exclusive; 5] = [
     },
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     for exclusive in &EXCLUSIVES {
         let terms = class.terms(exclusive.list);
@@ -138,7 +138,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
             continue;
         }
         if exclusive.refused || mixed.len() == list.len() {
-            drafts.push(refused(list, exclusive, &mixed));
+            findings.push(refused(list, exclusive, &mixed));
             continue;
         }
         for fields in mixed {
@@ -149,10 +149,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                 exclusive.winner.name(),
                 first.key()
             );
-            let draft = Draft::new(&RULE, Place::key(first), message);
+            let finding = Finding::new(&RULE, Place::key(first), message);
             let changes = fields.iter().map(|field| Change::Remove(*field)).collect();
-            let draft = draft.help(help(exclusive));
-            drafts.push(draft.fix(Fix::safe("remove the ignored fields", changes)));
+            let finding = finding.help(help(exclusive));
+            findings.push(finding.fix(Fix::safe("remove the ignored fields", changes)));
         }
     }
 }
@@ -174,20 +174,20 @@ fn ignored<'d>(term: SelectorTerm<'d>, exclusive: &Exclusive) -> Option<Vec<Node
 }
 
 /// Reports a list that the API server refuses, at the path that the API server gives.
-fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -> Draft<'d> {
+fn refused<'d>(list: Node<'d>, exclusive: &Exclusive, mixed: &[Vec<Node<'d>>]) -> Finding<'d> {
     let which = if exclusive.refused { "a term" } else { "every term" };
-    let message = format_args!(
+    let message = format!(
         "{which} of `{}` has `{}` and another field; the API server refuses the list",
         exclusive.list.name(),
         exclusive.winner.name()
     );
-    let draft = Draft::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
+    let finding = Finding::at(&RULE, list, message).caught_by(CaughtBy::ApiServer).help(help(exclusive));
     let fields = mixed.iter().filter_map(|fields| fields.first());
-    fields.fold(draft, |draft, field| {
+    fields.fold(finding, |finding, field| {
         // The server refuses a field of the term, whichever it reads first.
         let term = field.parent().into_iter().flat_map(Node::members);
-        let draft = term.fold(draft, |draft, (_, member)| draft.explains(member));
-        draft.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner.name()))
+        let finding = term.fold(finding, |finding, (_, member)| finding.explains(member));
+        finding.related(Place::key(*field), format!("cannot be combined with `{}`", exclusive.winner.name()))
     })
 }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
@@ -87,7 +87,7 @@ rule! {
 /// in v1.3.1.
 const WAITS: Releases = Releases::since_patch(3, 1);
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // A request that changes the spec still contains the status of the previous spec.
     if object.operation() != Operation::Apply {
         return;
@@ -98,12 +98,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         return;
     }
     let conditions: Vec<_> = status.conditions().collect();
-    drafts.extend(undecided(class, &conditions));
-    drafts.extend(unready(&conditions));
-    drafts.extend(unauthorised(&conditions));
-    emptied(status, &conditions, drafts);
-    drafts.extend(outdated(object, &conditions));
-    drafts.extend(profile(class, status));
+    findings.extend(undecided(class, &conditions));
+    findings.extend(unready(&conditions));
+    findings.extend(unauthorised(&conditions));
+    emptied(status, &conditions, findings);
+    findings.extend(outdated(object, &conditions));
+    findings.extend(profile(class, status));
 }
 
 fn is_true(condition: &StatusCondition<'_>) -> bool {
@@ -123,7 +123,7 @@ fn find_true<'c, 'd>(conditions: &'c [StatusCondition<'d>], kind: &str) -> Optio
 }
 
 /// Reports a trial launch that was never decided, although all other conditions are true.
-fn undecided<'d>(class: Ec2NodeClass<'d>, conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
+fn undecided<'d>(class: Ec2NodeClass<'d>, conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
     let validation = find(conditions, "ValidationSucceeded")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
     let waits = validation.status == "Unknown" && validation.reason == "AwaitingReconciliation";
@@ -140,22 +140,24 @@ fn undecided<'d>(class: Ec2NodeClass<'d>, conditions: &[StatusCondition<'d>]) ->
         Some(name) => format!("check that the instance profile `{name}` exists in this account under exactly this name, and that this is not an ARN; `InstanceProfileReady` does not check it"),
         None => "look for `RunInstances` calls of the controller in CloudTrail; `InstanceProfileReady` does not mean that EC2 finds the profile".to_owned(),
     };
-    let draft = Draft::new(&RULE, place(validation), message).releases(WAITS).help(help);
-    Some(draft.related(place(profile), "Karpenter copies the profile from the spec and does not look it up"))
+    let finding = Finding::new(&RULE, place(validation), message).releases(WAITS).help(help);
+    Some(
+        finding.related(place(profile), "Karpenter copies the profile from the spec and does not look it up"),
+    )
 }
 
 /// Reports `Ready` if it is true although another condition is false.
-fn unready<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
+fn unready<'d>(conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
     let ready = find_true(conditions, "Ready")?;
     let part = conditions.iter().find(|one| one.kind != "Ready" && one.status == "False")?;
     let message = format!("`Ready` is true although `{}` is false ({})", part.kind, part.reason);
     let help = "the controller has not updated `Ready`: check that it runs, and that its release matches the installed CRDs";
-    let draft = Draft::new(&RULE, place(ready), message).help(help);
-    Some(draft.related(place(part), "this condition is false"))
+    let finding = Finding::new(&RULE, place(ready), message).help(help);
+    Some(finding.related(place(part), "this condition is false"))
 }
 
 /// Reports a launch that fails because of missing permissions although the profile is ready.
-fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
+fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
     let validation = find(conditions, "ValidationSucceeded").filter(|one| one.status == "False")?;
     let profile = find_true(conditions, "InstanceProfileReady")?;
     let call = validation.reason.strip_suffix("AuthCheckFailed")?;
@@ -163,9 +165,9 @@ fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
         "the controller is not allowed to call `ec2:{call}`; `InstanceProfileReady` does not mean that it may pass the profile"
     );
     let help = "check `iam:PassRole` on the role of the profile, the tag conditions of the controller's policy, and service control policies; Karpenter caches the answer for half an hour";
-    let draft = Draft::new(&RULE, place(validation), message).releases(Releases::since(3)).help(help);
+    let finding = Finding::new(&RULE, place(validation), message).releases(Releases::since(3)).help(help);
     Some(
-        draft
+        finding
             .caught_by(CaughtBy::Controller)
             .related(place(profile), "this condition does not cover permissions"),
     )
@@ -175,7 +177,7 @@ fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
 fn emptied<'d>(
     status: Ec2NodeClassStatus<'d>,
     conditions: &[StatusCondition<'d>],
-    drafts: &mut Vec<Draft<'d>>,
+    findings: &mut Vec<Finding<'d>>,
 ) {
     for (kind, list) in [
         ("SubnetsReady", status.subnets()),
@@ -188,29 +190,29 @@ fn emptied<'d>(
             let field = list.key();
             let message = format!("`{kind}` is true although `status.{field}` is empty");
             let help = "the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it";
-            drafts.push(Draft::new(&RULE, place(condition), message).help(help));
+            findings.push(Finding::new(&RULE, place(condition), message).help(help));
         }
     }
 }
 
 /// Reports a condition that belongs to an older spec.
-fn outdated<'d>(object: Object<'d>, conditions: &[StatusCondition<'d>]) -> Option<Draft<'d>> {
+fn outdated<'d>(object: Object<'d>, conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
     let generation = object.metadata().generation().and_then(Node::as_int)?;
     let (node, seen) = conditions.iter().find_map(|one| {
         let node = one.observed_generation()?;
         let seen = node.as_int().filter(|seen| *seen < generation)?;
         Some((node, seen))
     })?;
-    let message = format_args!(
+    let message = format!(
         "this condition is from generation {seen} of the EC2NodeClass, which is now at generation {generation}; the \
          controller has not processed the new spec"
     );
     let help = "check whether the controller runs and what it logs; it processes a new spec within seconds";
-    Some(Draft::at(&RULE, node, message).help(help))
+    Some(Finding::at(&RULE, node, message).help(help))
 }
 
 /// Reports a profile in the status that differs from the spec, or that is an ARN.
-fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Option<Draft<'d>> {
+fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Option<Finding<'d>> {
     let node = status.instance_profile()?;
     let used = node.as_str()?;
     let asked = class.instance_profile();
@@ -218,18 +220,17 @@ fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Optio
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {
-            let message =
-                format_args!("nodes get the instance profile `{used}`, but the spec names `{name}`");
+            let message = format!("nodes get the instance profile `{used}`, but the spec names `{name}`");
             let help =
                 "check whether the controller runs and what it logs; it copies the profile within seconds";
-            let draft = Draft::at(&RULE, node, message).help(help);
-            Some(draft.related(Place::value(asked), "the profile in the spec"))
+            let finding = Finding::at(&RULE, node, message).help(help);
+            Some(finding.related(Place::value(asked), "the profile in the spec"))
         }
         None if arn => {
             let message = "`status.instanceProfile` is an ARN, but EC2 expects the profile name; no node of this EC2NodeClass \
                            starts";
             Some(
-                Draft::new(&RULE, Place::value(node), message)
+                Finding::new(&RULE, Place::value(node), message)
                     .help("write the profile name into `spec.instanceProfile`"),
             )
         }

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -58,7 +58,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let kind = object.kind_node().unwrap_or(object.root());
     let replicas = || NodePool::of(object)?.replicas().filter(|replicas| !replicas.is_null());
     let (place, what, gate, since) = match object.kind() {
@@ -75,8 +75,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     let message = format!(
         "Karpenter accepts {what}, but does nothing with them while the feature gate `{gate}` is off, which is the default"
     );
-    drafts.push(
-        Draft::new(&RULE, place, message)
+    findings.push(
+        Finding::new(&RULE, place, message)
             .releases(Releases::since(since))
             .help(format!("set `{gate}=true` in `FEATURE_GATES` during the upgrade, or remove the object")),
     );

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -65,7 +65,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     let Some(nodes) = pool.node_limit().filter(|nodes| !nodes.is_null()) else { return };
     if pool.replicas().is_some_and(|replicas| !replicas.is_null()) {
@@ -75,15 +75,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     let up = format!(
         "Karpenter enforces the limit of {limit} nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending"
     );
-    drafts.push(
-        Draft::new(&RULE, Place::value(nodes), up)
+    findings.push(
+        Finding::new(&RULE, Place::value(nodes), up)
             .help("compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed"),
     );
     let down = format!(
         "Karpenter no longer checks the limit of {limit} nodes before it creates a node: the NodePool can exceed the limit"
     );
-    drafts.push(
-        Draft::new(&RULE, Place::value(nodes), down)
+    findings.push(
+        Finding::new(&RULE, Place::value(nodes), down)
             .releases(Releases::until(10))
             .severity(Severity::Info)
             .help("also limit `cpu` or `memory`, which every release enforces"),

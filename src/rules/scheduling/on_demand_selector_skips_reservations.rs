@@ -3,7 +3,7 @@ use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
@@ -78,7 +78,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     if !context.inventory.selects_reservations() {
         return;
@@ -95,7 +95,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         let place = expression.values().next().map_or_else(|| expression.place(), Place::value);
         let message = "nodes in capacity reservations have the capacity type `reserved`: this pod requires only `on-demand` and never runs on them";
         let help = "use node affinity for `karpenter.sh/capacity-type` `In` `[reserved, on-demand]`";
-        drafts.push(Draft::new(&RULE, place, message).help(help));
+        findings.push(Finding::new(&RULE, place, message).help(help));
     }
 }
 

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::pod::Pod;
@@ -60,7 +60,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod) || pod.is_daemon()) else { return };
     let Some(claims) = pod.spec().resource_claims().filter(|claims| !claims.is_empty()) else { return };
     let message = if pod.is_daemon() {
@@ -69,7 +69,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
         "Karpenter ignores this pod and creates no node for it, because the pod has resource claims"
     };
     let help = "request the device as a resource, or run the pod on nodes that Karpenter does not create; 1.14 and later allocate claims with `IGNORE_DRA_REQUESTS=false`";
-    drafts.push(Draft::new(&RULE, Place::key(claims), message).help(help));
+    findings.push(Finding::new(&RULE, Place::key(claims), message).help(help));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::pod::{Pod, TopologySpreadConstraint};
@@ -52,14 +52,14 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     let respects_affinity =
         |constraint: &TopologySpreadConstraint<'_>| constraint.node_affinity_policy() != Some("Ignore");
     if let Some(constraint) = pod.spec().topology_spread_constraints().find(respects_affinity) {
         let place = Place::value(constraint.topology_key().unwrap_or(constraint.node()));
         let message = "Karpenter may create no node for pods with this constraint, because this release counts the domains of a topology spread wrongly";
-        drafts.push(Draft::new(&RULE, place, message).help("choose 1.8.5 or later instead"));
+        findings.push(Finding::new(&RULE, place, message).help("choose 1.8.5 or later instead"));
     }
 }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::{Pod, PodVolume};
@@ -65,25 +65,25 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     const PLUG_IN: &str =
         "Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes";
     let provisioner = StorageClass::of(object).and_then(StorageClass::provisioner_node);
     if let Some(node) = provisioner.filter(|node| node.as_str() == Some("kubernetes.io/aws-ebs")) {
-        let message = format_args!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
+        let message = format!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
         let help = "create a class with the provisioner `ebs.csi.aws.com` and `type: gp3`; the provisioner of an existing class cannot be changed";
-        drafts.push(Draft::at(&RULE, node, message).help(help));
+        findings.push(Finding::at(&RULE, node, message).help(help));
     }
     if let Some(node) = PersistentVolume::of(object).and_then(PersistentVolume::aws_elastic_block_store) {
         let message = format!("the volume uses `awsElasticBlockStore`: {PLUG_IN}");
         let help = "write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`";
-        drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
+        findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
     }
     let volumes = Pod::of(object).into_iter().flat_map(|pod| pod.spec().volumes());
     for node in volumes.filter_map(PodVolume::aws_elastic_block_store) {
         let message = "the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone";
         let help = "create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it";
-        drafts.push(Draft::new(&RULE, Place::key(node), message).help(help));
+        findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
     }
 }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
@@ -86,7 +86,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for claim in claims_in(object).into_iter().filter(|claim| !claim.names_volume()) {
         let class = match claim.class() {
             // The claim waits for a volume that somebody creates by hand.
@@ -96,16 +96,16 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
         };
         match class.and_then(StorageClass::of) {
             Some(class) => {
-                drafts.extend(many_writers(&claim, class));
-                drafts.extend(auto_mode(&claim, class, context));
+                findings.extend(many_writers(&claim, class));
+                findings.extend(auto_mode(&claim, class, context));
             }
-            None => drafts.extend(absent(&claim, context)),
+            None => findings.extend(absent(&claim, context)),
         }
     }
 }
 
 /// Reports a claim whose class is not in the input.
-fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Draft<'d>> {
+fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     /// The first minor version of Kubernetes for which EKS marks no class as the default.
     const NO_DEFAULT: u8 = 30;
     let claims = context.inventory.claims();
@@ -119,8 +119,8 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Draf
             "{} names no storage class, no class in this input is the default, and EKS creates no default class since 1.30",
             subject(claim.form)
         );
-        let draft = Draft::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
-        return Some(draft.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
+        let finding = Finding::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
+        return Some(finding.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
     };
     if is_in_name(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
         return None;
@@ -132,7 +132,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Draf
     let message = format!(
         "this input has no storage class `{name}`, and Karpenter ignores pods whose storage class does not exist"
     );
-    Some(Draft::new(&RULE, place, message).advise(format_args!("did you mean `{near}`?")))
+    Some(Finding::new(&RULE, place, message).help(format!("did you mean `{near}`?")))
 }
 
 /// With more classes, misspelt names are not searched for, to bound the work. No real cluster has so many classes.
@@ -153,7 +153,7 @@ const fn subject(form: ClaimForm) -> &'static str {
 }
 
 /// Reports a claim for an EBS volume that many nodes use. EBS attaches a volume to several nodes only as a raw device.
-fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<Draft<'d>> {
+fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<Finding<'d>> {
     let ebs = matches!(class.provisioner(), Some("ebs.csi.aws.com" | "kubernetes.io/aws-ebs"));
     let block = claim.volume_mode() == Some("Block");
     let mode =
@@ -166,15 +166,15 @@ fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<
     {
         return None;
     }
-    let message = format_args!(
+    let message = format!(
         "{} requests `{}` from the class `{}`, but only one node can use an EBS volume, and no volume is created",
         subject(claim.form),
         mode.as_str().unwrap_or_default(),
         class.object().name()
     );
-    let draft = Draft::at(&RULE, mode, message).severity(Severity::Error);
-    let draft = draft.help("write `ReadWriteOnce`, or use a class for EFS");
-    Some(draft.related(Place::value(class.object().name_node()), "this class creates EBS volumes"))
+    let finding = Finding::at(&RULE, mode, message).severity(Severity::Error);
+    let finding = finding.help("write `ReadWriteOnce`, or use a class for EFS");
+    Some(finding.related(Place::value(class.object().name_node()), "this class creates EBS volumes"))
 }
 
 /// Reports a claim for a volume that only nodes of EKS Auto Mode can use.
@@ -182,22 +182,22 @@ fn auto_mode<'d>(
     claim: &VolumeClaim<'d>,
     class: StorageClass<'d>,
     context: &Context<'_, 'd>,
-) -> Option<Draft<'d>> {
+) -> Option<Finding<'d>> {
     let auto = class.provisioner() == Some("ebs.csi.eks.amazonaws.com");
     let own = context.inventory.count("karpenter.k8s.aws", "EC2NodeClass") > 0;
     let beside = context.inventory.count("eks.amazonaws.com", "NodeClass") > 0;
     if !auto || !own || beside {
         return None;
     }
-    let message = format_args!(
+    let message = format!(
         "{} uses the class `{}` of EKS Auto Mode, and nodes of Karpenter cannot attach its volumes",
         subject(claim.form),
         class.object().name()
     );
-    let draft = Draft::at(&RULE, claim.class_node(), message);
-    let draft =
-        draft.help("use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver");
-    Some(draft.related(Place::value(class.object().name_node()), "this class belongs to EKS Auto Mode"))
+    let finding = Finding::at(&RULE, claim.class_node(), message);
+    let finding =
+        finding.help("use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver");
+    Some(finding.related(Place::value(class.object().name_node()), "this class belongs to EKS Auto Mode"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::zones::is_zone_id;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -93,9 +93,9 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(volume) = PersistentVolume::of(object) {
-        check_volume(volume, context, drafts);
+        check_volume(volume, context, findings);
         return;
     }
     let Some(class) = StorageClass::of(object) else { return };
@@ -104,26 +104,30 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     if zones.is_empty() || network {
         return;
     }
-    check_zone_ids(&zones, drafts);
+    check_zone_ids(&zones, findings);
     let unserved = unserved(&zones, context);
     let Some(first) = unserved.first() else { return };
     if unserved.len() == zones.len() {
-        drafts.push(unreachable(&unserved, *first, "volumes of this class", context));
+        findings.push(unreachable(&unserved, *first, "volumes of this class", context));
     } else if !matches!(class.binding(), Binding::Other) {
         let name = first.as_str().unwrap_or_default();
-        let message = format_args!(
+        let message = format!(
             "volumes of this class are created before their pod is scheduled, possibly in `{name}`, which no NodePool in this input serves"
         );
         let help =
             "write `volumeBindingMode: WaitForFirstConsumer`, or allow only the zones of the NodePools";
-        drafts.push(Draft::at(&RULE, *first, message).severity(Severity::Warning).help(help));
+        findings.push(Finding::at(&RULE, *first, message).severity(Severity::Warning).help(help));
     }
 }
 
 /// Checks a PersistentVolume. The terms of its affinity are alternatives.
-fn check_volume<'d>(volume: PersistentVolume<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check_volume<'d>(
+    volume: PersistentVolume<'d>,
+    context: &Context<'_, 'd>,
+    findings: &mut Vec<Finding<'d>>,
+) {
     if volume.node_term_list().is_none_or(Node::is_empty) {
-        drafts.extend(without_zone(volume));
+        findings.extend(without_zone(volume));
         return;
     }
     let (mut all, mut unreachable_everywhere) = (Vec::new(), true);
@@ -132,9 +136,9 @@ fn check_volume<'d>(volume: PersistentVolume<'d>, context: &Context<'_, 'd>, dra
         unreachable_everywhere &= !zones.is_empty() && unserved(&zones, context).len() == zones.len();
         all.append(&mut zones);
     }
-    check_zone_ids(&all, drafts);
+    check_zone_ids(&all, findings);
     if unreachable_everywhere && let Some(first) = all.first() {
-        drafts.push(unreachable(&all, *first, "this volume", context));
+        findings.push(unreachable(&all, *first, "this volume", context));
     }
 }
 
@@ -161,13 +165,18 @@ fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> 
     unserved
 }
 
-fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Context<'_, 'd>) -> Draft<'d> {
+fn unreachable<'d>(
+    zones: &[Node<'d>],
+    first: Node<'d>,
+    what: &str,
+    context: &Context<'_, 'd>,
+) -> Finding<'d> {
     let which = if context.inventory.is_complete() { "no NodePool" } else { "no NodePool in this input" };
     let mut names = String::new();
     for name in zones.iter().filter_map(|zone| zone.as_str()) {
         add_quoted(&mut names, name);
     }
-    let message = format_args!(
+    let message = format!(
         "{what} can be used only in {names}, which {which} serves; pods with such a claim stay Pending, unless other nodes run there"
     );
     let served = context.inventory.served_zones().named();
@@ -176,22 +185,22 @@ fn unreachable<'d>(zones: &[Node<'d>], first: Node<'d>, what: &str, context: &Co
     } else {
         format!("the NodePools serve {served}; let one of them serve {names}, or use a zone that they serve")
     };
-    Draft::at(&RULE, first, message).severity(Severity::Warning).help(help)
+    Finding::at(&RULE, first, message).severity(Severity::Warning).help(help)
 }
 
 /// Reports zone ids in place of zone names.
-fn check_zone_ids<'d>(zones: &[Node<'d>], drafts: &mut Vec<Draft<'d>>) {
+fn check_zone_ids<'d>(zones: &[Node<'d>], findings: &mut Vec<Finding<'d>>) {
     for zone in zones {
         let Some(name) = zone.as_str().filter(|name| is_zone_id(name)) else { continue };
         let message =
-            format_args!("`{name}` is a zone id, but this node label holds zone names, and no node matches");
+            format!("`{name}` is a zone id, but this node label holds zone names, and no node matches");
         let help = "write the zone's name, such as `us-east-1a`; the label for zone ids is `topology.k8s.aws/zone-id`";
-        drafts.push(Draft::at(&RULE, *zone, message).help(help));
+        findings.push(Finding::at(&RULE, *zone, message).help(help));
     }
 }
 
 /// Reports an EBS volume that does not state its zone.
-fn without_zone(volume: PersistentVolume<'_>) -> Option<Draft<'_>> {
+fn without_zone(volume: PersistentVolume<'_>) -> Option<Finding<'_>> {
     let node = volume.csi("ebs.csi.aws.com").or_else(|| volume.aws_elastic_block_store())?;
     let metadata = volume.object().metadata();
     if ZONE_KEYS.iter().any(|key| metadata.label(key).is_some()) {
@@ -199,8 +208,8 @@ fn without_zone(volume: PersistentVolume<'_>) -> Option<Draft<'_>> {
     }
     let message =
         "this EBS volume does not state its zone, and Karpenter launches nodes for its pods in any zone";
-    let draft = Draft::new(&RULE, Place::key(node), message).severity(Severity::Warning);
-    Some(draft.help("add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`"))
+    let finding = Finding::new(&RULE, Place::key(node), message).severity(Severity::Warning);
+    Some(finding.help("add `spec.nodeAffinity` with the volume's `topology.kubernetes.io/zone`"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::object::{Object, Operation};
@@ -94,7 +94,7 @@ const IGNORED_POD: Releases = Releases::since(7);
 /// Maximum number of claims that a finding names.
 const MAX_CLAIMS: usize = 3;
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = StorageClass::of(object) else { return };
     let (place, binding) = match class.binding() {
         Binding::Immediate(mode) => (Place::value(mode), "`volumeBindingMode` is `Immediate`"),
@@ -106,14 +106,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, drafts: &mut Vec<Dra
     };
     let Some(provisioner) = class.provisioner() else { return };
     let mut report = |releases: Releases, severity: Severity, why: String| {
-        let draft = Draft::new(&RULE, place.clone(), format!("{binding}: {why}"));
-        let draft = draft.severity(severity).releases(releases).help(help(object));
-        let draft = name_claims(draft, class, context);
-        drafts.push(match change(class) {
+        let finding = Finding::new(&RULE, place.clone(), format!("{binding}: {why}"));
+        let finding = finding.severity(severity).releases(releases).help(help(object));
+        let finding = name_claims(finding, class, context);
+        findings.push(match change(class) {
             Some(change) if severity == Severity::Warning => {
-                draft.mend("write `WaitForFirstConsumer`", change)
+                finding.safe_fix("write `WaitForFirstConsumer`", change)
             }
-            _ => draft,
+            _ => finding,
         });
     };
     match reach(provisioner) {
@@ -180,7 +180,11 @@ fn change(class: StorageClass<'_>) -> Option<Change<'_>> {
 }
 
 /// Adds the claims that use the class, and the workloads that mount them, as related locations.
-fn name_claims<'d>(mut draft: Draft<'d>, class: StorageClass<'d>, context: &Context<'_, 'd>) -> Draft<'d> {
+fn name_claims<'d>(
+    mut finding: Finding<'d>,
+    class: StorageClass<'d>,
+    context: &Context<'_, 'd>,
+) -> Finding<'d> {
     let claims = context.inventory.claims();
     let (few, total) = claims.on(class, MAX_CLAIMS);
     for (index, claim) in few.iter().enumerate() {
@@ -198,15 +202,15 @@ fn name_claims<'d>(mut draft: Draft<'d>, class: StorageClass<'d>, context: &Cont
         if index + 1 == MAX_CLAIMS && total > MAX_CLAIMS {
             what = format!("{what}, and {} more", total - MAX_CLAIMS);
         }
-        draft = draft.related(Place::value(claim.class_node()), what);
+        finding = finding.related(Place::value(claim.class_node()), what);
         if claim.form == ClaimForm::Object
             && let Some((workload, node)) = claims.mount(claim.object)
         {
             let who = format!("{} `{}` mounts this claim", workload.kind(), workload.name());
-            draft = draft.related(Place::value(node), who);
+            finding = finding.related(Place::value(node), who);
         }
     }
-    draft
+    finding
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;
 use objects::storage::StorageClass;
@@ -64,7 +64,7 @@ rule! {
 /// Releases that read every term of `allowedTopologies`.
 const ALL_TERMS: Releases = Releases::since_patch(12, 2);
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(terms) =
         StorageClass::of(object).and_then(StorageClass::allowed_topologies).filter(|terms| terms.len() > 1)
     else {
@@ -72,11 +72,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
     };
     let help = "write one term with all zones, which means the same in every release";
     let up = "Karpenter reads every term of `allowedTopologies` instead of only the first: nodes may come up in other zones than before";
-    drafts.push(Draft::new(&RULE, Place::key(terms), up).help(help));
+    findings.push(Finding::new(&RULE, Place::key(terms), up).help(help));
     let down = "Karpenter reads only the first term of `allowedTopologies`: nodes for pods with such volumes come up nowhere else";
     let below = Releases::ALL.without(ALL_TERMS);
-    drafts.push(
-        Draft::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help),
+    findings.push(
+        Finding::new(&RULE, Place::key(terms), down).releases(below).severity(Severity::Warning).help(help),
     );
 }
 

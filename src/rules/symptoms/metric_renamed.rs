@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use manifest::source::Span;
 use objects::object::Object;
@@ -98,7 +98,7 @@ const RENAMED: [Renamed; 7] = [
     Renamed { since: 7, of: &[DISRUPTED], was: "liveness", is: "registration_timeout" },
 ];
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for expression in PrometheusRule::of(object).expressions() {
         let Some(text) = expression.as_str() else { continue };
         for Renamed { since, of, was, is } in &RENAMED {
@@ -114,7 +114,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>
                     );
                     let help =
                         format!("write `{instead}`, or match both names while you still query older series");
-                    drafts.push(Draft::new(&RULE, place, message).releases(releases).help(help));
+                    findings.push(Finding::new(&RULE, place, message).releases(releases).help(help));
                 }
             }
         }

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::lint::settings::Settings;
 use karpwarden::symptoms::Reading;
 use serde::de::IgnoredAny;
 

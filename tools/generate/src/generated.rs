@@ -40,7 +40,10 @@ pub fn files() -> Result<Vec<File>, String> {
         ),
         ("policies/karpenter/monitor.yaml".to_owned(), install::text("monitor")?),
         ("policies/karpenter/protect.yaml".to_owned(), install::text("protect")?),
-        ("schemas/settings.schema.json".to_owned(), json(&schema::settings(&karpwarden::REGISTRY, &id("settings.schema.json")))?),
+        (
+            "schemas/settings.schema.json".to_owned(),
+            json(&schema::settings(&karpwarden::REGISTRY, &id("settings.schema.json")))?,
+        ),
         ("schemas/report.schema.json".to_owned(), json(&schema::report(&id("report.schema.json")))?),
     ])
 }

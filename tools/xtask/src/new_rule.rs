@@ -58,7 +58,7 @@ fn capitalised(word: &str) -> String {
 const SKELETON: &str = r#"use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
-use lint::finding::{CaughtBy, Draft, Family, Place, Severity};
+use lint::finding::{CaughtBy, Finding, Family, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 
@@ -110,11 +110,11 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, drafts: &mut Vec<Draft<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = object.at(&["spec", "field"]) else { return };
     if node.as_str() == Some("wrong") {
         let message = "what happens in the cluster";
-        drafts.push(Draft::new(&RULE, Place::value(node), message).help("what to write instead"));
+        findings.push(Finding::new(&RULE, Place::value(node), message).help("what to write instead"));
     }
 }
 

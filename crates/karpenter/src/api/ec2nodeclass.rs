@@ -10,8 +10,8 @@ use super::{
     ANY_TEXT, Field, Limit, Literal, Root, Schema, Word, at_least, boolean, fact, form, integer, list, map,
     most_items, most_members, object, one_of, optional, required, text, word, word_since,
 };
-use crate::release::Releases;
 use crate::kind::Kind;
+use crate::release::Releases;
 
 /// The EC2NodeClass. Without a `spec` it is accepted, and never becomes ready.
 pub(super) const EC2_NODE_CLASS: Root = Root {

@@ -7,8 +7,8 @@ use super::node::{
 };
 use super::relations::immutable;
 use super::{ANY_TEXT, Field, Root, map, object, optional, required};
-use crate::release::Releases;
 use crate::kind::Kind;
+use crate::release::Releases;
 
 /// The NodeClaim.
 pub(super) const NODE_CLAIM: Root = Root {

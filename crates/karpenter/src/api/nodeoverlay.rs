@@ -5,8 +5,8 @@ use super::node::{NODE_OVERLAY_REQUIREMENT, QUANTITY_OR_INT};
 use super::pattern::{PRICE, PRICE_ADJUSTMENT};
 use super::relations::{node_overlay, requirements};
 use super::{Field, Root, form, list, map, most_items, object, optional, required, text};
-use crate::release::Releases;
 use crate::kind::Kind;
+use crate::release::Releases;
 
 /// The NodeOverlay.
 pub(super) const NODE_OVERLAY: Root = Root {

@@ -11,8 +11,8 @@ use super::{
     ANY_TEXT, Field, Limit, Literal, Root, Schema, at_least, fact, form, integer, list, map, most_items,
     most_members, object, one_of, optional, required, text, word, word_since,
 };
-use crate::release::Releases;
 use crate::kind::Kind;
+use crate::release::Releases;
 
 /// The NodePool.
 pub(super) const NODE_POOL: Root = Root {
@@ -31,10 +31,8 @@ pub(super) const NODE_POOL: Root = Root {
 const SPEC: &[Field] = &[
     required("template", object(TEMPLATE)),
     // v1.0.0 to v1.0.3 store no `disruption` where none is given; that changes no verdict.
-    optional("disruption", object(DISRUPTION)).or_in(
-        Releases::since_patch(0, 4),
-        Literal::Object(&[("consolidateAfter", Literal::Text("0s"))]),
-    ),
+    optional("disruption", object(DISRUPTION))
+        .or_in(Releases::since_patch(0, 4), Literal::Object(&[("consolidateAfter", Literal::Text("0s"))])),
     optional("limits", map(&QUANTITY_OR_INT, &[])),
     optional("weight", super::integer_within!(1, 100)),
     optional("replicas", integer(&[at_least(0)])).since(8),

@@ -114,12 +114,15 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
         all.sort_by_key(|(key, _)| *key);
         all
     };
-    sorted(one).into_iter().zip(sorted(other)).fold(ReleaseSet::all(), |all, ((key, one), (other_key, other))| {
-        if key != other_key {
-            return ReleaseSet::none();
-        }
-        all.and(same(values, Stored::Given(one), Stored::Given(other)))
-    })
+    sorted(one).into_iter().zip(sorted(other)).fold(
+        ReleaseSet::all(),
+        |all, ((key, one), (other_key, other))| {
+            if key != other_key {
+                return ReleaseSet::none();
+            }
+            all.and(same(values, Stored::Given(one), Stored::Given(other)))
+        },
+    )
 }
 
 fn is_object(value: Stored<'_>) -> bool {

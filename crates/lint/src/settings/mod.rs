@@ -11,12 +11,12 @@ pub use overrides::Override;
 pub use values::calendar::Day as Date;
 
 use crate::finding::{Family, Severity, path_of};
+use crate::rule::{Registry, Rule};
 use karpenter::release::{Interval, Release, ReleaseSet};
 use karpenter::upgrade_path::UpgradePath;
 use manifest::source::Span;
 use manifest::tree::{Node, Value};
 use objects::object::Object;
-use crate::rule::{Registry, Rule};
 use values::spelling::did_you_mean;
 
 /// What the findings depend on besides the documents.
@@ -140,7 +140,11 @@ impl Target {
         let releases: Vec<Release> = self.releases().collect();
         let name = |release: Release| {
             let mut of_minor = releases.iter().filter(|other| other.is_of_minor_of(release));
-            if of_minor.all(|other| set.contains(*other)) { release.to_string() } else { release.name_of_patch() }
+            if of_minor.all(|other| set.contains(*other)) {
+                release.to_string()
+            } else {
+                release.name_of_patch()
+            }
         };
         let ranges = releases.chunk_by(|one, other| set.contains(*one) == set.contains(*other));
         let ranges = ranges.filter_map(|range| match range {

@@ -8,7 +8,8 @@ use manifest::{Document, File};
 fn read(text: &str) -> Result<Settings, Vec<String>> {
     let file = File::read("karpwarden.yaml", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
-    Settings::read(tree.root(), &crate::testing::REGISTRY).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+    Settings::read(tree.root(), &crate::testing::REGISTRY)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
 #[test]

@@ -81,4 +81,3 @@ pub fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
     }
     refusals
 }
-

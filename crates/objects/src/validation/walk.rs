@@ -107,7 +107,8 @@ impl<'d> Walk<'d> {
             Shape::Map(values) => {
                 for (key, value) in members(node) {
                     let old = old.and_then(|old| old.get(key));
-                    let same = old.map_or_else(ReleaseSet::none, |old| same(values, Stored::Given(value), old));
+                    let same =
+                        old.map_or_else(ReleaseSet::none, |old| same(values, Stored::Given(value), old));
                     self.value(value, old, values, &scope.keeping(same));
                 }
             }
@@ -129,11 +130,8 @@ impl<'d> Walk<'d> {
             for breach in breaches.into_inner() {
                 let place = if breach.key { Place::key(breach.at) } else { Place::value(breach.at) };
                 let explanation = Explanation { message: breach.message, help: breach.help };
-                let what = if relation.compares {
-                    What::Change(explanation)
-                } else {
-                    What::Relation(explanation)
-                };
+                let what =
+                    if relation.compares { What::Change(explanation) } else { What::Relation(explanation) };
                 self.refuse(place.under(node), releases.and(breach.releases), what);
             }
         }

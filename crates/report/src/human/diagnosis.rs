@@ -3,7 +3,7 @@
 
 use annotate_snippets::{Group, Level, Padding};
 use karpenter::release::Releases;
-use lint::report::{Confidence, Evidence, Finding, Log, Report, Seen};
+use lint::report::{Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding};
 
 use super::printer::{Printer, note};
 use super::words::{self, count, printable};
@@ -11,7 +11,7 @@ use super::words::{self, count, printable};
 /// Characters of a quoted line, if the width of the terminal is unknown.
 const WIDTH: usize = 220;
 
-pub(super) fn render(printer: &Printer<'_>, finding: &Finding, level: &Level<'static>) -> String {
+pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &Level<'static>) -> String {
     let title = level.clone().primary_title(words::message(finding)).id(finding.rule).id_url(&finding.url);
     let mut group =
         Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
@@ -78,7 +78,7 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Confidence of a diagnosis, with its occurrences and cluster.
-fn confidence(finding: &Finding) -> String {
+fn confidence(finding: &ReportedFinding) -> String {
     let mut text = match finding.confidence {
         Some(Confidence::Likely) => "likely",
         Some(Confidence::Possible) => "possible",
@@ -95,7 +95,7 @@ fn confidence(finding: &Finding) -> String {
 }
 
 /// Count, times and objects, such as `seen 3 times from … to …; NodeClaim/a and 2 more`.
-fn occurrences(seen: &Seen) -> String {
+fn occurrences(seen: &Occurrences) -> String {
     let times = if seen.count == 1 { "once".to_owned() } else { format!("{} times", seen.count) };
     let when = match (&seen.first, &seen.last) {
         (Some(first), Some(last)) if first != last => format!(" from {first} to {last}"),
@@ -117,7 +117,7 @@ pub(super) fn logs(report: &Report) -> Vec<String> {
     report.logs.iter().flatten().filter(|log| log.lines > 0).flat_map(statistics).collect()
 }
 
-fn statistics(log: &Log) -> Vec<String> {
+fn statistics(log: &LogSummary) -> Vec<String> {
     let cluster = if log.cluster.is_empty() { String::new() } else { format!("cluster {}, ", log.cluster) };
     let times = match (&log.first, &log.last) {
         (Some(first), Some(last)) => format!(", {first} to {last}"),
@@ -143,7 +143,7 @@ fn statistics(log: &Log) -> Vec<String> {
 }
 
 /// Numbers of entries and lines by what the reader did with them.
-fn tallies(log: &Log) -> Vec<String> {
+fn tallies(log: &LogSummary) -> Vec<String> {
     let mut parts = vec![format!("{} understood", log.understood)];
     for (count, what) in [(log.unknown, "unknown"), (log.truncated, "cut off"), (log.not_utf8, "not UTF-8")] {
         if count > 0 {

@@ -3,7 +3,7 @@
 use annotate_snippets::{Group, Level, Padding};
 use karpenter::release::Releases;
 use lint::finding::Severity;
-use lint::report::Finding;
+use lint::report::ReportedFinding;
 use manifest::source::Span;
 
 use super::printer::{Printer, note};
@@ -11,7 +11,7 @@ use super::words::{self, printable};
 use super::{diagnosis, excerpt};
 use crate::words::caught_by;
 
-pub(super) fn render(printer: &Printer<'_>, finding: &Finding) -> String {
+pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -37,7 +37,7 @@ pub(super) fn render(printer: &Printer<'_>, finding: &Finding) -> String {
     printer.render(&groups)
 }
 
-fn fix(printer: &Printer<'_>, finding: &Finding) -> Option<Group<'static>> {
+fn fix(printer: &Printer<'_>, finding: &ReportedFinding) -> Option<Group<'static>> {
     let fix = finding.fix.as_ref()?;
     let source = printer.source(&finding.file)?;
     let name = if fix.safe { "fix" } else { "unsafe fix" };

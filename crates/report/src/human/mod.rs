@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use annotate_snippets::{Group, Level};
 use lint::check::Cluster;
-use lint::report::{Finding, Report};
+use lint::report::{Report, ReportedFinding};
 use manifest::source::{Source, Span};
 
 pub use printer::Options;
@@ -22,7 +22,7 @@ pub use words::{printable, summary};
 /// Writes a report. `clusters` are the checked files, whose text is shown around each location.
 pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options: Options) -> io::Result<()> {
     let printer = Printer::new(clusters, options);
-    let mut findings: Vec<&Finding> = report.findings.iter().collect();
+    let mut findings: Vec<&ReportedFinding> = report.findings.iter().collect();
     if report.upgrade_path().is_some() {
         findings.sort_by_key(|finding| finding.boundary);
     }

@@ -6,7 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Group, Level, Message, Origin, Renderer};
 use anstyle::{AnsiColor, Style};
 use lint::check::Cluster;
-use lint::report::{Finding, Range, Related};
+use lint::report::{RelatedLocation, ReportedFinding, TextRange};
 use manifest::File;
 use manifest::source::{Source, Span};
 
@@ -60,7 +60,7 @@ impl<'r> Printer<'r> {
         &self,
         mut groups: Vec<Group<'g>>,
         level: &Level<'g>,
-        finding: &Finding,
+        finding: &ReportedFinding,
     ) -> Vec<Group<'g>> {
         let source = self.source(&finding.file);
         let (Some(source), Some(span)) = (source, span(source, &finding.position)) else {
@@ -88,7 +88,7 @@ impl<'r> Printer<'r> {
         groups
     }
 
-    fn mark(&self, related: &Related) -> Option<Mark> {
+    fn mark(&self, related: &RelatedLocation) -> Option<Mark> {
         let source = self.source(&related.file)?;
         let span = Span::new(source.byte_at(related.offset?), source.byte_at(related.end_offset?));
         Some(Mark { span, label: related.message.clone(), is_primary: false })
@@ -106,7 +106,7 @@ pub(super) fn marked<'g>(group: Group<'g>, source: &Source, span: Span) -> Vec<G
     excerpt::mark(vec![group], &Level::ERROR, source, &[mark])
 }
 
-fn span(source: Option<&Source>, range: &Range) -> Option<Span> {
+fn span(source: Option<&Source>, range: &TextRange) -> Option<Span> {
     let source = source?;
     Some(Span::new(source.byte_at(range.offset?), source.byte_at(range.end_offset?)))
 }

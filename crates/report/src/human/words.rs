@@ -1,10 +1,10 @@
 //! Counts, names and the summary as text.
 
 use karpenter::upgrade_path::UpgradePath;
-use lint::report::{Finding, Report, Summary};
+use lint::report::{Report, ReportedFinding, Summary};
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
-pub(super) fn object(finding: &Finding) -> String {
+pub(super) fn object(finding: &ReportedFinding) -> String {
     let mut words = vec![finding.kind.as_str()];
     words.extend(
         [finding.namespace.as_str(), finding.name.as_str()].into_iter().filter(|word| !word.is_empty()),
@@ -20,7 +20,7 @@ pub(super) fn object(finding: &Finding) -> String {
 }
 
 /// Message of a finding; under `upgrade` it starts with the release at which the problem begins.
-pub(super) fn message(finding: &Finding) -> String {
+pub(super) fn message(finding: &ReportedFinding) -> String {
     let message = printable(&finding.message);
     finding.boundary.map_or(message.clone(), |boundary| format!("{boundary}: {message}"))
 }

@@ -8,9 +8,9 @@ use super::correlation::{Correlation, each};
 use super::draft::{Draft, duration, times};
 use crate::diagnosis::Diagnosis;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

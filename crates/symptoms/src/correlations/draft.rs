@@ -1,11 +1,11 @@
 //! A diagnosis under construction.
 
-use lint::finding::Severity;
 use crate::diagnosis::{Diagnosis, Quote};
 use crate::entry::{At, Subject, Time};
 use crate::history::Record;
-use lint::report::Confidence;
 use crate::symptom::Symptom;
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// Number of quoted lines.
 const MOST_QUOTES: usize = 8;

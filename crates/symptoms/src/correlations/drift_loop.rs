@@ -7,9 +7,9 @@ use super::draft::{Draft, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
 use crate::history::{History, Life, Record};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

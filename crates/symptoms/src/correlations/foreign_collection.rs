@@ -6,9 +6,9 @@ use super::correlation::Correlation;
 use super::draft::{Draft, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };

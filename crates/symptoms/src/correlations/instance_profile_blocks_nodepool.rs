@@ -2,13 +2,13 @@
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use lint::finding::Severity;
-use values::arn;
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Profile};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use lint::finding::Severity;
+use lint::report::Confidence;
+use values::arn;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -2,12 +2,12 @@
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use lint::finding::Severity;
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life, gap};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -2,13 +2,13 @@
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names, times};
-use karpenter::labels::{self, Field};
-use karpenter::release::{ReleaseSet, Releases};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, Refusal};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use karpenter::labels::{self, Field};
+use karpenter::release::{ReleaseSet, Releases};
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names};
-use karpenter::labels;
 use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
 use crate::history::{History, IgnoreReason, Ignored};
-use lint::report::Confidence;
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use karpenter::labels;
+use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::correlation::Correlation;
-use manifest::limits::Limits;
-use manifest::{Document, File};
-use objects::object::Object;
 use crate::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
 use crate::history::History;
 use crate::recognise::Recogniser;
+use manifest::limits::Limits;
+use manifest::{Document, File};
+use objects::object::Object;
 
 /// The time of hour 0.
 const START: i64 = 1_774_972_800_000;

@@ -3,12 +3,12 @@
 use super::life::{REGISTRATION_TAINT, SPOT, set_if_empty};
 use super::record::Record;
 use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
-use values::arn;
-use karpenter::labels::{self, Field};
-use objects::storage::{self, Binding, Reach};
-use manifest::tree::Node;
-use ::objects::object::Object;
 use crate::entry::{At, Time};
+use ::objects::object::Object;
+use karpenter::labels::{self, Field};
+use manifest::tree::Node;
+use objects::storage::{self, Binding, Reach};
+use values::arn;
 
 impl History {
     /// Adds an object, such as the labels of a NodeClaim or the taints of a Node.

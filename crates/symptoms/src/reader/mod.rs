@@ -13,12 +13,12 @@ use super::entry::{At, Entry, Origin};
 use super::log::{self, LineKind, Year};
 use super::object;
 use super::table::{RowKind, Table};
-use manifest::limits::Limits;
-use manifest::{Document, File};
-use objects::object::Object;
 use bytes::Decoder;
 use documents::Documents;
 use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
+use manifest::limits::Limits;
+use manifest::{Document, File};
+use objects::object::Object;
 use parts::{PartKind, Parts};
 use undated::Undated;
 

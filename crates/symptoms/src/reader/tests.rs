@@ -6,9 +6,9 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::{LineCounts, ReadFile, Reader};
+use crate::entry::{Entry, Origin};
 use manifest::limits::Limits;
 use manifest::{Document, File};
-use crate::entry::{Entry, Origin};
 
 /// Entries, one line each, then the documents and the counts.
 fn read_pieces(name: &str, pieces: &[&[u8]]) -> (String, LineCounts) {

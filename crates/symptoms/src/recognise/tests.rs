@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::Recogniser;
 use super::index::{Meaning, index};
-use karpenter::release::Releases;
-use manifest::limits::Limits;
 use crate::entry::Entry;
 use crate::reader::Reader;
 use crate::tally::Tally;
 use crate::vocabulary::{CORRELATED, Detail, Message, NORMAL, Text, When, Wording, commits};
-use lint::report::Confidence;
 use crate::{Symptom, all};
+use karpenter::release::Releases;
+use lint::report::Confidence;
+use manifest::limits::Limits;
 
 /// Reads an example as users have it: a log line, a row of a table of events, an object with its status.
 fn read(message: &Message, emit: &mut dyn FnMut(&Entry<'_>)) {

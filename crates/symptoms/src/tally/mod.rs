@@ -12,12 +12,12 @@ use super::diagnosis::{Diagnosis, Quote};
 use super::entry::{At, Entry, Origin, Subject, Time};
 use super::recognise::fields::details;
 use super::recognise::{Known, Meaning, Recognised};
-use lint::report::Confidence;
 use super::symptom::Symptom;
 use super::time::Span;
 use super::vocabulary::{self, MessageId, When, commits};
-use lint::finding::Severity;
 use karpenter::release::{Release, ReleaseSet, Releases};
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// Number of causes that are counted; further causes count as forgotten.
 const MAX_CAUSES: usize = 5_000;

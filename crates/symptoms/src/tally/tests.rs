@@ -2,9 +2,9 @@
 
 use super::cause::MAX_QUOTE;
 use super::*;
-use manifest::limits::Limits;
 use crate::reader::Reader;
 use crate::recognise::Recogniser;
+use manifest::limits::Limits;
 
 /// A line at a minute and second of an hour. Fields are written as JSON.
 fn line(at: &str, level: &str, message: &str, fields: &str) -> String {

@@ -1,11 +1,11 @@
 //! Requests that the API server refuses or answers too late.
 
 use super::message::{Detail, Message, Text, When, anywhere, line};
-use lint::finding::Severity;
-use karpenter::release::Releases;
 use crate::entry::Level;
-use lint::report::Confidence;
 use crate::symptom::Symptom;
+use karpenter::release::Releases;
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[

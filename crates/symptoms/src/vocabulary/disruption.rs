@@ -2,11 +2,11 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
-use lint::finding::Severity;
-use karpenter::release::Releases;
 use crate::entry::Level;
-use lint::report::Confidence;
 use crate::symptom::Symptom;
+use karpenter::release::Releases;
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[

@@ -1,8 +1,8 @@
 //! Types of the vocabulary: messages, the patterns they match, and when they are worth a diagnosis.
 
 use super::id::MessageId;
-use karpenter::release::Releases;
 use crate::entry::Level;
+use karpenter::release::Releases;
 
 /// A known message of Karpenter, Kubernetes or EC2.
 #[derive(Debug)]

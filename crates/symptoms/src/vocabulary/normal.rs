@@ -2,8 +2,8 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, condition, event, line};
-use karpenter::release::{Interval, Releases};
 use crate::entry::Level;
+use karpenter::release::{Interval, Releases};
 
 /// Every message of normal work.
 pub(super) const MESSAGES: &[Message] = &[

@@ -2,11 +2,11 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
-use lint::finding::Severity;
-use karpenter::release::{Interval, Releases};
 use crate::entry::Level;
-use lint::report::Confidence;
 use crate::symptom::Symptom;
+use karpenter::release::{Interval, Releases};
+use lint::finding::Severity;
+use lint::report::Confidence;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
@@ -270,7 +270,11 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
             Text::Has(&["missing required startup taint, karpenter.sh/unregistered"]),
         )
         .id(MessageId::RegistrationTaintRequired),
-        releases: Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]),
+        releases: Releases::union(&[
+            Interval::patches(0, 0, 8),
+            Interval::patches(1, 0, 3),
+            Interval::patches(2, 0, 1),
+        ]),
         detail: Detail::Object,
         example: r#"{"level":"ERROR","time":"2024-10-15T15:19:01.289Z","logger":"controller","message":"Reconciler error","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a207231-3c5e-4b7a-9d21-7e4c000bb88f","error":"missing required startup taint, karpenter.sh/unregistered"}"#,
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/nodeclaim/lifecycle/registration.go",
@@ -320,7 +324,11 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
     Message {
         pattern: condition("NodeClaim", "Registered", "False", "UnregisteredTaintNotFound", Text::Any)
             .id(MessageId::RegistrationTaintRequired),
-        releases: Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]),
+        releases: Releases::union(&[
+            Interval::patches(0, 0, 8),
+            Interval::patches(1, 0, 3),
+            Interval::patches(2, 0, 1),
+        ]),
         detail: Detail::Object,
         example: r#"{"kind":"NodeClaim","name":"default-7xk2p","type":"Registered","status":"False","reason":"UnregisteredTaintNotFound","message":"Invariant violated, karpenter.sh/unregistered taint must be present on Karpenter-managed nodes"}"#,
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/nodeclaim/lifecycle/registration.go",

@@ -26,8 +26,8 @@ pub use repair::Repair;
 pub use week::{Run, Week};
 pub use windows::Windows;
 
-use crate::duration::Duration;
 use crate::calendar::{DateParts, Day};
+use crate::duration::Duration;
 use field::{Bits, fields};
 
 /// When a budget's window opens, to the minute in UTC.

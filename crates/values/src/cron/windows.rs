@@ -1,8 +1,8 @@
 //! When budgets are active, laid over the week.
 
-use crate::calendar::{DAY, Day};
 use super::week::{DayMinutes, Week};
 use super::{Kind, Schedule, Spec};
+use crate::calendar::{DAY, Day};
 use crate::duration::Duration;
 
 /// When at least one of some budgets is active.

@@ -93,7 +93,8 @@ struct Keeper {
 impl Keeper {
     const NODE_POOL: Self = Self { sets_nodepool: true, early: Releases::NONE, frozen: false };
     // v1.0.9 let NodeClaims have the keys that NodePools got with 1.1.
-    const NODE_CLAIM: Self = Self { sets_nodepool: false, early: Releases::patches_from(0, 9), frozen: false };
+    const NODE_CLAIM: Self =
+        Self { sets_nodepool: false, early: Releases::patches_from(0, 9), frozen: false };
     const NODE_OVERLAY: Self = Self { sets_nodepool: false, early: Releases::NONE, frozen: true };
 
     /// The releases that allow a key below `karpenter.k8s.aws/`.

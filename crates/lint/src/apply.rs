@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::check::{Cluster, check_within};
 use crate::finding::Severity;
-use manifest::edit::{TextEdit, apply};
-use manifest::File;
-use manifest::limits::Limits;
-use manifest::source::{Source, Span};
-use crate::report::{Finding, Report};
+use crate::report::{Report, ReportedFinding};
 use crate::rule::Registry;
 use crate::settings::Settings;
+use manifest::File;
+use manifest::edit::{TextEdit, apply};
+use manifest::limits::Limits;
+use manifest::source::{Source, Span};
 
 /// How often fixes are looked for, at most. Each pass makes all that do not overlap.
 const PASSES: usize = 10;
@@ -24,7 +24,7 @@ const TRIALS: usize = 100;
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub struct Mended {
+pub struct AppliedFixes {
     /// How many fixes were made.
     pub applied: usize,
     /// The fixes that were not made although they are safe, and why.
@@ -61,7 +61,11 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(finding: &Finding, slots: &BTreeMap<(&str, &str), Slot>, clusters: &[Cluster]) -> Option<Self> {
+    fn of(
+        finding: &ReportedFinding,
+        slots: &BTreeMap<(&str, &str), Slot>,
+        clusters: &[Cluster],
+    ) -> Option<Self> {
         let fix = finding.fix.as_ref().filter(|fix| fix.safe && !fix.edits.is_empty())?;
         let slot = *slots.get(&(finding.cluster.as_str(), finding.file.as_str()))?;
         let source = &clusters.get(slot.0)?.files.get(slot.1)?.source;
@@ -87,18 +91,18 @@ impl Candidate {
     }
 }
 
-fn group(finding: &Finding) -> Group {
+fn group(finding: &ReportedFinding) -> Group {
     (finding.rule, finding.cluster.clone(), finding.file.clone(), finding.document)
 }
 
 /// Makes the safe fixes in the files of the clusters, as long as there are some.
-pub fn mend(
+pub fn apply_fixes(
     registry: &Registry,
     clusters: &mut [Cluster],
     settings: &Settings,
     limits: &Limits,
-) -> Mended {
-    let mut mended = Mended::default();
+) -> AppliedFixes {
+    let mut mended = AppliedFixes::default();
     let mut given_up: BTreeSet<(Group, String)> = BTreeSet::new();
     for _ in 0..PASSES {
         let before = check_within(registry, clusters, settings, usize::MAX);
@@ -226,7 +230,9 @@ impl Pass<'_> {
             let known = errors.get_mut(&group(finding)).filter(|known| **known > 0);
             match known {
                 Some(known) => *known -= 1,
-                None if finding.severity == Severity::Error => return Err("it would introduce another error"),
+                None if finding.severity == Severity::Error => {
+                    return Err("it would introduce another error");
+                }
                 None => {}
             }
         }
@@ -275,7 +281,8 @@ mod tests {
             made: Vec::new(),
             refused: Vec::new(),
         };
-        let judged = |text: &str| pass.judge(&check_within(&REGISTRY, &files(text), &settings, usize::MAX), &offered);
+        let judged =
+            |text: &str| pass.judge(&check_within(&REGISTRY, &files(text), &settings, usize::MAX), &offered);
         assert_eq!(judged(&good), Ok(()));
         assert_eq!(judged(&bad), Err("it would not resolve the finding"));
         assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("it would introduce another error"));
