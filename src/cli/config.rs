@@ -10,6 +10,7 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use report::human;
+use values::calendar::Day;
 
 use super::arguments::{Check, Color};
 use super::input::{Input, Patterns, read_error};
@@ -188,7 +189,7 @@ fn overrules(selected: &[Selector], off: Selector) -> bool {
 /// Today's date in UTC. The engine reads no clock, so the settings carry the date.
 fn today() -> Option<Date> {
     let days = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs() / 86_400;
-    i64::try_from(days).ok().map(Date::since_epoch)
+    Some(Day::since_epoch(i64::try_from(days).ok()?).date())
 }
 
 #[cfg(test)]

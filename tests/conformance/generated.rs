@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use karpenter::api::{Field, Limit, ROOTS, Root, Schema, Shape};
+use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Limit, Schema, SchemaType};
 use lint::report::Report;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -64,7 +64,7 @@ const TEXTS: [&str; 32] = [
     "ü: #\n",
 ];
 
-fn object(root: &'static Root, dice: &mut Dice) -> Json {
+fn object(root: &'static KindSchema, dice: &mut Dice) -> Json {
     let mut object = json!({
         "apiVersion": format!("{}/{}", root.kind.group, root.kind.version),
         "kind": root.kind.name,
@@ -87,20 +87,20 @@ fn value(schema: &Schema, dice: &mut Dice) -> Json {
         return invalid(dice);
     }
     match schema.shape {
-        Shape::Object(fields) => members(fields, dice),
-        Shape::Map(values) => {
+        SchemaType::Object(fields) => members(fields, dice),
+        SchemaType::Map(values) => {
             let count = dice.roll(4);
             (0..count)
                 .map(|_| (dice.pick(&TEXTS).to_owned(), value(values, dice)))
                 .collect::<Map<_, _>>()
                 .into()
         }
-        Shape::List(items) => (0..dice.roll(4)).map(|_| value(items, dice)).collect(),
-        Shape::Boolean => dice.one_in(2).into(),
-        Shape::Integer => dice.pick(&[0, 1, 30, 60, 100, 2_147_483_648_i64, -1]).into(),
-        Shape::IntOrText if dice.one_in(2) => 10.into(),
-        Shape::Text | Shape::IntOrText => {
-            let words = schema.facts.iter().find_map(|fact| match fact.limit {
+        SchemaType::List(items) => (0..dice.roll(4)).map(|_| value(items, dice)).collect(),
+        SchemaType::Boolean => dice.one_in(2).into(),
+        SchemaType::Integer => dice.pick(&[0, 1, 30, 60, 100, 2_147_483_648_i64, -1]).into(),
+        SchemaType::IntOrText if dice.one_in(2) => 10.into(),
+        SchemaType::Text | SchemaType::IntOrText => {
+            let words = schema.constraints.iter().find_map(|fact| match fact.limit {
                 Limit::OneOf(words) => Some(words),
                 _ => None,
             });
@@ -112,7 +112,7 @@ fn value(schema: &Schema, dice: &mut Dice) -> Json {
     }
 }
 
-fn members(fields: &'static [Field], dice: &mut Dice) -> Json {
+fn members(fields: &'static [FieldSchema], dice: &mut Dice) -> Json {
     let mut members = Map::new();
     for field in fields {
         let there = if field.required { !dice.one_in(15) } else { dice.one_in(3) };
@@ -180,8 +180,8 @@ fn findings(report: &Report, file: &str) -> Vec<(String, String, String, String)
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn findings_do_not_depend_on_the_input_format(seed in any::<u64>(), kind in 0..ROOTS.len()) {
-        let object = object(ROOTS[kind], &mut Dice(seed));
+    fn findings_do_not_depend_on_the_input_format(seed in any::<u64>(), kind in 0..KIND_SCHEMAS.len()) {
+        let object = object(KIND_SCHEMAS[kind], &mut Dice(seed));
         let mut block = String::new();
         yaml(&object, 0, &mut block);
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",

@@ -1,22 +1,22 @@
-//! Karpenter's Helm chart by release: how its values are recognised, and which keys the chart of a release reads.
+//! Karpenter's Helm chart: recognition of its values, and the keys that the chart of each release reads.
 
 use manifest::tree::Node;
 
 use crate::release::Releases;
 
-/// The values of Karpenter's chart that a mapping holds: the mapping itself, or what it has below `karpenter`.
+/// The values of Karpenter's chart in a mapping: the mapping itself, or its value under `karpenter`.
 pub fn values_in(root: Node<'_>) -> Option<Node<'_>> {
     Some(root).filter(|root| is_chart_values(*root)).or_else(|| values_handed_on(root))
 }
 
-/// The values that a chart around Karpenter's hands on to it: those below the key `karpenter`.
+/// The values that a parent chart passes to Karpenter's chart, under the key `karpenter`.
 pub fn values_handed_on(root: Node<'_>) -> Option<Node<'_>> {
     let values = root.get("karpenter")?;
     (is_chart_values(values) || values.at_path(&["settings", "clusterName"]).is_some()).then_some(values)
 }
 
 /// Whether a mapping has keys that only Karpenter's chart has. Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1,
-/// and at v0.32.0 for what it had before.
+/// and at v0.32.0 for earlier keys.
 fn is_chart_values(node: Node<'_>) -> bool {
     const SETTINGS: [&str; 7] = [
         "interruptionQueue",
@@ -40,7 +40,7 @@ fn is_chart_values(node: Node<'_>) -> bool {
         || image.is_some_and(|image| image.ends_with("karpenter/controller"))
 }
 
-/// Whether Karpenter's chart has a key at its top: `settings.clusterName` alone is a key of other charts as well.
+/// Whether a key is a top-level key of Karpenter's chart. Other charts have `settings.clusterName`, too.
 fn is_key_of_chart(key: &str) -> bool {
     const KEYS: &str = " additionalAnnotations additionalClusterRoleRules additionalLabels affinity controller dnsConfig \
         dnsPolicy extraVolumes fullnameOverride hostNetwork imagePullPolicy imagePullSecrets initContainers logConfig \
@@ -51,7 +51,7 @@ fn is_key_of_chart(key: &str) -> bool {
     KEYS.split(' ').any(|known| known == key)
 }
 
-/// The keys below `settings`, with the releases whose chart reads them.
+/// The keys of `settings`, and the releases whose chart reads them.
 ///
 /// Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1.
 pub const SETTINGS: [(&str, Releases); 20] = [
@@ -77,66 +77,63 @@ pub const SETTINGS: [(&str, Releases); 20] = [
     ("awsFeatureGates", Releases::ALL),
 ];
 
-/// A feature gate: its key below `settings.featureGates`, its name in `FEATURE_GATES`, and the releases that know it.
+/// A feature gate.
 #[derive(Clone, Copy, Debug)]
-pub struct Gate {
-    /// In the values.
+pub struct FeatureGate {
+    /// The key in `settings.featureGates` of the values.
     pub key: &'static str,
-    /// In the variable.
+    /// The name in the environment variable `FEATURE_GATES`.
     pub name: &'static str,
-    /// The releases that know it.
+    /// The releases that support it.
     pub releases: Releases,
 }
 
 /// The feature gates. Source: as above, and `ParseFeatureGates` of kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
-pub const GATES: [Gate; 7] = [
-    Gate { key: "spotToSpotConsolidation", name: "SpotToSpotConsolidation", releases: Releases::ALL },
-    Gate { key: "nodeRepair", name: "NodeRepair", releases: Releases::since(1) },
-    Gate { key: "reservedCapacity", name: "ReservedCapacity", releases: Releases::since(3) },
-    Gate { key: "nodeOverlay", name: "NodeOverlay", releases: Releases::since(7) },
-    Gate { key: "staticCapacity", name: "StaticCapacity", releases: Releases::since(9) },
-    Gate { key: "StaticCapacity", name: "StaticCapacity", releases: Releases::between(8, 8) },
-    Gate { key: "capacityBuffer", name: "CapacityBuffer", releases: Releases::since(14) },
+pub const GATES: [FeatureGate; 7] = [
+    FeatureGate { key: "spotToSpotConsolidation", name: "SpotToSpotConsolidation", releases: Releases::ALL },
+    FeatureGate { key: "nodeRepair", name: "NodeRepair", releases: Releases::since(1) },
+    FeatureGate { key: "reservedCapacity", name: "ReservedCapacity", releases: Releases::since(3) },
+    FeatureGate { key: "nodeOverlay", name: "NodeOverlay", releases: Releases::since(7) },
+    FeatureGate { key: "staticCapacity", name: "StaticCapacity", releases: Releases::since(9) },
+    FeatureGate { key: "StaticCapacity", name: "StaticCapacity", releases: Releases::between(8, 8) },
+    FeatureGate { key: "capacityBuffer", name: "CapacityBuffer", releases: Releases::since(14) },
 ];
 
-/// A key that a chart had once, the releases whose chart reads it no more, and what took its place.
+/// A key that a chart no longer reads.
 #[derive(Clone, Copy, Debug)]
-pub struct Removed {
+pub struct RemovedKey {
     /// The path of the key.
     pub path: &'static [&'static str],
-    /// The releases without it.
+    /// The releases whose chart does not read the key.
     pub releases: Releases,
-    /// What to do instead.
+    /// The help: what to do instead.
     pub instead: &'static str,
 }
 
-/// The keys that are gone. Source: charts/karpenter/values.yaml at v0.27.0, v0.32.0, v0.37.0, v1.0.0 and v1.1.0.
-pub const REMOVED: [Removed; 12] = [
-    removed(
-        &["settings", "aws"],
-        "its keys stand in `settings` itself since 0.33, such as `settings.clusterName`",
-    ),
+/// The removed keys. Source: charts/karpenter/values.yaml at v0.27.0, v0.32.0, v0.37.0, v1.0.0 and v1.1.0.
+pub const REMOVED_KEYS: [RemovedKey; 12] = [
+    removed(&["settings", "aws"], "since 0.33 its keys are in `settings`, such as `settings.clusterName`"),
     removed(&["settings", "featureGates", "drift"], "drift is always on since 1.0; remove the key"),
     removed(&["settings", "featureGates", "driftEnabled"], "drift is always on since 1.0; remove the key"),
     removed(&["settings", "assumeRoleARN"], "give the controller's service account the role it needs"),
     removed(&["settings", "assumeRoleDuration"], "give the controller's service account the role it needs"),
     removed(&["logConfig"], "write `logLevel`, `logOutputPaths` and `logErrorOutputPaths`"),
     removed(&["logEncoding"], "the log is JSON since 1.0; remove the key"),
-    removed(&["controller", "logLevel"], "write `logLevel` at the top"),
+    removed(&["controller", "logLevel"], "write the top-level key `logLevel`"),
     removed(&["controller", "batchMaxDuration"], "write `settings.batchMaxDuration`"),
     removed(&["controller", "batchIdleDuration"], "write `settings.batchIdleDuration`"),
-    Removed {
+    RemovedKey {
         path: &["webhook"],
         releases: Releases::since(1),
         instead: "there is no webhook since 1.1; remove the key",
     },
-    Removed {
+    RemovedKey {
         path: &["postInstallHook"],
         releases: Releases::since(1),
         instead: "there is no conversion since 1.1; remove the key",
     },
 ];
 
-const fn removed(path: &'static [&'static str], instead: &'static str) -> Removed {
-    Removed { path, releases: Releases::ALL, instead }
+const fn removed(path: &'static [&'static str], instead: &'static str) -> RemovedKey {
+    RemovedKey { path, releases: Releases::ALL, instead }
 }

@@ -1,22 +1,22 @@
-//! The name of a cluster: where it stands in names and tags, and what only stands for one.
+//! Cluster names: their place in tags and names, and placeholders for them.
 
 use values::placeholder::{is_filled_in_later, is_in_name};
 
-/// What stands where a name should, and is none yet.
+/// A placeholder for a cluster name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholder {
-    /// `${CLUSTER_NAME}`, which a tool replaces before anything is sent.
+pub enum ClusterNamePlaceholder {
+    /// `${CLUSTER_NAME}`, which a tool replaces before the object is applied.
     Later,
-    /// Another mark of a template, such as `<cluster-name>`: no cluster can have this name.
+    /// Other template syntax, such as `<cluster-name>`, which is not a valid cluster name.
     Mark,
-    /// Words that ask to be replaced, such as `CLUSTER_NAME` or `your-cluster-name`: a cluster could have this name.
+    /// Words that ask for replacement, such as `CLUSTER_NAME` or `your-cluster-name`, although they are valid cluster names.
     Request,
-    /// The name of an example, such as `my-cluster`, which some clusters do have.
+    /// A name from examples, such as `my-cluster`, which some clusters have.
     Example,
 }
 
-/// What a text stands for, where it is not the name of a cluster yet.
-pub fn placeholder(text: &str) -> Option<Placeholder> {
+/// The kind of placeholder that a text is; `None` for a cluster name.
+pub fn placeholder(text: &str) -> Option<ClusterNamePlaceholder> {
     const REQUESTS: [&str; 9] = [
         "cluster-name",
         "clustername",
@@ -30,20 +30,20 @@ pub fn placeholder(text: &str) -> Option<Placeholder> {
     ];
     const EXAMPLES: [&str; 4] = ["my-cluster", "my-eks-cluster", "example-cluster", "mycluster"];
     if is_filled_in_later(text) {
-        return Some(Placeholder::Later);
+        return Some(ClusterNamePlaceholder::Later);
     }
     if is_in_name(text) {
-        return Some(Placeholder::Mark);
+        return Some(ClusterNamePlaceholder::Mark);
     }
     let words = text.to_ascii_lowercase().replace(['_', ' '], "-");
     let asks = words.starts_with("your-") || words.starts_with("replace-") || words.ends_with("-to-replace");
     if asks || REQUESTS.contains(&words.as_str()) {
-        return Some(Placeholder::Request);
+        return Some(ClusterNamePlaceholder::Request);
     }
-    EXAMPLES.contains(&words.as_str()).then_some(Placeholder::Example)
+    EXAMPLES.contains(&words.as_str()).then_some(ClusterNamePlaceholder::Example)
 }
 
-/// Whether EKS takes a text for the name of a cluster.
+/// Whether EKS accepts a text as the name of a cluster.
 ///
 /// Source: `name` of `CreateCluster` in the API reference of EKS: `^[0-9A-Za-z][A-Za-z0-9\-_]*$`, at most 100.
 pub fn is_name(text: &str) -> bool {
@@ -53,9 +53,9 @@ pub fn is_name(text: &str) -> bool {
         && text.bytes().all(letters)
 }
 
-/// How certainly a tag or a name holds the name of a cluster.
+/// The tag or name that contains a cluster name. The variants differ in how reliable the name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum ClusterNameSource {
     /// The tag `kubernetes.io/cluster/<name>`, which EKS and its controllers define.
     Owner,
     /// The tag `karpenter.sh/discovery/<name>`.
@@ -66,51 +66,51 @@ pub enum Scheme {
     NodeRole,
 }
 
-/// The name of a cluster in a tag: which part of the tag holds it, and the name.
-pub fn in_tag<'t>(key: &'t str, value: &'t str) -> Option<(Scheme, &'t str)> {
+/// The cluster name in a tag, and its source.
+pub fn in_tag<'t>(key: &'t str, value: &'t str) -> Option<(ClusterNameSource, &'t str)> {
     /// Values that mark a resource without naming a cluster.
     const FLAGS: [&str; 9] = ["", "true", "yes", "1", "enabled", "owned", "shared", "enable", "karpenter"];
     if let Some(name) = key.strip_prefix("kubernetes.io/cluster/") {
-        return (!name.is_empty()).then_some((Scheme::Owner, name));
+        return (!name.is_empty()).then_some((ClusterNameSource::Owner, name));
     }
     if let Some(name) = key.strip_prefix("karpenter.sh/discovery/") {
-        return (!name.is_empty()).then_some((Scheme::DiscoveryKey, name));
+        return (!name.is_empty()).then_some((ClusterNameSource::DiscoveryKey, name));
     }
     let names = key == "karpenter.sh/discovery"
         && !FLAGS.contains(&value.to_ascii_lowercase().as_str())
         && !value.contains(['*', '?']);
-    names.then_some((Scheme::Discovery, value))
+    names.then_some((ClusterNameSource::Discovery, value))
 }
 
 /// The name of a cluster in the name of a node role.
 ///
 /// Source: website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
 pub fn in_role(name: &str) -> Option<&str> {
-    behind(name, &["KarpenterNodeRole-"])
+    after_prefix(name, &["KarpenterNodeRole-"])
 }
 
 /// The name of a cluster in the name of an instance profile. Source: the same file at v0.32.0.
 pub fn in_profile(name: &str) -> Option<&str> {
-    behind(name, &["KarpenterNodeInstanceProfile-", "KarpenterNodeProfile-"])
+    after_prefix(name, &["KarpenterNodeInstanceProfile-", "KarpenterNodeProfile-"])
 }
 
 /// The name of a cluster in the name of the controller's role. Source: the migration guide, and terraform-aws-modules/eks.
 pub fn in_controller_role(name: &str) -> Option<&str> {
-    behind(name, &["KarpenterControllerRole-"])
+    after_prefix(name, &["KarpenterControllerRole-"])
 }
 
 /// The name of a cluster in the name of a queue. Source: modules/karpenter/main.tf of terraform-aws-modules/eks.
 pub fn in_queue(name: &str) -> Option<&str> {
-    behind(name, &["Karpenter-"])
+    after_prefix(name, &["Karpenter-"])
 }
 
-fn behind<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
+fn after_prefix<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
     let name = name.rsplit('/').next().unwrap_or_default();
     let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
     rest.filter(|name| !name.is_empty())
 }
 
-/// Whether one name is the other with words before or after it, such as `prod` and `prod-eu-1`: such names often mean
+/// Whether one name is the other name with words before or after it, such as `prod` and `prod-eu-1`. Such names often mean
 /// the same cluster, or its network.
 pub fn related(one: &str, other: &str) -> bool {
     let (long, short) = if one.len() > other.len() { (one, other) } else { (other, one) };
@@ -119,7 +119,7 @@ pub fn related(one: &str, other: &str) -> bool {
     short.len() > 2 && long.contains(&short)
 }
 
-/// Whether a name is rather that of a network, which clusters may share.
+/// Whether a name looks like the name of a network, which clusters may share.
 pub fn names_network(name: &str) -> bool {
     const WORDS: [&str; 10] =
         ["shared", "vpc", "network", "net", "common", "private", "public", "intra", "subnet", "subnets"];
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_names() {
-        use Placeholder::{Example, Later, Mark, Request};
+    fn distinguishes_placeholders_from_names() {
+        use ClusterNamePlaceholder::{Example, Later, Mark, Request};
         for (text, expected) in [
             ("${CLUSTER_NAME}", Some(Later)),
             ("$CLUSTER_NAME", Some(Mark)),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_the_rules_of_eks() {
+    fn accepts_names_that_eks_accepts() {
         for (text, expected) in [
             ("prod_eu-1", true),
             ("1a", true),
@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn tags_name_clusters_by_key_or_by_value() {
+    fn finds_cluster_name_in_key_or_value_of_a_tag() {
         for (key, value, expected) in [
-            ("karpenter.sh/discovery", "prod", Some((Scheme::Discovery, "prod"))),
+            ("karpenter.sh/discovery", "prod", Some((ClusterNameSource::Discovery, "prod"))),
             ("karpenter.sh/discovery", "true", None),
             ("karpenter.sh/discovery", "*", None),
-            ("karpenter.sh/discovery/prod", "*", Some((Scheme::DiscoveryKey, "prod"))),
-            ("kubernetes.io/cluster/prod", "owned", Some((Scheme::Owner, "prod"))),
+            ("karpenter.sh/discovery/prod", "*", Some((ClusterNameSource::DiscoveryKey, "prod"))),
+            ("kubernetes.io/cluster/prod", "owned", Some((ClusterNameSource::Owner, "prod"))),
             ("example.com/cluster", "prod", None),
         ] {
             assert_eq!(in_tag(key, value), expected, "{key}={value}");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn names_within_one_another_are_related() {
+    fn relates_names_that_contain_one_another() {
         assert!(related("prod", "prod-eu-1") && related("eks-prod", "prod") && related("PROD", "prod"));
         assert!(!related("prod", "production") && !related("prod-eu-1", "prod-eu-2") && !related("", "prod"));
     }

@@ -1,6 +1,6 @@
 //! Kinds of the Kubernetes API.
 
-/// A kind of the API, in the version whose shape the rules read.
+/// A kind of the API, in the version that the rules support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// The API group; empty for the core group.

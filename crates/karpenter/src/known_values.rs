@@ -1,26 +1,26 @@
-//! The values that some well-known labels have, and what people write for them.
+//! The values of some well-known labels, and other spellings of them.
 
-/// A label of which all values are known.
+/// The values of a label with a closed set of values.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct KnownValues {
     /// The label.
     pub label: &'static str,
-    /// What one of its values is called: `capacity type`.
+    /// The name of a value: `capacity type`.
     pub what: &'static str,
-    /// All its values.
+    /// All values.
     pub values: &'static [&'static str],
-    /// Other words for them, in lower case.
+    /// Other spellings of the values, in lower case.
     aliases: &'static [(&'static str, &'static str)],
 }
 
 /// The labels with a closed set of values.
 ///
 /// Capacity types: kubernetes-sigs/karpenter `pkg/apis/v1/labels.go` `WellKnownValuesForRequirements`, which Karpenter
-/// itself checks since 1.5; `reserved` came in 1.3. Tenancies: aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, since
+/// checks since 1.5; `reserved` exists since 1.3. Tenancies: aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, since
 /// 1.9. Architectures and operating systems: `pkg/apis/v1/labels.go` `AWSToKubeArchitectures` and
 /// `pkg/providers/instancetype/types.go` `getOS`, 1.0-1.14.
-pub const KNOWN: [Known; 4] = [
-    Known {
+pub const KNOWN: [KnownValues; 4] = [
+    KnownValues {
         label: "karpenter.sh/capacity-type",
         what: "capacity type",
         values: &["spot", "on-demand", "reserved"],
@@ -39,13 +39,13 @@ pub const KNOWN: [Known; 4] = [
             ("odcr", "reserved"),
         ],
     },
-    Known {
+    KnownValues {
         label: "karpenter.k8s.aws/instance-tenancy",
         what: "tenancy",
         values: &["default", "dedicated"],
         aliases: &[("shared", "default")],
     },
-    Known {
+    KnownValues {
         label: "kubernetes.io/arch",
         what: "architecture",
         values: &["amd64", "arm64"],
@@ -61,7 +61,7 @@ pub const KNOWN: [Known; 4] = [
             ("graviton", "arm64"),
         ],
     },
-    Known {
+    KnownValues {
         label: "kubernetes.io/os",
         what: "operating system",
         values: &["linux", "windows"],
@@ -69,51 +69,51 @@ pub const KNOWN: [Known; 4] = [
     },
 ];
 
-/// What is known of a label's values.
-pub fn of(label: &str) -> Option<&'static Known> {
+/// The values of a label, if the label has a closed set of values.
+pub fn of(label: &str) -> Option<&'static KnownValues> {
     KNOWN.iter().find(|known| known.label == label)
 }
 
-impl Known {
-    /// The value that another word stands for.
+impl KnownValues {
+    /// The value that a spelling means.
     pub fn meant(&self, written: &str) -> Option<&'static str> {
         let lower = written.trim().to_ascii_lowercase();
         let same = self.values.iter().find(|value| **value == lower).copied();
         same.or_else(|| self.aliases.iter().find(|(alias, _)| *alias == lower).map(|(_, value)| *value))
     }
 
-    /// The values in back-ticks, for a sentence.
+    /// The values in back-ticks, for messages.
     pub fn listed(&self) -> String {
         let quoted: Vec<_> = self.values.iter().map(|value| format!("`{value}`")).collect();
         quoted.join(", ")
     }
 }
 
-/// What stands for a zone and is none.
+/// A value that is not the name of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoZone {
-    /// A region: `us-east-1`.
+pub enum ZoneMistake {
+    /// The name of a region: `us-east-1`.
     Region,
-    /// The id of a zone: `use1-az1`.
+    /// The ID of a zone: `use1-az1`.
     ZoneId,
 }
 
-/// Whether a value of `topology.kubernetes.io/zone` is a region or the id of a zone. Names of zones have several forms
-/// (`us-east-1a`, `us-west-2-lax-1a`, `us-east-1-wl1-bos-wlz-1`), so nothing else is judged.
-pub fn no_zone(value: &str) -> Option<NoZone> {
+/// Recognises a region or the ID of a zone as the value of `topology.kubernetes.io/zone`. Other values are not checked,
+/// because names of zones have several forms (`us-east-1a`, `us-west-2-lax-1a`, `us-east-1-wl1-bos-wlz-1`).
+pub fn zone_mistake(value: &str) -> Option<ZoneMistake> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let letters = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
     if let Some((region, number)) = crate::zones::id_parts(value) {
         let (name, digit) = region.split_at_checked(region.len().saturating_sub(1))?;
         let plain = letters(name) && digits(digit);
-        return (plain && digits(number)).then_some(NoZone::ZoneId);
+        return (plain && digits(number)).then_some(ZoneMistake::ZoneId);
     }
     let (words, number) = value.rsplit_once('-')?;
     let mut words = words.split('-');
     let country = words.next().is_some_and(|word| word.len() == 2 && letters(word));
     let rest: Vec<&str> = words.collect();
     let region = country && !rest.is_empty() && rest.iter().all(|word| letters(word));
-    (region && number.len() == 1 && digits(number)).then_some(NoZone::Region)
+    (region && number.len() == 1 && digits(number)).then_some(ZoneMistake::Region)
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_words_and_other_cases_are_understood() {
+    fn understands_other_spellings_and_cases() {
         let capacity = of("karpenter.sh/capacity-type").unwrap();
         assert_eq!(capacity.meant("SPOT"), Some("spot"));
         assert_eq!(capacity.meant("On_Demand"), Some("on-demand"));
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn regions_and_ids_are_no_zones() {
+    fn recognises_regions_and_zone_ids() {
         for region in ["us-east-1", "ap-southeast-2", "us-gov-west-1", "cn-north-1", "me-central-1"] {
-            assert_eq!(no_zone(region), Some(NoZone::Region), "{region}");
+            assert_eq!(zone_mistake(region), Some(ZoneMistake::Region), "{region}");
         }
         for id in ["use1-az1", "apne1-az4", "usgw1-az2"] {
-            assert_eq!(no_zone(id), Some(NoZone::ZoneId), "{id}");
+            assert_eq!(zone_mistake(id), Some(ZoneMistake::ZoneId), "{id}");
         }
         for zone in [
             "us-east-1a",
@@ -150,7 +150,7 @@ mod tests {
             "1",
             "-az1",
         ] {
-            assert_eq!(no_zone(zone), None, "{zone}");
+            assert_eq!(zone_mistake(zone), None, "{zone}");
         }
     }
 }

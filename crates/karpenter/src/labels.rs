@@ -1,8 +1,8 @@
-//! Label keys: what Karpenter knows them as, and who refuses them in which releases.
+//! Label keys: the well-known keys, and the keys that Karpenter restricts in each release.
 //!
-//! Four judges look at a key, and they disagree: the CEL rules of the CRDs, for requirements and for labels;
-//! `RuntimeValidate` of the NodePool and NodeOverlay controllers; and the provisioner, for pods that wait. All but the
-//! CEL rules share one list of restricted domains.
+//! Four checks restrict keys, and they differ: the CEL rules of the CRDs for requirements and for labels, `RuntimeValidate`
+//! of the NodePool and NodeOverlay controllers, and the provisioner's check of pending pods. All except the CEL rules share
+//! one list of restricted domains.
 //!
 //! Sources: pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of aws/karpenter-provider-aws, and
 //! pkg/apis/crds/*.yaml of the latter, at v1.0.0 to v1.14.1.
@@ -10,25 +10,26 @@
 use super::release::{ReleaseSet, Releases};
 use values::spelling;
 
-/// The pool a node belongs to. Karpenter sets it; pods may select it, a NodePool may not name it.
+/// The NodePool of a node. Karpenter sets the label; pods may select it, but a NodePool cannot set it.
 pub const NODEPOOL: &str = "karpenter.sh/nodepool";
-/// Spot, on-demand or reserved.
+/// The capacity type: spot, on-demand or reserved.
 pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
-/// The node class of a node. Karpenter sets it, and takes it from nobody.
+/// The node class of a node. Only Karpenter sets the label.
 pub const NODE_CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
-/// The name of the machine.
+/// The host name of a node.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
-/// What [`NODEPOOL`] was called until 0.32.
+/// The name of [`NODEPOOL`] until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 
-/// A label of old releases that no 1.x knows, though its documentation lists it (aws/karpenter-provider-aws#5055).
+/// A label of old releases that no 1.x release supports, although the documentation lists it
+/// (aws/karpenter-provider-aws#5055).
 pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";
 
 const CLOCK_SPEED: &str = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
-/// The labels that Karpenter understands, with the minor that learnt each. A pool need not declare them for pods to
-/// select them, and no judge refuses them at run time.
+/// The labels that Karpenter supports, and the first minor release of each. Pods may select them without a requirement or
+/// label in the NodePool, and no check restricts them at run time.
 const WELL_KNOWN: &[(&str, u8)] = &[
     (NODEPOOL, 0),
     (CAPACITY_TYPE, 0),
@@ -68,8 +69,8 @@ const WELL_KNOWN: &[(&str, u8)] = &[
     ("karpenter.k8s.aws/placement-group-partition", 11),
 ];
 
-/// Older names that Karpenter reads as the present ones in requirements, selectors and affinities, in every release.
-/// In the labels of a template and as a `topologyKey` it does not.
+/// Older names that Karpenter replaces with the current names in requirements, selectors and affinities, in every release,
+/// but neither in the labels of a template nor in a `topologyKey`.
 const ALIASES: &[(&str, &str)] = &[
     ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
     ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
@@ -80,7 +81,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone"),
 ];
 
-/// The keys of the domain `kubernetes.io` that the CEL rules allow by name, up to 1.8.
+/// The keys of the domain `kubernetes.io` that the CEL rules allow by name until 1.8.
 const ALLOWED_OF_KUBERNETES: &[&str] = &[
     "beta.kubernetes.io/instance-type",
     "beta.kubernetes.io/os",
@@ -93,12 +94,12 @@ const ALLOWED_OF_KUBERNETES: &[&str] = &[
     "kubernetes.io/os",
 ];
 
-/// The releases that restrict the domains of Kubernetes; 1.9.0 lifted it (kubernetes-sigs/karpenter#2586).
+/// The releases that restrict the domains of Kubernetes, until kubernetes-sigs/karpenter#2586.
 const KUBERNETES_DOMAINS: Releases = Releases::until(8);
 
-/// Where a key stands.
+/// The field that has a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum LabelField {
     /// `spec.template.metadata.labels` of a NodePool.
     PoolLabel,
     /// `spec.template.spec.requirements` of a NodePool.
@@ -109,8 +110,8 @@ pub enum Field {
     OverlayRequirement,
 }
 
-impl Field {
-    /// The releases whose API has the field.
+impl LabelField {
+    /// The releases that have the field.
     pub const fn releases(self) -> Releases {
         match self {
             Self::OverlayRequirement => Releases::since(7),
@@ -119,12 +120,12 @@ impl Field {
     }
 }
 
-/// The present name of a key that is an alias, or the key itself.
+/// The current name of a key, which may be an alias.
 pub fn normalised(key: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
 }
 
-/// The releases that understand a key; none for a key of one's own. An alias is not looked through.
+/// The releases that support a key; none for custom keys and aliases.
 pub fn well_known(key: &str) -> Releases {
     WELL_KNOWN
         .iter()
@@ -132,14 +133,14 @@ pub fn well_known(key: &str) -> Releases {
         .map_or(Releases::NONE, |(_, since)| Releases::since(*since))
 }
 
-/// The well-known labels of any release.
+/// The well-known labels of every release.
 pub fn all_well_known() -> impl Iterator<Item = &'static str> + Clone {
     WELL_KNOWN.iter().map(|(name, _)| *name)
 }
 
 /// The releases whose API server refuses a key in a field.
-pub fn refused_at_apply(field: Field, key: &str) -> ReleaseSet {
-    // CEL takes `find("^([^/]+)")`, which is the whole key where it has no slash, and compares ends without a dot.
+pub fn refused_at_apply(field: LabelField, key: &str) -> ReleaseSet {
+    // CEL uses `find("^([^/]+)")`, which is the whole key if it has no slash, and compares suffixes without a dot.
     let domain = key.split('/').next().unwrap_or_default();
     let mut refused = ReleaseSet::none();
     let exempt = domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
@@ -149,7 +150,7 @@ pub fn refused_at_apply(field: Field, key: &str) -> ReleaseSet {
     if domain.ends_with("k8s.io") && !domain.ends_with("kops.k8s.io") {
         refused = refused.or(KUBERNETES_DOMAINS);
     }
-    let in_pool = matches!(field, Field::PoolLabel | Field::PoolRequirement);
+    let in_pool = matches!(field, LabelField::PoolLabel | LabelField::PoolRequirement);
     let allowed = key == CAPACITY_TYPE || (key == NODEPOOL && !in_pool);
     if (domain.ends_with("karpenter.sh") && !allowed) || key == HOSTNAME {
         refused = ReleaseSet::all();
@@ -161,43 +162,44 @@ pub fn refused_at_apply(field: Field, key: &str) -> ReleaseSet {
 }
 
 /// The releases whose CEL rules allow a key of the domain `karpenter.k8s.aws`.
-fn allowed_of_the_provider(field: Field, key: &str) -> ReleaseSet {
-    // The CRDs of 1.0.9 learnt what the controller of 1.1 would write, so that a downgrade could read it.
-    let ahead = if field == Field::ClaimRequirement { Releases::patches_from(0, 9) } else { Releases::NONE };
+fn allowed_of_the_provider(field: LabelField, key: &str) -> ReleaseSet {
+    // The CRDs of 1.0.9 allow the keys that the controller of 1.1 writes, for the sake of downgrades.
+    let ahead =
+        if field == LabelField::ClaimRequirement { Releases::patches_from(0, 9) } else { Releases::NONE };
     match key {
         NODE_CLASS | CLOCK_SPEED => Releases::since(1).or(ahead),
-        _ if field == Field::OverlayRequirement && !is_of_instance_types(key) => ReleaseSet::none(),
+        _ if field == LabelField::OverlayRequirement && !is_of_instance_types(key) => ReleaseSet::none(),
         _ => well_known(key).set(),
     }
 }
 
-/// The list of NodeOverlay is that of 1.7, without what a launch decides.
+/// Whether a key describes instance types. The list of NodeOverlay is the list of 1.7, without keys that are decided at launch.
 fn is_of_instance_types(key: &str) -> bool {
     key.starts_with("karpenter.k8s.aws/instance-") && key != TENANCY
 }
 
-/// The releases whose controller refuses a key that the API server would let through: a NodePool or NodeOverlay with it
-/// is never ready. A NodeClaim is not validated again.
-pub fn refused_at_run_time(field: Field, key: &str) -> ReleaseSet {
+/// The releases whose controller refuses a key that the API server accepts. A NodePool or NodeOverlay with the key is never
+/// Ready. The controller does not validate NodeClaims.
+pub fn refused_at_run_time(field: LabelField, key: &str) -> ReleaseSet {
     let refused = match field {
-        // Labels are compared as they are written; only requirements are normalised first.
-        Field::PoolLabel => restricted(key),
-        Field::PoolRequirement | Field::OverlayRequirement => restricted(normalised(key)),
-        Field::ClaimRequirement => ReleaseSet::none(),
+        // The controller replaces aliases in requirements, but not in labels.
+        LabelField::PoolLabel => restricted(key),
+        LabelField::PoolRequirement | LabelField::OverlayRequirement => restricted(normalised(key)),
+        LabelField::ClaimRequirement => ReleaseSet::none(),
     };
     refused.and(field.releases()).without(refused_at_apply(field, key))
 }
 
-/// The releases in which a pod with a key in its node selector or a required term of its node affinity is passed over;
-/// up to 1.4 a preferred term counts as well.
+/// The releases that ignore a pod with a key in its node selector or in a required term of its node affinity. Until 1.4 they
+/// also ignore a pod with the key in a preferred term.
 pub fn refused_in_pods(key: &str) -> ReleaseSet {
     restricted(normalised(key))
 }
 
-/// `IsRestrictedLabel`: every judge but the CEL rules.
+/// The releases that restrict a key, as in `IsRestrictedLabel`, which all checks except the CEL rules use.
 fn restricted(key: &str) -> ReleaseSet {
     let Some((domain, _)) = key.split_once('/') else { return ReleaseSet::none() };
-    // Up to 1.8 ends are compared without a dot, and exceptions come first; from 1.9 on whole domains.
+    // Until 1.8 suffixes are compared without a dot, and exceptions come first. Since 1.9 whole domains are compared.
     let is_exempt = ["kops.k8s.io", "node.kubernetes.io", "node-restriction.kubernetes.io"]
         .iter()
         .any(|exempt| domain.ends_with(exempt));
@@ -212,50 +214,50 @@ fn restricted(key: &str) -> ReleaseSet {
     if refused.is_empty() { refused } else { refused.without(well_known(key)) }
 }
 
-/// Whether a domain is another one or below it.
+/// Whether a domain is another domain or a subdomain of it.
 pub fn is_within(domain: &str, other: &str) -> bool {
     domain.strip_suffix(other).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The restricted domain that a key is in or ends like, in some release; that of a key without a slash is the key.
+/// The restricted domain that is a suffix of the domain of a key. A key without a slash is its own domain.
 pub fn restricted_domain(key: &str) -> Option<&'static str> {
     const DOMAINS: [&str; 4] = ["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"];
     let domain = key.split('/').next().unwrap_or_default();
     DOMAINS.into_iter().find(|name| domain.ends_with(name))
 }
 
-/// Whether a key is one that Karpenter used before 1.0 and has since renamed or dropped.
+/// Whether Karpenter used a key before 1.0, and renamed or removed it since.
 pub fn is_of_old_releases(key: &str) -> bool {
     matches!(key, PROVISIONER_NAME | INSTANCE_PODS)
 }
 
-/// A well-known key that somebody may have meant.
+/// The well-known key that is probably meant by an unknown key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meant {
+pub struct LikelyLabel {
     /// The well-known key.
     pub key: &'static str,
-    /// How sure that is.
+    /// The kind of likeness.
     pub likeness: Likeness,
 }
 
-/// How an unknown key is like a well-known one.
+/// Likeness of an unknown key to a well-known key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
-    /// Nothing else can have been meant, and the values are the same.
+    /// No other key can be meant, and the values are the same.
     Certain,
-    /// It is the same thing in other words, with other values.
+    /// The key has the same meaning, but other values.
     OtherValues,
-    /// It looks alike.
+    /// The keys are similar.
     Likely,
 }
 
-impl Meant {
-    /// Whether nothing else can have been meant, and the values are the same.
+impl LikelyLabel {
+    /// Whether no other key can be meant, and the values are the same.
     pub fn is_certain(self) -> bool {
         self.likeness == Likeness::Certain
     }
 
-    /// What to write, as help.
+    /// The help: what to write instead.
     pub fn help(self) -> String {
         match self.likeness {
             Likeness::Certain => format!("write `{}`", self.key),
@@ -265,7 +267,7 @@ impl Meant {
     }
 }
 
-/// Keys that name a well-known thing in other words.
+/// Other names for well-known keys.
 const OTHER_WORDS: &[(&str, &str, Likeness)] = &[
     ("kubernetes.io/architecture", "kubernetes.io/arch", Likeness::Certain),
     ("karpenter.k8s.aws/instance-vcpu", "karpenter.k8s.aws/instance-cpu", Likeness::Certain),
@@ -277,16 +279,16 @@ const OTHER_WORDS: &[(&str, &str, Likeness)] = &[
     (PROVISIONER_NAME, NODEPOOL, Likeness::OtherValues),
 ];
 
-/// The well-known key that an unknown one was meant to be: the same name in another domain, or a misspelt name.
-pub fn meant(key: &str) -> Option<Meant> {
+/// The well-known key that is probably meant by an unknown key, which has the name in another domain or misspells it.
+pub fn likely_label(key: &str) -> Option<LikelyLabel> {
     if let Some((_, key, likeness)) = OTHER_WORDS.iter().find(|(other, ..)| *other == key) {
-        return Some(Meant { key, likeness: *likeness });
+        return Some(LikelyLabel { key, likeness: *likeness });
     }
     let name = last_part(key);
     if let Some(same) = all_well_known().find(|known| last_part(known) == name) {
-        return Some(Meant { key: same, likeness: Likeness::Certain });
+        return Some(LikelyLabel { key: same, likeness: Likeness::Certain });
     }
-    // Half a name may be several (`instance-gpu`), and short words are near to too many.
+    // The first half of a name may be the start of several (`instance-gpu`), and a short name is similar to too many.
     let is_half = all_well_known().any(|known| last_part(known).starts_with(name));
     if is_half || name.len() < 5 {
         return None;
@@ -296,10 +298,10 @@ pub fn meant(key: &str) -> Option<Meant> {
     let alone = spelling::nearest(name, others).is_none();
     let slip = spelling::is_near(name, near, if name.len() < 8 { 1 } else { 2 });
     let key = all_well_known().find(|known| last_part(known) == near)?;
-    Some(Meant { key, likeness: if alone && slip { Likeness::Certain } else { Likeness::Likely } })
+    Some(LikelyLabel { key, likeness: if alone && slip { Likeness::Certain } else { Likeness::Likely } })
 }
 
-/// What follows the last slash.
+/// The text after the last slash.
 fn last_part(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or_default()
 }
@@ -308,13 +310,13 @@ fn last_part(key: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn at_apply(field: Field, key: &str) -> String {
+    fn at_apply(field: LabelField, key: &str) -> String {
         refused_at_apply(field, key).to_string()
     }
 
     #[test]
-    fn the_domains_of_kubernetes_are_restricted_up_to_1_8_by_the_end_of_the_word() {
-        for field in [Field::PoolLabel, Field::PoolRequirement, Field::ClaimRequirement] {
+    fn restricts_kubernetes_domains_by_suffix_until_1_8() {
+        for field in [LabelField::PoolLabel, LabelField::PoolRequirement, LabelField::ClaimRequirement] {
             for key in [
                 "node-role.kubernetes.io/spot",
                 "mykubernetes.io/x",
@@ -334,11 +336,11 @@ mod tests {
                 assert_eq!(at_apply(field, key), "", "{key}");
             }
         }
-        assert_eq!(at_apply(Field::OverlayRequirement, "node-role.kubernetes.io/spot"), "1.7 to 1.8");
+        assert_eq!(at_apply(LabelField::OverlayRequirement, "node-role.kubernetes.io/spot"), "1.7 to 1.8");
     }
 
     #[test]
-    fn karpenters_own_domains_are_restricted_in_every_release() {
+    fn restricts_karpenter_domains_in_every_release() {
         for key in [
             "karpenter.sh/registered",
             "notkarpenter.sh/x",
@@ -347,42 +349,42 @@ mod tests {
             "karpenter.k8s.aws/instance-pods",
             "foo.karpenter.k8s.aws/x",
         ] {
-            assert_eq!(at_apply(Field::PoolRequirement, key), "all", "{key}");
+            assert_eq!(at_apply(LabelField::PoolRequirement, key), "all", "{key}");
         }
-        assert_eq!(at_apply(Field::PoolLabel, NODEPOOL), "all");
-        assert_eq!(at_apply(Field::ClaimRequirement, NODEPOOL), "");
-        assert_eq!(at_apply(Field::PoolLabel, CAPACITY_TYPE), "");
-        assert_eq!(at_apply(Field::PoolLabel, "karpenter.sh.example.com/x"), "");
+        assert_eq!(at_apply(LabelField::PoolLabel, NODEPOOL), "all");
+        assert_eq!(at_apply(LabelField::ClaimRequirement, NODEPOOL), "");
+        assert_eq!(at_apply(LabelField::PoolLabel, CAPACITY_TYPE), "");
+        assert_eq!(at_apply(LabelField::PoolLabel, "karpenter.sh.example.com/x"), "");
     }
 
     #[test]
-    fn the_provider_learns_keys_over_time() {
-        let pool = |name: &str| at_apply(Field::PoolRequirement, &format!("karpenter.k8s.aws/{name}"));
+    fn restricts_keys_until_the_release_that_supports_them() {
+        let pool = |name: &str| at_apply(LabelField::PoolRequirement, &format!("karpenter.k8s.aws/{name}"));
         assert_eq!(pool("instance-cpu"), "");
         assert_eq!(pool("ec2nodeclass"), "1.0");
         assert_eq!(pool("capacity-reservation-id"), "until 1.2");
         assert_eq!(pool("instance-tenancy"), "until 1.8");
         assert_eq!(pool("placement-group-partition"), "until 1.10");
-        assert_eq!(at_apply(Field::ClaimRequirement, NODE_CLASS), "until 1.0.8");
-        assert_eq!(at_apply(Field::ClaimRequirement, CLOCK_SPEED), "until 1.0.8");
-        assert_eq!(at_apply(Field::OverlayRequirement, TENANCY), "since 1.7");
-        assert_eq!(at_apply(Field::OverlayRequirement, NODE_CLASS), "");
+        assert_eq!(at_apply(LabelField::ClaimRequirement, NODE_CLASS), "until 1.0.8");
+        assert_eq!(at_apply(LabelField::ClaimRequirement, CLOCK_SPEED), "until 1.0.8");
+        assert_eq!(at_apply(LabelField::OverlayRequirement, TENANCY), "since 1.7");
+        assert_eq!(at_apply(LabelField::OverlayRequirement, NODE_CLASS), "");
     }
 
     #[test]
-    fn some_keys_are_refused_only_at_run_time() {
+    fn restricts_some_keys_only_at_run_time() {
         let at_run_time = |field, key| refused_at_run_time(field, key).to_string();
-        assert_eq!(at_run_time(Field::PoolRequirement, NODE_CLASS), "since 1.1");
-        assert_eq!(at_run_time(Field::PoolLabel, NODE_CLASS), "since 1.1");
-        assert_eq!(at_run_time(Field::OverlayRequirement, NODE_CLASS), "since 1.7");
-        assert_eq!(at_run_time(Field::PoolLabel, "beta.kubernetes.io/arch"), "until 1.8");
-        assert_eq!(at_run_time(Field::PoolRequirement, "beta.kubernetes.io/arch"), "");
-        assert_eq!(at_run_time(Field::PoolLabel, "kubernetes.io"), "");
-        assert_eq!(at_run_time(Field::ClaimRequirement, NODE_CLASS), "");
+        assert_eq!(at_run_time(LabelField::PoolRequirement, NODE_CLASS), "since 1.1");
+        assert_eq!(at_run_time(LabelField::PoolLabel, NODE_CLASS), "since 1.1");
+        assert_eq!(at_run_time(LabelField::OverlayRequirement, NODE_CLASS), "since 1.7");
+        assert_eq!(at_run_time(LabelField::PoolLabel, "beta.kubernetes.io/arch"), "until 1.8");
+        assert_eq!(at_run_time(LabelField::PoolRequirement, "beta.kubernetes.io/arch"), "");
+        assert_eq!(at_run_time(LabelField::PoolLabel, "kubernetes.io"), "");
+        assert_eq!(at_run_time(LabelField::ClaimRequirement, NODE_CLASS), "");
     }
 
     #[test]
-    fn pods_are_judged_by_whole_domains_from_1_9() {
+    fn compares_whole_domains_in_pods_since_1_9() {
         let in_pods = |key| refused_in_pods(key).to_string();
         assert_eq!(in_pods("notkarpenter.sh/x"), "until 1.8");
         assert_eq!(in_pods("a.karpenter.sh/x"), "all");
@@ -402,8 +404,8 @@ mod tests {
     }
 
     #[test]
-    fn a_known_name_in_another_domain_or_with_a_slip_is_what_was_meant() {
-        let meant = |key| meant(key).map(|meant| (meant.key, meant.is_certain()));
+    fn recognises_well_known_names_in_other_domains_and_misspelt() {
+        let meant = |key| likely_label(key).map(|meant| (meant.key, meant.is_certain()));
         assert_eq!(meant("karpenter.sh/instance-family"), Some(("karpenter.k8s.aws/instance-family", true)));
         assert_eq!(
             meant("karpenter.k8s.aws/instance-types"),

@@ -1,28 +1,28 @@
 //! The operators of requirements and node affinities.
 
-/// How a requirement's values are compared with a label.
+/// Operator of a requirement: the comparison of its values with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// One of the values.
+    /// The label has one of the values.
     In,
-    /// None of the values, or no such label.
+    /// The label has none of the values, or is absent.
     NotIn,
-    /// Any value.
+    /// The label has any value.
     Exists,
-    /// No such label.
+    /// The label is absent.
     DoesNotExist,
-    /// Greater than the one value.
+    /// The label is greater than the value.
     Gt,
-    /// Less than the one value.
+    /// The label is less than the value.
     Lt,
-    /// Greater than or equal to the one value; Karpenter's own, since 1.9.
+    /// The label is greater than or equal to the value. Only in Karpenter, since 1.9.
     Gte,
-    /// Less than or equal to the one value; Karpenter's own, since 1.9.
+    /// The label is less than or equal to the value. Only in Karpenter, since 1.9.
     Lte,
 }
 
 impl Operator {
-    /// Reads an operator as the API spells it.
+    /// Parses an operator in the spelling of the API.
     pub fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "In" => Self::In,
@@ -37,7 +37,7 @@ impl Operator {
         })
     }
 
-    /// Whether a node without the label will do.
+    /// Whether a node without the label matches.
     pub const fn is_negative(self) -> bool {
         matches!(self, Self::NotIn | Self::DoesNotExist)
     }

@@ -1,19 +1,19 @@
-//! Taints that something takes off a node once it is ready, and what that something is.
+//! Taints that a component removes from a node once the node is ready.
 //!
-//! Karpenter itself takes off its own taints only. It waits for the startup taints of a node to go, and until then does
-//! not count it as initialized (kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/lifecycle/initialization.go`,
+//! Karpenter removes only its own taints. It waits until the startup taints of a node are gone before the node counts as
+//! initialized (kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/lifecycle/initialization.go`,
 //! 1.0-1.14).
 
-/// How the key of a taint is recognised.
+/// Match of the key of a taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Match {
     /// The whole key.
     Key(&'static str),
-    /// What the key begins with.
+    /// The start of the key.
     Prefix(&'static str),
 }
 
-/// The taints that are known to be taken off, and by what.
+/// Taints that a component is known to remove, and the component.
 ///
 /// Sources: docs.cilium.io "Taints" (installation/taints); the installation notes of aws-ebs-csi-driver,
 /// aws-efs-csi-driver, aws-fsx-csi-driver and mountpoint-s3-csi-driver on their startup taint; kubernetes.io "Cloud
@@ -34,7 +34,7 @@ const REMOVED: [(Match, &str); 11] = [
     (Match::Key("node.kubernetes.io/network-unavailable"), "the network plugin"),
 ];
 
-/// What takes the taint off, where it is known.
+/// The component that removes a taint, if it is known.
 pub fn remover(key: &str) -> Option<&'static str> {
     let is = |known: Match| match known {
         Match::Key(whole) => key == whole,
@@ -43,15 +43,15 @@ pub fn remover(key: &str) -> Option<&'static str> {
     REMOVED.iter().find(|(known, _)| is(*known)).map(|(_, remover)| *remover)
 }
 
-/// Whether the key follows the custom of agents that taint a node until they run on it:
+/// Whether the key follows the naming convention of agents that taint a node until they run on it, such as
 /// `example.com/agent-not-ready`.
 pub fn is_named_not_ready(key: &str) -> bool {
     let name = key.rsplit('/').next().unwrap_or_default();
     name == "not-ready" || name.ends_with("-not-ready")
 }
 
-/// Words in a key that tell that its author means the taint to be taken off again.
-const PASSING: [&str; 10] = [
+/// Words in a key that suggest a temporary taint.
+const TEMPORARY: [&str; 10] = [
     "notready",
     "not-ready",
     "unready",
@@ -64,10 +64,10 @@ const PASSING: [&str; 10] = [
     "provisioning",
 ];
 
-/// Whether the key itself says that the taint is to be taken off again.
-pub fn sounds_passing(key: &str) -> bool {
+/// Whether the key suggests a temporary taint.
+pub fn sounds_temporary(key: &str) -> bool {
     let lower = key.to_ascii_lowercase();
-    PASSING.iter().any(|word| lower.contains(word))
+    TEMPORARY.iter().any(|word| lower.contains(word))
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_taints_name_what_takes_them_off() {
+    fn names_the_component_that_removes_a_taint() {
         assert_eq!(remover("node.cilium.io/agent-not-ready"), Some("the Cilium agent"));
         assert_eq!(remover("nidhogg.uswitch.com/kube-system.kiam"), Some("Nidhogg"));
         assert_eq!(remover("node.cilium.io/agent-not-ready-2"), None);
@@ -83,11 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_what_its_author_meant() {
+    fn recognises_temporary_taints_by_name() {
         assert!(is_named_not_ready("zalando.org/node-not-ready"));
         assert!(is_named_not_ready("not-ready"));
         assert!(!is_named_not_ready("team/notready"));
-        assert!(sounds_passing("node.spack.io/certificate-pending"));
-        assert!(!sounds_passing("example.com/another-taint"));
+        assert!(sounds_temporary("node.spack.io/certificate-pending"));
+        assert!(!sounds_temporary("example.com/another-taint"));
     }
 }

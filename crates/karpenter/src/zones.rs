@@ -1,13 +1,13 @@
-//! The form of the ids of availability zones.
+//! The IDs of availability zones.
 
-/// What stands before and after the `-az` of a zone's id.
+/// The parts before and after the `-az` of a zone ID.
 pub(crate) fn id_parts(text: &str) -> Option<(&str, &str)> {
     let (region, number) = text.rsplit_once('z')?;
     Some((region.strip_suffix("-a")?, number))
 }
 
-/// Whether a text is the id of a zone, such as `use1-az1`, rather than its name: no node has it as
-/// `topology.kubernetes.io/zone`.
+/// Whether a text is the ID of a zone, such as `use1-az1`. The label `topology.kubernetes.io/zone` of a node has the name
+/// of the zone instead.
 pub fn is_zone_id(text: &str) -> bool {
     let Some((region, number)) = id_parts(text) else { return false };
     let region =

@@ -61,7 +61,7 @@ impl<'d> ChartValues<'d> {
         self.keys(&["settings", "featureGates"])
     }
 
-    /// The keys under a path that comes from a table of facts, such as `karpenter::chart::REMOVED`.
+    /// The keys under a path that comes from a table of facts, such as `karpenter::chart::REMOVED_KEYS`.
     pub fn keys(self, path: &[&str]) -> Vec<(&'d str, ChartKey<'d>)> {
         let map = self.map.and_then(|map| map.at_path(path));
         let members =

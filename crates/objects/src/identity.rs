@@ -76,8 +76,8 @@ impl<'d> Identity<'d> {
     /// The AWS account, if the controller's role or the queue names it.
     pub fn account(&self) -> Option<&'d str> {
         let of_queue = || self.queue?.text.strip_prefix("arn:")?.split(':').nth(3);
-        match self.role.map(|role| arn::Reference::read(role.text)) {
-            Some(arn::Reference::Arn { account, .. }) => Some(account),
+        match self.role.map(|role| arn::IamReference::parse(role.text)) {
+            Some(arn::IamReference::Arn { account, .. }) => Some(account),
             _ => of_queue(),
         }
     }

@@ -1,8 +1,8 @@
 //! Objects within documents: Kubernetes objects (a `kind: List` is unpacked, an AdmissionReview is unwrapped), and
 //! content without a kind: IAM policies, alone or in a CloudFormation template, and the values of Karpenter's Helm chart.
 
-use karpenter::api::served::{self, Served};
-use karpenter::api::{self, Root};
+use karpenter::api::served::{self, ServedKind};
+use karpenter::api::{self, KindSchema};
 use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
@@ -232,12 +232,12 @@ impl<'d> Object<'d> {
     }
 
     /// The API table of the object's kind and version.
-    pub fn table(self) -> Option<&'static Root> {
-        api::root_of(self.group, self.version, self.kind)
+    pub fn table(self) -> Option<&'static KindSchema> {
+        api::kind_schema(self.group, self.version, self.kind)
     }
 
     /// The entry of the object's kind and version among the kinds that Karpenter has ever had.
-    pub fn served(self) -> Option<&'static Served> {
+    pub fn served(self) -> Option<&'static ServedKind> {
         served::find(self.group, self.version, self.kind)
     }
 

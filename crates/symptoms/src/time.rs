@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use values::calendar::Day;
+use values::calendar::{Date, Day};
 
 /// The time at which tables were printed. It is unknown, so it comes after every date. All tables of a cluster count as printed at
 /// the same time.
@@ -93,7 +93,7 @@ impl Time {
         if !separated || hour >= 24 || minute >= 60 || second > 60 {
             return None;
         }
-        let day = Day::new(year, u32::try_from(month).ok()?, u32::try_from(day).ok()?)?;
+        let day = Date::new(year, u8::try_from(month).ok()?, u8::try_from(day).ok()?)?.day();
         let mut rest = bytes.get(19..)?;
         let mut millis = 0;
         if let Some((b'.' | b',', fraction)) = rest.split_first() {
@@ -153,7 +153,7 @@ impl fmt::Display for Time {
         let seconds = self.0.div_euclid(1000);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (hour, minute) = (second / 3600, second / 60 % 60);
-        write!(f, "{}T{hour:02}:{minute:02}:{:02}Z", Day::since_epoch(days), second % 60)
+        write!(f, "{}T{hour:02}:{minute:02}:{:02}Z", Day::since_epoch(days).date(), second % 60)
     }
 }
 

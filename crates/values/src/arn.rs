@@ -1,8 +1,8 @@
 //! Names, paths and ARNs of IAM.
 
-/// How a role or an instance profile is referred to.
+/// A reference to a role or an instance profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference<'t> {
+pub enum IamReference<'t> {
     /// `arn:<partition>:iam::<account>:<kind>/<path>/<name>`.
     Arn {
         /// `aws`, `aws-cn`, `aws-us-gov` and so on.
@@ -11,23 +11,23 @@ pub enum Reference<'t> {
         account: &'t str,
         /// `role`, `instance-profile` and so on.
         kind: &'t str,
-        /// What follows the last slash.
+        /// The text after the last slash.
         name: &'t str,
     },
-    /// Something with a slash that is no ARN.
+    /// A text with a slash that is not an ARN.
     Path {
-        /// What follows the last slash.
+        /// The text after the last slash.
         name: &'t str,
     },
-    /// Anything else.
+    /// A name.
     Name,
 }
 
-impl<'t> Reference<'t> {
-    /// Reads a reference; what IAM allows in a name is not checked.
-    pub fn read(text: &'t str) -> Self {
+impl<'t> IamReference<'t> {
+    /// Parses a reference. Names are not validated.
+    pub fn parse(text: &'t str) -> Self {
         let last = text.rsplit('/').next().unwrap_or_default();
-        // `${AWS::Partition}` has colons of its own.
+        // The colons in `${AWS::Partition}` do not separate parts.
         let mut open = false;
         let mut parts = text.splitn(6, |char| {
             open = (open || char == '{') && char != '}';
@@ -42,13 +42,13 @@ impl<'t> Reference<'t> {
     }
 }
 
-/// The longest name of a role. Source: IAM's quotas for names.
+/// The longest name of a role, in characters. Source: IAM quotas for names.
 pub const ROLE_NAME_MAX: usize = 64;
 
-/// The longest name of an instance profile. Source: as above.
+/// The longest name of an instance profile, in characters. Source: IAM quotas for names.
 pub const PROFILE_NAME_MAX: usize = 128;
 
-/// Whether IAM takes the text for a name, its length aside: letters, digits and `+=,.@_-`.
+/// Whether IAM accepts the characters of a name: letters, digits and `+=,.@_-`. The length is not checked.
 ///
 /// Source: pkg/controllers/nodeclass/validation.go on main after v1.14.1, which checks `^[\w+=,.@-]+$`.
 pub fn is_name(text: &str) -> bool {

@@ -1,5 +1,5 @@
 //! Small grammars that no published crate reads exactly as Kubernetes and Karpenter do: quantities, durations, cron
-//! schedules, label names, ARNs, and placeholders that a template engine fills in later.
+//! schedules, label names, ARNs, placeholders that a template engine fills in later, and the calendar that schedules need.
 //!
 //! Everything here is a pure function on text.
 

@@ -1,34 +1,34 @@
-//! What Kubernetes takes for the name of a label or taint, and for the value of a label.
+//! The names of labels and taints, and the values of labels.
 //!
 //! Reference: k8s.io/apimachinery pkg/util/validation `IsQualifiedName`, `IsValidLabelValue` and `IsDNS1123Subdomain`,
-//! which count bytes; they are the same in every release that Karpenter 1.0 to 1.14 was built with.
+//! which count bytes. They are the same in every release that Karpenter 1.0 to 1.14 was built with.
 
 use core::fmt;
 
-/// The longest name, or value of a label, in bytes.
+/// The longest name or label value, in bytes.
 pub const NAME_MAX: usize = 63;
 
 /// The longest prefix of a name, in bytes.
 pub const PREFIX_MAX: usize = 253;
 
-/// Why a text is no name, or no value of a label.
+/// Reason why a text is not a valid name or label value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamingProblem {
-    /// Nothing at all, before the slash, or after it.
+    /// The text, its prefix or its name is empty.
     Empty,
     /// More than one slash.
     Slashes,
-    /// The prefix has more bytes than it may.
+    /// The prefix is too long; it has this many bytes.
     PrefixTooLong(usize),
-    /// The prefix is no DNS name.
+    /// The prefix is not a DNS subdomain.
     Prefix,
-    /// The name or value has more bytes than it may.
+    /// The name or value is too long; it has this many bytes.
     TooLong(usize),
-    /// The name or value has a letter that it may not have, or begins or ends with the wrong one.
-    Letters,
+    /// The name or value has an invalid character, or an invalid first or last character.
+    Characters,
 }
 
-/// Why a text is no qualified name, such as `example.com/team`; `None` where it is one.
+/// The problem of a qualified name such as `example.com/team`; `None` if it is valid.
 pub fn qualified_name_problem(text: &str) -> Option<NamingProblem> {
     let (prefix, name) = match text.split_once('/') {
         Some((_, rest)) if rest.contains('/') => return Some(NamingProblem::Slashes),
@@ -41,7 +41,7 @@ pub fn qualified_name_problem(text: &str) -> Option<NamingProblem> {
     prefix.and_then(prefix_problem).or_else(|| value_problem(name))
 }
 
-/// Why a text is no value of a label; `None` where it is one, as the empty text is.
+/// The problem of a label value; `None` if it is valid. The empty value is valid.
 pub fn label_value_problem(text: &str) -> Option<NamingProblem> {
     if text.is_empty() { None } else { value_problem(text) }
 }
@@ -53,7 +53,7 @@ fn value_problem(text: &str) -> Option<NamingProblem> {
     let inner = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     let edge = |char: char| char.is_ascii_alphanumeric();
     let right = text.chars().all(inner) && text.starts_with(edge) && text.ends_with(edge);
-    (!right).then_some(NamingProblem::Letters)
+    (!right).then_some(NamingProblem::Characters)
 }
 
 fn prefix_problem(text: &str) -> Option<NamingProblem> {
@@ -71,15 +71,15 @@ fn prefix_problem(text: &str) -> Option<NamingProblem> {
 impl fmt::Display for NamingProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("a part of it is empty"),
+            Self::Empty => f.write_str("its prefix or name is empty"),
             Self::Slashes => f.write_str("it has more than one slash"),
             Self::PrefixTooLong(len) => {
-                write!(f, "its prefix has {len} characters, and may have {PREFIX_MAX}")
+                write!(f, "its prefix has {len} characters, but at most {PREFIX_MAX} are allowed")
             }
-            Self::Prefix => f.write_str("what stands before its slash is no DNS name in lower case"),
-            Self::TooLong(len) => write!(f, "it has {len} characters, and may have {NAME_MAX}"),
-            Self::Letters => f.write_str(
-                "it may have letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit",
+            Self::Prefix => f.write_str("its prefix is not a DNS subdomain in lower case"),
+            Self::TooLong(len) => write!(f, "it has {len} characters, but at most {NAME_MAX} are allowed"),
+            Self::Characters => f.write_str(
+                "it may contain letters, digits, `-`, `_` and `.`, and must start and end with a letter or digit",
             ),
         }
     }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_may_have_a_prefix_and_values_may_be_empty() {
+    fn accepts_names_with_prefix_and_empty_values() {
         for name in ["team", "a", "A.b_c-d", "example.com/team", "x-1.y/Z", "9/9"] {
             assert_eq!(qualified_name_problem(name), None, "{name}");
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bound_has_two_sides() {
+    fn accepts_longest_names_and_rejects_longer_ones() {
         let (name, prefix) = ("n".repeat(63), "p".repeat(253));
         assert_eq!(qualified_name_problem(&format!("{prefix}/{name}")), None);
         assert_eq!(qualified_name_problem(&format!("{prefix}/{name}n")), Some(NamingProblem::TooLong(64)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_refused_for_its_first_reason() {
+    fn gives_the_first_reason_for_rejection() {
         for (name, problem) in [
             ("", NamingProblem::Empty),
             ("/a", NamingProblem::Empty),
@@ -122,13 +122,13 @@ mod tests {
             ("Example.com/a", NamingProblem::Prefix),
             ("a..b/c", NamingProblem::Prefix),
             ("-a/c", NamingProblem::Prefix),
-            ("a b", NamingProblem::Letters),
-            ("-a", NamingProblem::Letters),
-            ("a_", NamingProblem::Letters),
-            ("\u{fc}", NamingProblem::Letters),
+            ("a b", NamingProblem::Characters),
+            ("-a", NamingProblem::Characters),
+            ("a_", NamingProblem::Characters),
+            ("\u{fc}", NamingProblem::Characters),
         ] {
             assert_eq!(qualified_name_problem(name), Some(problem), "{name}");
         }
-        assert_eq!(label_value_problem("a/b"), Some(NamingProblem::Letters));
+        assert_eq!(label_value_problem("a/b"), Some(NamingProblem::Characters));
     }
 }

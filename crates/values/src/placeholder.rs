@@ -1,17 +1,18 @@
-//! Values that somebody or something has yet to fill in: what will stand there cannot be judged.
+//! Placeholders: text that a template engine or the author replaces later, so that it cannot be checked yet.
 
-/// Whether a text holds `${X}`, which Flux, envsubst, Terraform and CloudFormation replace before anything is sent.
+/// Whether a text has a placeholder `${X}`, which Flux, envsubst, Terraform and CloudFormation replace before the object is
+/// applied.
 pub fn is_filled_in_later(text: &str) -> bool {
     text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
 }
 
-/// Whether what should be a name holds a mark that templates have and names never do.
+/// Whether a name has a character of template syntax that no name can have.
 pub fn is_in_name(text: &str) -> bool {
     text.contains(['$', '{', '}', '<', '>', '%'])
 }
 
-/// Whether a value holds what is still to be filled in: `${X}`, `$(X)`, `$X`, `{{ x }}`, `<x>`, `%{x}`, `#{x}`, `@@x@@`,
-/// `__X__`, or the `a | b` of reference manuals.
+/// Whether a value has a placeholder: `${X}`, `$(X)`, `$X`, `{{ x }}`, `<x>`, `%{x}`, `#{x}`, `@@x@@`, `__X__`, or the
+/// `a | b` of reference manuals.
 pub fn is_unresolved(text: &str) -> bool {
     const MARKS: [&str; 6] = ["{{", "%{", "#{", "@@", "%%", " | "];
     let dollar = || {
@@ -28,7 +29,7 @@ mod tests {
     use super::{is_filled_in_later, is_in_name, is_unresolved};
 
     #[test]
-    fn marks_of_the_usual_templates_are_known() {
+    fn recognises_placeholders_of_common_templates() {
         for text in [
             "${X}",
             "a-$(NODETYPE)",

@@ -1,18 +1,11 @@
-//! The nearest of some names to a word that is none of them.
+//! Suggestions for misspelt words.
 
-/// The candidate nearest to a word, where one is near enough to be what was meant: at most one edit in three letters.
+/// The candidate nearest to a word, if it is near enough to be meant: at most one edit in three letters, and at most three.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let mut candidates = candidates.into_iter();
-    nearest_of(word, &mut || candidates.next())
-}
-
-// What gives the next candidate, for behind `dyn Iterator` the policy module would carry more of each kind of iterator
-// than that.
-fn nearest_of<'c>(word: &str, next: &mut dyn FnMut() -> Option<&'c str>) -> Option<&'c str> {
     let lower = word.to_ascii_lowercase();
     let mut bound = (word.chars().count() / 3).clamp(1, 3);
     let mut nearest = None;
-    while let Some(candidate) = next() {
+    for candidate in candidates {
         if let Some(distance) = distance(&lower, &candidate.to_ascii_lowercase(), bound) {
             nearest = Some(candidate);
             let Some(nearer) = distance.checked_sub(1) else { break };
@@ -22,16 +15,17 @@ fn nearest_of<'c>(word: &str, next: &mut dyn FnMut() -> Option<&'c str>) -> Opti
     nearest
 }
 
-/// Whether a word becomes another with at most so many letters inserted, deleted, replaced or swapped.
+/// Whether a word differs from another by at most `edits` inserted, deleted, replaced or swapped letters.
 pub fn is_near(word: &str, other: &str, edits: usize) -> bool {
     distance(word, other, edits).is_some()
 }
 
-/// The number of letters to insert, delete, replace or swap with their neighbour; `None` beyond the bound.
+/// The number of letters to insert, delete, replace or swap with a neighbour; `None` beyond the bound. This is the optimal
+/// string alignment distance.
 fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();
-    // Long words are no misspelt names, and comparing them costs their product.
+    // Long words are not misspelt names, and the cost is the product of the lengths.
     if left.len().abs_diff(right.len()) > bound || left.len().max(right.len()) > 100 {
         return None;
     }
@@ -53,13 +47,12 @@ fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
     row.last().copied().filter(|distance| *distance <= bound)
 }
 
-/// ` (did you mean `x`?)` for the nearest candidate, or nothing.
+/// The hint ` (did you mean `x`?)` for the nearest candidate, or an empty text.
 pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
     nearest(word, candidates).map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
-/// Adds a word to a list of words in back-ticks, for a sentence: `` `cpu`, `memory` ``.
-#[inline(never)]
+/// Adds a word to a list of words in back-ticks, such as `` `cpu`, `memory` ``.
 pub fn add_quoted(list: &mut String, word: &str) {
     list.push_str(if list.is_empty() { "`" } else { ", `" });
     list.push_str(word);
@@ -71,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_found_and_far_ones_are_not() {
+    fn finds_near_names_only() {
         let names = ["restricted-label", "pod-restricted-label", "storageclass-immediate"];
         assert_eq!(nearest("restricted-labels", names), Some("restricted-label"));
         assert_eq!(nearest("storage-class-immediate", names), Some("storageclass-immediate"));

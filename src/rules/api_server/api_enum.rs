@@ -1,4 +1,4 @@
-use karpenter::api::Word;
+use karpenter::api::EnumValue;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -85,7 +85,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 /// Reports a value that the releases do not support.
-fn explain<'d>(place: Place<'d>, words: &'static [Word], releases: &ReleaseSet) -> Finding<'d> {
+fn explain<'d>(place: Place<'d>, words: &'static [EnumValue], releases: &ReleaseSet) -> Finding<'d> {
     let node = place.node();
     let text = node.as_str().unwrap_or_default();
     let name = super::name_of(node);
@@ -112,7 +112,7 @@ fn instead(text: &str) -> Option<&'static str> {
     }
 }
 
-fn supported(words: &[Word], releases: &ReleaseSet) -> String {
+fn supported(words: &[EnumValue], releases: &ReleaseSet) -> String {
     let mut names = String::new();
     for word in words.iter().filter(|word| word.releases.meets(releases)) {
         add_quoted(&mut names, word.text);

@@ -116,8 +116,8 @@ mod tests {
           6 |   object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {replicas: 3, template: {spec: {requirements: [], nodeClassRef: {group: g, kind: k, name: a}}}}}
             |                                                                                     ^^^^^^^^
         error NodePool/a spec [since 1.8]
-          `spec.replicas` makes a static NodePool of one that scales with its pods; the API server refuses the NodePool (since 1.8)
-          help: make another NodePool with `replicas`, and delete this one
+          `spec.replicas` would turn a NodePool that scales with its pods into a static NodePool; the API server refuses the NodePool (since 1.8)
+          help: create another NodePool with `replicas`, and delete this one
         ");
         silent(&super::RULE, &review("replicas: 1", "replicas: 3"));
     }

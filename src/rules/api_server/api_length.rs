@@ -73,11 +73,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a value whose size is outside a limit.
 fn explain(place: Place<'_>, limit: Limit, size: usize) -> Finding<'_> {
     let (unit, least_or_most, bound) = match limit {
-        Limit::LeastLetters(bound) => ("characters", "at least", bound),
-        Limit::MostLetters(bound) => ("characters", "at most", bound),
-        Limit::LeastItems(bound) => ("items", "at least", bound),
-        Limit::MostMembers(bound) => ("keys", "at most", bound),
-        Limit::MostItems(bound) => ("items", "at most", bound),
+        Limit::MinLength(bound) => ("characters", "at least", bound),
+        Limit::MaxLength(bound) => ("characters", "at most", bound),
+        Limit::MinItems(bound) => ("items", "at least", bound),
+        Limit::MaxProperties(bound) => ("keys", "at most", bound),
+        Limit::MaxItems(bound) => ("items", "at most", bound),
         _ => ("elements", "at most", 0),
     };
     let name = super::name_of(place.node());

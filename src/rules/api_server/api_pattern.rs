@@ -82,13 +82,13 @@ fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Finding<'d> {
     let help = node
         .as_str()
         .and_then(|text| help(text, pattern))
-        .unwrap_or_else(|| format!("write {}", pattern.wanted));
+        .unwrap_or_else(|| format!("write {}", pattern.description));
     super::invalid_value(&RULE, place, "not in the required format").help(help)
 }
 
 /// Help for the most common mistakes.
 fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
-    if text.eq_ignore_ascii_case("never") && (pattern.fits)("Never") {
+    if text.eq_ignore_ascii_case("never") && (pattern.matches)("Never") {
         return Some("write `Never`".to_owned());
     }
     if pattern.expression == NO_SLASH.expression {
@@ -98,7 +98,7 @@ fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
             .filter(|group| !group.is_empty())
             .map(|group| format!("write `{group}`, without a version"));
     }
-    if !(pattern.fits)("24h") {
+    if !(pattern.matches)("24h") {
         return None;
     }
     let days: u32 = text.strip_suffix('d')?.parse().ok()?;

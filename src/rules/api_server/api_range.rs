@@ -74,8 +74,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a number outside a limit.
 fn explain(place: Place<'_>, limit: Limit) -> Finding<'_> {
     let (relation, bound, side) = match limit {
-        Limit::Most(bound) => ("above", bound, "at most"),
-        Limit::Least(bound) => ("below", bound, "at least"),
+        Limit::Maximum(bound) => ("above", bound, "at most"),
+        Limit::Minimum(bound) => ("below", bound, "at least"),
         _ => ("outside", 0, "within"),
     };
     super::invalid_value(&RULE, place, &format!("{relation} {bound}"))

@@ -1,4 +1,4 @@
-use karpenter::api::Field;
+use karpenter::api::FieldSchema;
 use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -71,7 +71,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 /// Reports a required field that is absent or null.
-fn explain<'d>(place: Place<'d>, field: &'static Field, object: Object<'d>) -> Finding<'d> {
+fn explain<'d>(place: Place<'d>, field: &'static FieldSchema, object: Object<'d>) -> Finding<'d> {
     let path = place.path(object.root());
     Finding::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
 }
@@ -88,7 +88,7 @@ const HELP: [(&str, &str); 5] = [
     ("requirements", "write `requirements`; `[]` is enough"),
 ];
 
-fn help(path: &str, field: &Field) -> String {
+fn help(path: &str, field: &FieldSchema) -> String {
     match HELP.iter().find(|(end, _)| path.ends_with(end)) {
         Some((_, help)) => (*help).to_owned(),
         None => format!("write `{}`, {}", field.name, field.schema.shape.name()),

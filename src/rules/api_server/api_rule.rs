@@ -93,23 +93,23 @@ mod tests {
           8 |         karpenter.sh/nodepool: a
             |         ^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [all]
-          a label may not have the key `karpenter.sh/nodepool`: Karpenter sets it to the name of the NodePool; the API server refuses the NodePool
-          help: remove the label: the node of a NodePool has it anyway
+          a label cannot have the key `karpenter.sh/nodepool`: Karpenter sets it to the name of the NodePool; the API server refuses the NodePool
+          help: remove the label; every node of a NodePool has it
           9 |         team.k8s.io/x: y
             |         ^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [until 1.8]
-          a label may not have the key `team.k8s.io/x`: up to 1.8 the domain `k8s.io` is kept for Kubernetes; the API server refuses the NodePool (until 1.8)
-          help: write a key under a domain of your own, such as `example.com/x`
+          a label cannot have the key `team.k8s.io/x`: until 1.8 the domain `k8s.io` is reserved for Kubernetes; the API server refuses the NodePool (until 1.8)
+          help: write a key in your own domain, such as `example.com/x`
          11 |       nodeClassRef: {group: g, kind: k, name: ''}
             |                                               ^^
         error NodePool/a spec.template.spec.nodeClassRef.name [since 1.1]
           `nodeClassRef.name` is empty; the API server refuses the NodePool (since 1.1)
-          help: write the name of the node class: all three of `group`, `kind` and `name` are needed
+          help: write the name of the node class; `group`, `kind` and `name` are required
          13 |       - {key: kubernetes.io/hostname, operator: In}
             |               ^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].key [all]
-          a requirement may not have the key `kubernetes.io/hostname`: a node's name is not known before it runs; the API server refuses the NodePool
-          help: remove the requirement: every node has its own name, and Karpenter cannot choose it
+          a requirement cannot have the key `kubernetes.io/hostname`: the name of a node is not known before the node is created; the API server refuses the NodePool
+          help: remove the requirement; every node has a different name, which Karpenter cannot choose
          13 |       - {key: kubernetes.io/hostname, operator: In}
             |                                                 ^^
         error NodePool/a spec.template.spec.requirements [all]
@@ -118,7 +118,7 @@ mod tests {
          14 |       - {key: a, operator: Gt, values: [many]}
             |                                         ^^^^
         error NodePool/a spec.template.spec.requirements [all]
-          a requirement with operator `Gt` compares with `many`, which is no whole number from 0 on; the API server refuses the NodePool
+          a requirement with operator `Gt` compares with `many`, which is not a whole number of at least 0; the API server refuses the NodePool
           help: write one whole number as text, such as `values: ["4"]`
         "#);
     }
@@ -134,17 +134,17 @@ mod tests {
             | ^^^^
         error EC2NodeClass/a spec [all]
           the node class has neither a `role` nor an `instanceProfile`; the API server refuses the EC2NodeClass
-          help: write `role`, for which Karpenter makes a profile, or `instanceProfile`, which you made yourself
+          help: write `role`, for which Karpenter creates a profile, or `instanceProfile`, which you create yourself
           5 |   amiFamily: AL2
             |              ^^^
         error EC2NodeClass/a spec [all]
-          `spec.amiFamily` is `AL2`, but the alias of `amiSelectorTerms` is one of AL2023; the API server refuses the EC2NodeClass
-          help: write `AL2023`, or remove `amiFamily`: the alias tells it
+          `spec.amiFamily` is `AL2`, but the alias in `amiSelectorTerms` is of the family AL2023; the API server refuses the EC2NodeClass
+          help: write `AL2023`, or remove `amiFamily`, which follows from the alias
           7 |   - {alias: al2023@latest, owner: self}
             |      ^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms [all]
-          a term has `alias` beside other fields; `alias` excludes `id`, `tags`, `name`, `owner`; the API server refuses the EC2NodeClass
-          help: keep `alias` alone, or remove it
+          a term combines `alias` with other fields, but `alias` excludes `id`, `tags`, `name`, `owner`; the API server refuses the EC2NodeClass
+          help: keep only `alias`, or remove it
           8 |   subnetSelectorTerms: []
             |   ^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.subnetSelectorTerms [all]
@@ -153,32 +153,32 @@ mod tests {
           9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
             |                                 ^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms [all]
-          a term has `id` beside other fields; `id` excludes `tags`, `name`; the API server refuses the EC2NodeClass
-          help: keep `id` alone, or remove it
+          a term combines `id` with other fields, but `id` excludes `tags`, `name`; the API server refuses the EC2NodeClass
+          help: keep only `id`, or remove it
           9 |   securityGroupSelectorTerms: [{id: sg-1, name: a}]
             |                                           ^^^^
         error EC2NodeClass/a spec.securityGroupSelectorTerms [all]
-          a term has `name` beside other fields; `name` excludes `tags`, `id`; the API server refuses the EC2NodeClass
-          help: keep `name` alone, or remove it
+          a term combines `name` with other fields, but `name` excludes `tags`, `id`; the API server refuses the EC2NodeClass
+          help: keep only `name`, or remove it
          10 |   blockDeviceMappings: [{ebs: {volumeType: gp3}}]
             |                          ^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [all]
           a volume has neither a `volumeSize` nor a `snapshotID`; the API server refuses the EC2NodeClass
-          help: write `volumeSize`, such as `100Gi`, or the snapshot that the volume is made from
+          help: write `volumeSize`, such as `100Gi`, or `snapshotID`, the snapshot to create the volume from
          11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
             |                            ^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.kubelet [all]
-          `kubelet.evictionSoft` has `memory.available` and `kubelet.evictionSoftGracePeriod` has not; the API server refuses the EC2NodeClass
-          help: write `memory.available` in both, or remove it
+          `kubelet.evictionSoft` has `memory.available`, but `kubelet.evictionSoftGracePeriod` does not; the API server refuses the EC2NodeClass
+          help: write `memory.available` in both, or in neither
          11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
             |                                                                  ^^^^
         error EC2NodeClass/a spec.kubelet.kubeReserved [all]
-          `kubelet.kubeReserved` has `cpus`, which the kubelet does not know there; the API server refuses the EC2NodeClass
-          help: write `cpu`; known are `cpu`, `memory`, `ephemeral-storage`, `pid`
+          `kubelet.kubeReserved` has `cpus`, which is not a valid key there; the API server refuses the EC2NodeClass
+          help: write `cpu`; the valid keys are `cpu`, `memory`, `ephemeral-storage`, `pid`
          12 |   tags: {karpenter.sh/nodepool: a}
             |          ^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.tags [all]
-          the tag `karpenter.sh/nodepool` is set by Karpenter itself, with the value that finds its instances again; the API server refuses the EC2NodeClass
+          the tag `karpenter.sh/nodepool` is reserved: Karpenter sets it to find its instances again; the API server refuses the EC2NodeClass
           help: remove `karpenter.sh/nodepool` from `spec.tags`
         ");
     }

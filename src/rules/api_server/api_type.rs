@@ -1,4 +1,4 @@
-use karpenter::api::Shape;
+use karpenter::api::SchemaType;
 use karpenter::release::Releases;
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -86,7 +86,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 /// Reports a value of the wrong type.
-fn explain(place: Place<'_>, wanted: Shape) -> Finding<'_> {
+fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
     let node = place.node();
     let found = match node.value() {
         Value::String(_) => format!("the string {}", super::shown(node)),
@@ -98,7 +98,7 @@ fn explain(place: Place<'_>, wanted: Shape) -> Finding<'_> {
     let message = format!("{part}`{name}` is {found} but must be {}", wanted.name());
     let finding = Finding::new(&RULE, place, message);
     match (wanted, node.value()) {
-        (Shape::Text | Shape::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
+        (SchemaType::Text | SchemaType::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
             let spelling = node.spelling().to_owned();
             let finding = finding.help(format!("put the value in quotes: `\"{spelling}\"`"));
             if node.style() == Style::Alias || spelling.is_empty() {
@@ -110,35 +110,35 @@ fn explain(place: Place<'_>, wanted: Shape) -> Finding<'_> {
             let (title, change) = ("put the value in quotes", Change::Set(node, spelling));
             if accepts_any { finding.safe_fix(title, change) } else { finding.unsafe_fix(title, change) }
         }
-        (Shape::Integer | Shape::Boolean, Value::String(text)) => finding.help(format!(
+        (SchemaType::Integer | SchemaType::Boolean, Value::String(text)) => finding.help(format!(
             "write {} without quotes, such as `{}`",
             wanted.name(),
             example(wanted, text)
         )),
-        (Shape::Integer, Value::Float(_)) => finding.help("write a whole number that fits in 64 bits"),
-        (Shape::List(_), Value::Mapping | Value::String(_)) => {
+        (SchemaType::Integer, Value::Float(_)) => finding.help("write a whole number that fits in 64 bits"),
+        (SchemaType::List(_), Value::Mapping | Value::String(_)) => {
             finding.help("write a list: put `- ` before each item")
         }
-        (Shape::Object(fields), _) => {
+        (SchemaType::Object(fields), _) => {
             let mut names = String::new();
             for field in fields {
                 add_quoted(&mut names, field.name);
             }
             finding.help(format!("write an object with the fields {names}"))
         }
-        (Shape::Map(_), _) => finding.help("write an object with keys and values"),
+        (SchemaType::Map(_), _) => finding.help("write an object with keys and values"),
         _ => finding.help(format!("write {}", wanted.name())),
     }
 }
 
-fn example(wanted: Shape, text: &str) -> &str {
+fn example(wanted: SchemaType, text: &str) -> &str {
     let fits = match wanted {
-        Shape::Integer => text.parse::<i64>().is_ok(),
+        SchemaType::Integer => text.parse::<i64>().is_ok(),
         _ => matches!(text, "true" | "false"),
     };
     match wanted {
         _ if fits => text,
-        Shape::Integer => "10",
+        SchemaType::Integer => "10",
         _ => "true",
     }
 }

@@ -1,4 +1,4 @@
-use karpenter::api::{Field, ROOTS, Root, Schema, Shape};
+use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -97,8 +97,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a field that its object does not have.
 fn explain<'d>(
     place: Place<'d>,
-    fields: &'static [Field],
-    root: Option<&'static Root>,
+    fields: &'static [FieldSchema],
+    root: Option<&'static KindSchema>,
     target: Target,
 ) -> Finding<'d> {
     let node = place.node();
@@ -118,7 +118,7 @@ fn explain<'d>(
         None => format!("there is no field `{name}`"),
     };
     let finding = Finding::new(&RULE, place, message);
-    let absent = |field: &&Field| {
+    let absent = |field: &&FieldSchema| {
         target.meets(field.releases) && node.parent().is_some_and(|parent| parent.get(field.name).is_none())
     };
     if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
@@ -158,12 +158,12 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
 }
 
 /// Help with the only path that has a field of this name: in the same kind, or else in another kind.
-fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<String> {
+fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static KindSchema>) -> Option<String> {
     let own = root?;
     let mut found = Vec::new();
     let mut kind = String::new();
     collect_paths(&own.spec.schema, name, "spec", &mut found);
-    for other in ROOTS {
+    for other in KIND_SCHEMAS {
         let of_users = !matches!(other.kind.name, "NodeOverlay" | "NodeClaim");
         if found.is_empty() && of_users && !core::ptr::eq(other, own) {
             collect_paths(&other.spec.schema, name, "spec", &mut found);
@@ -179,7 +179,7 @@ fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static Root>) -> Option<
 /// Collects the paths of all fields with a name.
 fn collect_paths(schema: &Schema, name: &str, path: &str, found: &mut Vec<String>) {
     match schema.shape {
-        Shape::Object(fields) => {
+        SchemaType::Object(fields) => {
             for field in fields {
                 let path = format!("{path}.{}", field.name);
                 collect_paths(&field.schema, name, &path, found);
@@ -188,7 +188,7 @@ fn collect_paths(schema: &Schema, name: &str, path: &str, found: &mut Vec<String
                 }
             }
         }
-        Shape::List(items) => collect_paths(items, name, &format!("{path}[]"), found),
+        SchemaType::List(items) => collect_paths(items, name, &format!("{path}[]"), found),
         _ => {}
     }
 }

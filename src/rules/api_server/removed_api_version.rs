@@ -1,4 +1,4 @@
-use karpenter::api::served::SERVED;
+use karpenter::api::served::SERVED_KINDS;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -97,7 +97,7 @@ fn help(object: Object<'_>, kind: &str) -> String {
             }
         };
     }
-    let current = || SERVED.iter().filter(|served| served.instead.is_none());
+    let current = || SERVED_KINDS.iter().filter(|served| served.instead.is_none());
     if let Some(served) = current().find(|served| served.kind == kind) {
         return format!("write `apiVersion: {}/{}`", served.group, served.version);
     }

@@ -102,7 +102,7 @@ fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Finding<'d>> {
     } else {
         Place::within(node, Span::new(range.start, range.end))
     };
-    let accepted = (SCHEDULE.fits)(text);
+    let accepted = (SCHEDULE.matches)(text);
     let effect = if accepted {
         "Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool"
     } else {
@@ -142,7 +142,7 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * * 7'}
             |                                                     ^
         error NodePool/a spec.disruption.budgets[0].schedule [all]
-          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `7` ends above 6, the largest day of week: Sunday is 0, never 7
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `7` is above 6, the largest day of week; Sunday is 0
           help: write `0 9 * * 0`
           fix: write `0 9 * * 0`: "'0 9 * * 0'"
         "#);
@@ -150,7 +150,7 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: "0 22 * * fri-mon,wed"}
             |                                                      ^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [all]
-          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `fri-mon` runs backwards: a day of week range cannot wrap around its end
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `fri-mon` ends before it starts; a day of week range cannot wrap around
           help: write `0 22 * * fri-sat,sun-mon,wed`
           fix: write `0 22 * * fri-sat,sun-mon,wed`: "\"0 22 * * fri-sat,sun-mon,wed\""
         "#);
@@ -158,14 +158,14 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: 'CRON_TZ=Europe/Berlin 0 9 * * *'}
             |                                             ^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [all]
-          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: `CRON_TZ=Europe/Berlin` is not allowed in a schedule: Karpenter reads every schedule in UTC
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
         insta::assert_snapshot!(findings(&RULE, &pool("'0 0 9 * * MON-FRI'")), @r#"
           7 |     - {nodes: '0', duration: 8h, schedule: '0 0 9 * * MON-FRI'}
             |                                             ^^^^^^^^^^^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [all]
-          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: 6 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          Karpenter cannot parse this schedule, and no longer drifts or consolidates any node of the NodePool: the schedule has 6 fields instead of 5: minute, hour, day of month, month, day of week
           help: write `0 9 * * MON-FRI`
           fix: write `0 9 * * MON-FRI`: "'0 9 * * MON-FRI'"
         "#);
@@ -177,7 +177,7 @@ mod tests {
           7 |     - {nodes: '0', duration: 8h, schedule: '0 9 * *'}
             |                                             ^^^^^^^
         error NodePool/a spec.disruption.budgets[0].schedule [all]
-          the API server refuses this schedule: 4 fields, where a schedule has 5: minute, hour, day of month, month, day of week
+          the API server refuses this schedule: the schedule has 4 fields instead of 5: minute, hour, day of month, month, day of week
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
     }

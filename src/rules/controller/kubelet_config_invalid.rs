@@ -129,7 +129,7 @@ const NO_KUBELET: &str = "the kubelet does not start, and the instance never bec
 
 fn reserved<'d>(node: Node<'d>, text: &str) -> Option<Finding<'d>> {
     let error = Quantity::parse(text).err()?;
-    let accepted = (QUANTITY.fits)(text);
+    let accepted = (QUANTITY.matches)(text);
     let effect = if accepted { PANIC } else { REFUSED };
     let finding = Finding::at(&RULE, node, format!("{error}; {effect}"));
     let finding = if accepted { finding } else { finding.caught_by(CaughtBy::ApiServer) };
@@ -142,7 +142,7 @@ fn threshold<'d>(
     panics: Releases,
     family: Option<AmiFamily>,
 ) -> Option<Finding<'d>> {
-    if !(EVICTION.fits)(text) {
+    if !(EVICTION.matches)(text) {
         let error = (!text.ends_with('%')).then(|| Quantity::parse(text).err()).flatten();
         let suggestions = error.as_ref().map(QuantityError::suggestions).unwrap_or_default();
         let problem = match &error {
@@ -205,7 +205,7 @@ mod tests {
           7 |     kubeReserved: {cpu: 1e1.5}
             |                         ^^^^^
         error EC2NodeClass/a spec.kubelet.kubeReserved.cpu [all]
-          `1e1.5` is not a quantity, such as `500m`, `2` or `1.5Gi`; Karpenter panics when it lists instance types for this EC2NodeClass, and launches no nodes from it
+          `1e1.5` is not a quantity such as `500m`, `2` or `1.5Gi`; Karpenter panics when it lists instance types for this EC2NodeClass, and launches no nodes from it
           help: write a value such as `100m` or `500Mi`, or remove the line
         ");
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", "evictionHard: {nodefs.available: ''}")), @"
@@ -223,7 +223,7 @@ mod tests {
           7 |     systemReserved: {memory: 100 Mi}
             |                              ^^^^^^
         error EC2NodeClass/a spec.kubelet.systemReserved.memory [all]
-          `100 Mi` has a blank; a quantity has none; did you mean `100Mi`; the API server refuses the value
+          `100 Mi` contains whitespace, which a quantity may not; did you mean `100Mi`; the API server refuses the value
           help: write `100Mi`
           fix to look at: write `100Mi`: "100Mi"
         "#);

@@ -134,7 +134,7 @@ mod tests {
           8 |         Example.com/team: a
             |         ^^^^^^^^^^^^^^^^
         error NodePool/a spec.template.metadata.labels [all]
-          `Example.com/team` is not a valid label name: what stands before its slash is no DNS name in lower case; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          `Example.com/team` is not a valid label name: its prefix is not a DNS subdomain in lower case; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write a name such as `team` or `example.com/team`
         ");
     }
@@ -146,11 +146,11 @@ mod tests {
           8 |       - {key: team, operator: In, values: [data, "a/b"]}
             |                                                  ^^^^^
         error NodePool/a spec.template.spec.requirements[0].values[1] [all]
-          `a/b` is not a valid label value: it may have letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          `a/b` is not a valid label value: it may contain letters, digits, `-`, `_` and `.`, and must start and end with a letter or digit; the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
           help: write a valid label value; no node can have this one
         "#);
         let long = requirement(&format!("{{key: team, operator: NotIn, values: [{}]}}", "v".repeat(64)));
-        assert!(findings(&RULE, &long).contains("it has 64 characters, and may have 63"));
+        assert!(findings(&RULE, &long).contains("it has 64 characters, but at most 63 are allowed"));
         silent(&RULE, &requirement(&format!("{{key: team, operator: NotIn, values: [{}]}}", "v".repeat(63))));
     }
 

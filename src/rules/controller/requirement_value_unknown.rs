@@ -1,5 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::known_values::{self, Known, NoZone};
+use karpenter::known_values::{self, KnownValues, ZoneMistake};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -151,7 +151,7 @@ fn suggest<'d>(finding: Finding<'d>, node: Node<'d>, meant: &str, fixable: bool)
     if fixable { finding.set(node, meant) } else { finding.write(meant) }
 }
 
-fn all_values(key: &str, known: &Known) -> String {
+fn all_values(key: &str, known: &KnownValues) -> String {
     format!("the values of `{key}` are {}", known.listed())
 }
 
@@ -172,7 +172,7 @@ fn effect(object: Object<'_>, validated_in: Releases) -> &'static str {
 fn check_known_values<'d>(
     object: Object<'d>,
     requirement: LabelRequirement<'d>,
-    known: &'static Known,
+    known: &'static KnownValues,
     findings: &mut Vec<Finding<'d>>,
 ) {
     if !matches!(requirement.operator, "In" | "NotIn") {
@@ -225,7 +225,7 @@ fn check_known_values<'d>(
 /// Reports a list with fewer known values than `minValues`. The API server refuses a list that is shorter in total.
 fn too_few<'d>(
     requirement: LabelRequirement<'d>,
-    known: &Known,
+    known: &KnownValues,
     good: usize,
     validated_in: Releases,
     findings: &mut Vec<Finding<'d>>,
@@ -246,7 +246,7 @@ fn too_few<'d>(
 }
 
 /// Reports a list with only `reserved`, in releases that do not know the value or that require a feature gate for it.
-fn reserved<'d>(values: &[(&str, Node<'d>)], known: &Known, findings: &mut Vec<Finding<'d>>) {
+fn reserved<'d>(values: &[(&str, Node<'d>)], known: &KnownValues, findings: &mut Vec<Finding<'d>>) {
     let only = values.iter().all(|(value, _)| *value == "reserved");
     let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else {
         return;
@@ -277,15 +277,15 @@ fn zones<'d>(requirement: LabelRequirement<'d>, findings: &mut Vec<Finding<'d>>)
         return;
     }
     let values = requirement.values();
-    let is_bad = |(value, _): &(&str, Node<'_>)| known_values::no_zone(value).is_some();
+    let is_bad = |(value, _): &(&str, Node<'_>)| known_values::zone_mistake(value).is_some();
     let none_left = requirement.operator == "In" && values.iter().all(is_bad);
     for (value, node) in values {
-        let (mistake, help) = match known_values::no_zone(value) {
-            Some(NoZone::Region) => (
+        let (mistake, help) = match known_values::zone_mistake(value) {
+            Some(ZoneMistake::Region) => (
                 "a region, not a zone",
                 format!("write zones such as `{value}a`, or use the key `topology.kubernetes.io/region`"),
             ),
-            Some(NoZone::ZoneId) => (
+            Some(ZoneMistake::ZoneId) => (
                 "a zone ID, not a zone name",
                 "use the key `topology.k8s.aws/zone-id`, or write the zone name".to_owned(),
             ),

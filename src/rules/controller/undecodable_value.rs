@@ -115,18 +115,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// Returns the releases whose pattern accepts the value of `expireAfter` or `consolidateAfter`.
 fn nillable(text: &str) -> ReleaseSet {
-    let loose = if (LOOSE_DURATION.fits)(text) { Releases::until(3) } else { Releases::NONE };
-    if (DURATION_OR_NEVER.fits)(text) { loose.or(Releases::since(4)) } else { loose.set() }
+    let loose = if (LOOSE_DURATION.matches)(text) { Releases::until(3) } else { Releases::NONE };
+    if (DURATION_OR_NEVER.matches)(text) { loose.or(Releases::since(4)) } else { loose.set() }
 }
 
 /// Returns the releases whose pattern accepts a duration.
 fn plain(text: &str) -> ReleaseSet {
-    if (DURATION.fits)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
+    if (DURATION.matches)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 /// Returns the releases whose pattern accepts the duration of a budget.
 fn of_budget(text: &str) -> ReleaseSet {
-    if (BUDGET_DURATION.fits)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
+    if (BUDGET_DURATION.matches)(text) { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 fn effect(object: Object<'_>) -> String {
@@ -156,7 +156,7 @@ fn duration<'d>(
 }
 
 fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Finding<'d>> {
-    let text = node.as_str().filter(|text| (QUANTITY.fits)(text))?;
+    let text = node.as_str().filter(|text| (QUANTITY.matches)(text))?;
     let error = Quantity::parse(text).err()?;
     let message = format!("{error}; {}", effect(object));
     Some(Finding::at(&RULE, node, message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
@@ -198,7 +198,7 @@ mod tests {
           4 | spec: {template: {spec: {expireAfter: 9999999h}}}
             |                                       ^^^^^^^^
         error NodePool/a spec.template.spec.expireAfter [all]
-          `9999999h` is longer than the 292 years a duration can hold; Karpenter cannot decode it, and therefore cannot list any NodePool of the cluster
+          `9999999h` is longer than 292 years, the longest duration; Karpenter cannot decode it, and therefore cannot list any NodePool of the cluster
           help: write a duration such as `90s`, `30m` or `168h`
         ");
         silent(&RULE, &pool("{template: {spec: {expireAfter: 2562047h, terminationGracePeriod: 8760h}}}"));

@@ -6,7 +6,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use values::cron::Windows;
+use values::cron::BudgetWindows;
 use values::spelling::add_quoted;
 
 rule! {
@@ -120,7 +120,8 @@ fn blocking<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b Budget<'d>> 
             }
         }
     }
-    let together = unscheduled.is_empty() && !windows.is_empty() && Windows::of(&windows).always.is_full();
+    let together =
+        unscheduled.is_empty() && !windows.is_empty() && BudgetWindows::of(&windows).always.is_full();
     if together { scheduled } else { unscheduled }
 }
 

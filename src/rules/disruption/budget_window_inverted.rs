@@ -6,7 +6,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use values::cron::{Schedule, Windows};
+use values::cron::{BudgetWindows, Schedule};
 use values::duration::Duration;
 use values::spelling::add_quoted;
 
@@ -82,10 +82,10 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
-    let mut inverted: Vec<(&Budget<'d>, String, Windows)> = Vec::new();
+    let mut inverted: Vec<(&Budget<'d>, String, BudgetWindows)> = Vec::new();
     for reason in budgets::REASONS {
         let Some((first, windows)) = limiting(&all, reason) else { continue };
-        let covered = Windows::of(&windows);
+        let covered = BudgetWindows::of(&windows);
         if covered.always.is_full() {
             continue;
         }
@@ -125,7 +125,7 @@ fn limiting<'b, 'd>(
 }
 
 /// Returns the help text. It lists the budgets that close the gaps if at most three close them exactly.
-fn help(covered: &Windows) -> String {
+fn help(covered: &BudgetWindows) -> String {
     let rest = covered.always.complement().as_schedules();
     let exact = covered.always == covered.sometimes;
     if exact && rest.len() <= 3 {

@@ -1,4 +1,4 @@
-use karpenter::cluster_name::{Placeholder, placeholder};
+use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
@@ -132,7 +132,7 @@ fn check_placeholder<'d>(
         return None;
     }
     let what = placeholder(name)?;
-    let kind = if what == Placeholder::Example { "an example name" } else { "a placeholder" };
+    let kind = if what == ClusterNamePlaceholder::Example { "an example name" } else { "a placeholder" };
     let message = format!(
         "the controller's cluster name `{name}` is {kind}; clusters that share it terminate each other's nodes"
     );

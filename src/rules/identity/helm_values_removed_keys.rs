@@ -1,4 +1,4 @@
-use karpenter::chart::{GATES, REMOVED, SETTINGS};
+use karpenter::chart::{GATES, REMOVED_KEYS, SETTINGS};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
@@ -81,7 +81,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 fn check_removed_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
-    for key in &REMOVED {
+    for key in &REMOVED_KEYS {
         let Some((last, above)) = key.path.split_last() else { continue };
         for (name, at) in values.keys(above) {
             if name != *last {
@@ -120,7 +120,7 @@ fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
 }
 
 fn is_removed(path: &[&str]) -> bool {
-    REMOVED.iter().any(|key| key.path == path)
+    REMOVED_KEYS.iter().any(|key| key.path == path)
 }
 
 /// Reports a key that some releases ignore. `known` holds the releases that read the key.
@@ -202,7 +202,7 @@ karpenter:
             |     ^^^
         warning /karpenter settings.aws [all]
           `settings.aws` is a key of an older chart and is ignored
-          help: its keys stand in `settings` itself since 0.33, such as `settings.clusterName`
+          help: since 0.33 its keys are in `settings`, such as `settings.clusterName`
           4 |     featureGates: {driftEnabled: true}
             |                    ^^^^^^^^^^^^
         warning /karpenter settings.featureGates.driftEnabled [all]
@@ -359,7 +359,7 @@ spec:
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^
         warning Application/a spec.sources[1].helm.parameters[0].name [all]
           `settings.aws` is a key of an older chart and is ignored
-          help: its keys stand in `settings` itself since 0.33, such as `settings.clusterName`
+          help: since 0.33 its keys are in `settings`, such as `settings.clusterName`
          13 |           - {name: settings.featureGates.drift, value: 'true'}
             |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Application/a spec.sources[1].helm.parameters[1].name [all]

@@ -1,4 +1,4 @@
-use karpenter::cluster_name::{Placeholder, placeholder};
+use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
@@ -117,7 +117,8 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
 /// Reports a template placeholder, such as the placeholder in the chart's example.
 fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Finding<'d>> {
     // The chart renders templates in this value.
-    let what = placeholder(text).filter(|what| matches!(what, Placeholder::Later | Placeholder::Mark));
+    let what = placeholder(text)
+        .filter(|what| matches!(what, ClusterNamePlaceholder::Later | ClusterNamePlaceholder::Mark));
     let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
     let message =
         format!("the interruption queue is set to the placeholder `{text}`, and no queue has that name");

@@ -18,17 +18,17 @@ family! {
     two_controllers,
 }
 
-use karpenter::cluster_name::Placeholder;
+use karpenter::cluster_name::ClusterNamePlaceholder;
 use lint::finding::Severity;
 use objects::object::Operation;
 
 /// Severity of a placeholder in the name of a cluster or of a resource that belongs to it. A file may still be rendered
 /// before it is applied, and a tool is then expected to replace `${X}`. An object that has reached the cluster is not
 /// rendered any more.
-fn gravity(what: Placeholder, operation: Operation) -> Severity {
+fn gravity(what: ClusterNamePlaceholder, operation: Operation) -> Severity {
     match (what, operation) {
-        (Placeholder::Later, Operation::Apply) => Severity::Info,
-        (Placeholder::Example, _) | (_, Operation::Apply) => Severity::Warning,
+        (ClusterNamePlaceholder::Later, Operation::Apply) => Severity::Info,
+        (ClusterNamePlaceholder::Example, _) | (_, Operation::Apply) => Severity::Warning,
         _ => Severity::Error,
     }
 }

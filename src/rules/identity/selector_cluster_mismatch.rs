@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, names_network, placeholder, related};
+use karpenter::cluster_name::{
+    ClusterNamePlaceholder, ClusterNameSource, in_role, in_tag, names_network, placeholder, related,
+};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::check::Context;
@@ -87,7 +89,7 @@ rule! {
 #[derive(Clone, Copy, Debug)]
 struct Mention<'d> {
     name: &'d str,
-    scheme: Scheme,
+    scheme: ClusterNameSource,
     list: &'static str,
     /// The value that contains the name, or the value of the key that contains the name.
     node: Node<'d>,
@@ -120,15 +122,15 @@ impl<'d> Mention<'d> {
         if let Some(node) = class.role()
             && let Some(name) = node.as_str().and_then(in_role)
         {
-            mentions.push(Self { name, scheme: Scheme::NodeRole, list: ROLE, node });
+            mentions.push(Self { name, scheme: ClusterNameSource::NodeRole, list: ROLE, node });
         }
         mentions
     }
 
     fn place(&self) -> Place<'d> {
         match self.scheme {
-            Scheme::Owner | Scheme::DiscoveryKey => Place::key(self.node),
-            Scheme::Discovery | Scheme::NodeRole => Place::value(self.node),
+            ClusterNameSource::Owner | ClusterNameSource::DiscoveryKey => Place::key(self.node),
+            ClusterNameSource::Discovery | ClusterNameSource::NodeRole => Place::value(self.node),
         }
     }
 
@@ -149,14 +151,16 @@ impl<'d> Mention<'d> {
 
     /// Severity if the name differs from `other`, or `None` if the difference is acceptable.
     fn severity(&self, other: &str) -> Option<Severity> {
-        let convention = matches!(self.scheme, Scheme::Discovery | Scheme::NodeRole);
+        let convention = matches!(self.scheme, ClusterNameSource::Discovery | ClusterNameSource::NodeRole);
         let subnets = self.list == SUBNETS;
-        let shared_network = subnets && self.scheme == Scheme::Discovery && names_network(self.name);
+        let shared_network =
+            subnets && self.scheme == ClusterNameSource::Discovery && names_network(self.name);
         if self.name == other || (convention && related(self.name, other)) || shared_network {
             return None;
         }
         // Clusters can share subnets, which then carry the tags of several clusters.
-        let shared = subnets && self.scheme == Scheme::Owner && self.node.as_str() != Some("owned");
+        let shared =
+            subnets && self.scheme == ClusterNameSource::Owner && self.node.as_str() != Some("owned");
         let severe = matches!(self.list, SUBNETS | GROUPS) && !shared;
         Some(if severe { Severity::Error } else { Severity::Warning })
     }
@@ -185,9 +189,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 /// The kind of placeholder that a name is, if it is one. Example names are accepted, because some clusters have them.
-fn unreplaced(name: &str, context: &Context<'_, '_>) -> Option<Placeholder> {
+fn unreplaced(name: &str, context: &Context<'_, '_>) -> Option<ClusterNamePlaceholder> {
     let confirmed = context.settings.cluster_name.as_deref() == Some(name);
-    placeholder(name).filter(|what| *what != Placeholder::Example && !confirmed)
+    placeholder(name).filter(|what| *what != ClusterNamePlaceholder::Example && !confirmed)
 }
 
 /// Reports the placeholders of an EC2NodeClass in one finding, at the first placeholder.

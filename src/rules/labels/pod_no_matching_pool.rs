@@ -256,7 +256,7 @@ fn help(expression: LabelExpression<'_>, key: &str, pools: &PoolIndex<'_>) -> St
     }
     let from_pools = nearest(key, pools.keys().take(COMPARED));
     let known =
-        labels::meant(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
+        labels::likely_label(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
     from_pools.or(known).map_or_else(
         || format!("set `{key}` on a NodePool, in `spec.template.metadata.labels` or as a requirement"),
         did_you_mean,

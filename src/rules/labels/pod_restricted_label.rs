@@ -1,4 +1,4 @@
-use karpenter::labels::{self, Field};
+use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -199,8 +199,8 @@ fn check_expression<'d>(
         }
         let finding = Finding::new(&RULE, expression.place(), message).severity(severity).releases(releases);
         let finding = finding.help(help(expression));
-        let change =
-            labels::meant(key).filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
+        let change = labels::likely_label(key)
+            .filter(|meant| meant.is_certain() && labels::well_known(key).is_empty());
         let change = change.and_then(|meant| rename_label(expression, object, meant.key));
         findings.push(match change {
             Some(change) => finding.safe_fix("write the well-known key", change),
@@ -232,7 +232,7 @@ fn check_expression<'d>(
 /// Releases in which Karpenter ignores the pod, and releases in which the API server refuses its NodeClaim.
 fn consequences(expression: LabelExpression<'_>) -> (ReleaseSet, ReleaseSet) {
     let ignored = labels::refused_in_pods(expression.key);
-    let claim = labels::refused_at_apply(Field::ClaimRequirement, labels::normalised(expression.key));
+    let claim = labels::refused_at_apply(LabelField::ClaimRequirement, labels::normalised(expression.key));
     let claim = if expression.operator.is_negative() { claim } else { ReleaseSet::none() };
     match expression.origin {
         ExpressionOrigin::NodeSelector => (ignored, ReleaseSet::none()),
@@ -278,7 +278,7 @@ fn help(expression: LabelExpression<'_>) -> String {
     if !known.is_empty() {
         return format!("remove it, or use a release that supports it ({known})");
     }
-    if let Some(meant) = labels::meant(key).filter(|meant| meant.key != labels::NODEPOOL) {
+    if let Some(meant) = labels::likely_label(key).filter(|meant| meant.key != labels::NODEPOOL) {
         return format!("{}; for a custom label, use your own domain", meant.help());
     }
     if is_control_plane(key) {

@@ -1,5 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::labels::{self, Field, is_within};
+use karpenter::labels::{self, LabelField, is_within};
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use lint::check::Context;
@@ -86,9 +86,9 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(holder) = RequirementHolder::of(object) else { return };
     let field = match holder {
-        RequirementHolder::Pool(_) => Field::PoolRequirement,
-        RequirementHolder::Claim(_) => Field::ClaimRequirement,
-        RequirementHolder::Overlay(_) => Field::OverlayRequirement,
+        RequirementHolder::Pool(_) => LabelField::PoolRequirement,
+        RequirementHolder::Claim(_) => LabelField::ClaimRequirement,
+        RequirementHolder::Overlay(_) => LabelField::OverlayRequirement,
     };
     // Karpenter writes owned objects itself and copies the keys from NodePools and pods.
     if object.metadata().owner_references().is_some() {
@@ -105,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 fn check_requirement<'d>(
     object: Object<'d>,
-    field: Field,
+    field: LabelField,
     requirement: RequirementItem<'d>,
 ) -> Option<Finding<'d>> {
     let node = requirement.key_node()?;
@@ -130,7 +130,7 @@ fn check_requirement<'d>(
     let message = format!(
         "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect}{note}"
     );
-    let meant = labels::meant(key);
+    let meant = labels::likely_label(key);
     let on_purpose =
         is_within(domain, "node-role.kubernetes.io") || is_within(domain, "node-restriction.kubernetes.io");
     let severity = match meant {
@@ -140,10 +140,10 @@ fn check_requirement<'d>(
     };
     let help = meant.map_or_else(
         || format!("for a custom label, use your own domain, such as `example.com/{name}`"),
-        labels::Meant::help,
+        labels::LikelyLabel::help,
     );
     let finding = Finding::at(&RULE, node, message).severity(severity).releases(releases).help(help);
-    let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
+    let is_immutable = field == LabelField::ClaimRequirement && object.operation() == Operation::Update;
     Some(match meant.filter(|meant| meant.is_certain() && !is_immutable) {
         Some(meant) => finding.safe_fix("write the well-known key", Change::Set(node, meant.key.to_owned())),
         None => finding,

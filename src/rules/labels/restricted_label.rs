@@ -1,5 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::labels::{self, Field};
+use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::check::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -116,12 +116,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let field = match holder {
         RequirementHolder::Pool(pool) => {
             for (key, member) in pool.node_labels() {
-                check_key(object, Field::PoolLabel, key, member, findings);
+                check_key(object, LabelField::PoolLabel, key, member, findings);
             }
-            Field::PoolRequirement
+            LabelField::PoolRequirement
         }
-        RequirementHolder::Claim(_) => Field::ClaimRequirement,
-        RequirementHolder::Overlay(_) => Field::OverlayRequirement,
+        RequirementHolder::Claim(_) => LabelField::ClaimRequirement,
+        RequirementHolder::Overlay(_) => LabelField::OverlayRequirement,
     };
     for requirement in holder.requirements().items() {
         if let (Some(node), Some(key)) = (requirement.key_node(), requirement.key()) {
@@ -133,15 +133,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 /// Reports the key once if the API server refuses it, and once if only the controller's validation fails.
 fn check_key<'d>(
     object: Object<'d>,
-    field: Field,
+    field: LabelField,
     key: &str,
     node: Node<'d>,
     findings: &mut Vec<Finding<'d>>,
 ) {
     let kind = object.kind();
-    let what = if field == Field::PoolLabel { "the label" } else { "the requirement key" };
+    let what = if field == LabelField::PoolLabel { "the label" } else { "the requirement key" };
     let mut refuse = |releases: ReleaseSet, caught_by, message: String| {
-        let place = if field == Field::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
+        let place = if field == LabelField::PoolLabel { Place::key_of_map(node) } else { Place::value(node) };
         let finding = Finding::new(&RULE, place, message)
             .releases(releases)
             .caught_by(caught_by)
@@ -168,11 +168,11 @@ fn check_key<'d>(
 }
 
 /// Why the API server refuses a key.
-fn reason(field: Field, key: &str) -> String {
+fn reason(field: LabelField, key: &str) -> String {
     match key {
         labels::HOSTNAME => "a node gets its name only when it is created".to_owned(),
         labels::NODEPOOL => "Karpenter sets it itself".to_owned(),
-        _ if field == Field::OverlayRequirement && !labels::well_known(key).is_empty() => {
+        _ if field == LabelField::OverlayRequirement && !labels::well_known(key).is_empty() => {
             "a NodeOverlay cannot depend on it".to_owned()
         }
         _ if !labels::well_known(key).is_empty() => "these releases do not know the key yet".to_owned(),
@@ -180,7 +180,7 @@ fn reason(field: Field, key: &str) -> String {
     }
 }
 
-fn help(field: Field, key: &str) -> String {
+fn help(field: LabelField, key: &str) -> String {
     let known = labels::well_known(key);
     if matches!(
         key,
@@ -194,7 +194,7 @@ fn help(field: Field, key: &str) -> String {
     if labels::normalised(key) != key {
         return format!("write `{}`", labels::normalised(key));
     }
-    if field == Field::OverlayRequirement && !known.is_empty() {
+    if field == LabelField::OverlayRequirement && !known.is_empty() {
         return "remove it: Karpenter matches a NodeOverlay against instance types, and decides this only at launch"
             .to_owned();
     }
@@ -202,7 +202,7 @@ fn help(field: Field, key: &str) -> String {
         return format!("remove it, or use a release that supports it ({known})");
     }
     if let Some(meant) =
-        labels::meant(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty())
+        labels::likely_label(key).filter(|meant| labels::refused_at_apply(field, meant.key).is_empty())
     {
         return format!("{}; for a custom label, use your own domain", meant.help());
     }
@@ -215,13 +215,13 @@ fn help(field: Field, key: &str) -> String {
     format!("use a label in your own domain, such as `example.com/{name}`{later}")
 }
 
-fn change<'d>(object: Object<'d>, field: Field, key: &str, node: Node<'d>) -> Option<Change<'d>> {
+fn change<'d>(object: Object<'d>, field: LabelField, key: &str, node: Node<'d>) -> Option<Change<'d>> {
     // The `spec` of a NodeClaim is immutable.
-    let is_immutable = field == Field::ClaimRequirement && object.operation() == Operation::Update;
-    if field == Field::PoolLabel || is_immutable || !labels::well_known(key).is_empty() {
+    let is_immutable = field == LabelField::ClaimRequirement && object.operation() == Operation::Update;
+    if field == LabelField::PoolLabel || is_immutable || !labels::well_known(key).is_empty() {
         return None;
     }
-    let meant = labels::meant(key).filter(|meant| meant.is_certain())?;
+    let meant = labels::likely_label(key).filter(|meant| meant.is_certain())?;
     let accepted = labels::refused_at_apply(field, meant.key).is_empty();
     accepted.then(|| Change::Set(node, meant.key.to_owned()))
 }

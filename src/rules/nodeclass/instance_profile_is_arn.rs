@@ -89,17 +89,17 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         );
         Finding::at(&RULE, node, message)
     };
-    match arn::Reference::read(value) {
-        arn::Reference::Arn { kind: "instance-profile", name, .. } => {
+    match arn::IamReference::parse(value) {
+        arn::IamReference::Arn { kind: "instance-profile", name, .. } => {
             let change = Change::Set(node, name.to_owned());
             findings.push(finding("an ARN").write(name).safe_fix("write the profile's name", change));
         }
-        arn::Reference::Arn { kind, .. } => {
+        arn::IamReference::Arn { kind, .. } => {
             let help = "write the name of the instance profile that contains the role, or write the role name into `spec.role` instead";
             let resource = if kind == "role" { "a role" } else { "another resource" };
             findings.push(finding(&format!("the ARN of {resource}")).help(help));
         }
-        arn::Reference::Path { name } if !is_in_name(value) => {
+        arn::IamReference::Path { name } if !is_in_name(value) => {
             findings.push(finding("a path").help(format!("write only the name, `{name}`")));
         }
         _ => findings.extend(invalid_name(node, value)),

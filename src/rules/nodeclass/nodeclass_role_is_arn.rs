@@ -95,11 +95,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(value) = node.as_str() else { return };
     let fixable = object.operation() != Operation::Update
         || context.settings.karpenter.releases().all(|release| MUTABLE.contains(release));
-    match arn::Reference::read(value) {
-        arn::Reference::Arn { kind: "role", name, .. } => {
+    match arn::IamReference::parse(value) {
+        arn::IamReference::Arn { kind: "role", name, .. } => {
             arn_or_path(node, "an ARN", name, fixable, findings)
         }
-        arn::Reference::Arn { kind, .. } => {
+        arn::IamReference::Arn { kind, .. } => {
             let help = if kind == "instance-profile" {
                 "write the role name here or the profile name into `spec.instanceProfile`, but not both"
             } else {
@@ -118,7 +118,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             let message = "`spec.role` is not the ARN of an IAM role; Karpenter expects the role name, and nodes get no role";
             findings.push(Finding::new(&RULE, Place::value(node), message).help("write the role name"));
         }
-        arn::Reference::Path { name } if !is_in_name(value) => {
+        arn::IamReference::Path { name } if !is_in_name(value) => {
             arn_or_path(node, "a path", name, fixable, findings)
         }
         _ => findings.extend(invalid_name(node, value)),

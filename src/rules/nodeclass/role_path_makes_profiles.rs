@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use values::arn::Reference;
+use values::arn::IamReference;
 use values::placeholder::is_in_name;
 
 rule! {
@@ -63,9 +63,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(role) = node.as_str().filter(|role| role.contains('/') && !is_in_name(role)) else {
         return;
     };
-    let name = match Reference::read(role) {
-        Reference::Arn { name, .. } | Reference::Path { name } => name,
-        Reference::Name => return,
+    let name = match IamReference::parse(role) {
+        IamReference::Arn { name, .. } | IamReference::Path { name } => name,
+        IamReference::Name => return,
     };
     let message = "`spec.role` contains a path: Karpenter never finds it equal to the role's name, and creates a new instance profile each time";
     let help = format!(

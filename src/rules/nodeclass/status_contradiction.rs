@@ -216,7 +216,7 @@ fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Optio
     let node = status.instance_profile()?;
     let used = node.as_str()?;
     let asked = class.instance_profile();
-    let arn = matches!(arn::Reference::read(used), arn::Reference::Arn { .. });
+    let arn = matches!(arn::IamReference::parse(used), arn::IamReference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
         Some((_, name)) if is_in_name(name) => None,
         Some((asked, name)) if name != used => {

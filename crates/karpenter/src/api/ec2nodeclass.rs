@@ -7,14 +7,15 @@ use super::pattern::{
 };
 use super::relations::{immutable, kubelet, network, node_class, nonempty, selector_terms, tags, volumes};
 use super::{
-    ANY_TEXT, Field, Limit, Literal, Root, Schema, Word, at_least, boolean, fact, form, integer, list, map,
-    most_items, most_members, object, one_of, optional, required, text, word, word_since,
+    ANY_TEXT, DefaultValue, EnumValue, FieldSchema, KindSchema, Limit, Schema, boolean, constraint, integer,
+    list, map, matching, max_items, max_properties, minimum, object, one_of, optional, required, text, value,
+    value_since,
 };
 use crate::kind::Kind;
 use crate::release::Releases;
 
-/// The EC2NodeClass. Without a `spec` it is accepted, and never becomes ready.
-pub(super) const EC2_NODE_CLASS: Root = Root {
+/// The EC2NodeClass. The server accepts it without a `spec`, but it never becomes Ready.
+pub(super) const EC2_NODE_CLASS: KindSchema = KindSchema {
     kind: Kind::NODE_CLASS,
     releases: Releases::ALL,
     spec: optional("spec", object(SPEC).with(node_class::SPEC)),
@@ -22,21 +23,20 @@ pub(super) const EC2_NODE_CLASS: Root = Root {
     scale: Releases::NONE,
 };
 
-const SPEC: &[Field] = &[
+const SPEC: &[FieldSchema] = &[
     optional("amiFamily", text(&[one_of(AMI_FAMILIES)])),
     required(
         "amiSelectorTerms",
-        list(&object(AMI_TERM), &[fact(Limit::LeastItems(1)), most_items(30)]).with(selector_terms::AMI),
+        list(&object(AMI_TERM), &[constraint(Limit::MinItems(1)), max_items(30)]).with(selector_terms::AMI),
     ),
     optional("associatePublicIPAddress", boolean()),
     optional(
         "blockDeviceMappings",
-        list(&object(BLOCK_DEVICE_MAPPING), &[most_items(50)]).with(volumes::MAPPINGS),
+        list(&object(BLOCK_DEVICE_MAPPING), &[max_items(50)]).with(volumes::MAPPINGS),
     ),
     optional(
         "capacityReservationSelectorTerms",
-        list(&object(CAPACITY_RESERVATION_TERM), &[most_items(30)])
-            .with(selector_terms::CAPACITY_RESERVATION),
+        list(&object(CAPACITY_RESERVATION_TERM), &[max_items(30)]).with(selector_terms::CAPACITY_RESERVATION),
     )
     .since(3),
     optional("connectionTracking", object(CONNECTION_TRACKING).with(network::CONNECTION_TRACKING)).since(13),
@@ -44,77 +44,77 @@ const SPEC: &[Field] = &[
     optional("cpuOptions", object(&[optional("nestedVirtualization", SWITCH)])).since(13),
     optional("detailedMonitoring", boolean()),
     optional("instanceProfile", ANY_TEXT.with(nonempty::ALWAYS)),
-    optional("instanceStorePolicy", text(&[one_of(&[word("RAID0")])])),
-    optional("ipPrefixCount", integer(&[at_least(0)])).since(8),
+    optional("instanceStorePolicy", text(&[one_of(&[value("RAID0")])])),
+    optional("ipPrefixCount", integer(&[minimum(0)])).since(8),
     optional("kubelet", object(KUBELET).with(kubelet::KUBELET)),
-    optional("metadataOptions", object(METADATA_OPTIONS)).or(Literal::Object(&[
-        ("httpEndpoint", Literal::Text("enabled")),
-        ("httpProtocolIPv6", Literal::Text("disabled")),
-        ("httpPutResponseHopLimit", Literal::Int(1)),
-        ("httpTokens", Literal::Text("required")),
+    optional("metadataOptions", object(METADATA_OPTIONS)).or(DefaultValue::Object(&[
+        ("httpEndpoint", DefaultValue::Text("enabled")),
+        ("httpProtocolIPv6", DefaultValue::Text("disabled")),
+        ("httpPutResponseHopLimit", DefaultValue::Int(1)),
+        ("httpTokens", DefaultValue::Text("required")),
     ])),
     optional(
         "networkInterfaces",
-        list(&object(NETWORK_INTERFACE), &[most_items(150)]).with(network::INTERFACES),
+        list(&object(NETWORK_INTERFACE), &[max_items(150)]).with(network::INTERFACES),
     )
     .since(11),
     optional("placementGroupSelector", object(PLACEMENT_GROUP).with(network::PLACEMENT_GROUP)).since(11),
     optional("role", ANY_TEXT.with(immutable::ROLE)),
     required(
         "securityGroupSelectorTerms",
-        list(&object(SECURITY_GROUP_TERM), &[most_items(30)]).with(selector_terms::SECURITY_GROUP),
+        list(&object(SECURITY_GROUP_TERM), &[max_items(30)]).with(selector_terms::SECURITY_GROUP),
     ),
     required(
         "subnetSelectorTerms",
-        list(&object(SUBNET_TERM), &[most_items(30)]).with(selector_terms::SUBNET),
+        list(&object(SUBNET_TERM), &[max_items(30)]).with(selector_terms::SUBNET),
     ),
     optional("tags", map(&ANY_TEXT, &[]).with(tags::OF_NODE_CLASS)),
     optional("userData", ANY_TEXT),
 ];
 
-const AMI_FAMILIES: &[Word] = &[
-    word("AL2"),
-    word("AL2023"),
-    word("Bottlerocket"),
-    word("Custom"),
-    word("Windows2019"),
-    word("Windows2022"),
-    word_since(9, "Windows2025"),
+const AMI_FAMILIES: &[EnumValue] = &[
+    value("AL2"),
+    value("AL2023"),
+    value("Bottlerocket"),
+    value("Custom"),
+    value("Windows2019"),
+    value("Windows2022"),
+    value_since(9, "Windows2025"),
 ];
 
-const SWITCH: Schema = text(&[one_of(&[word("enabled"), word("disabled")])]);
+const SWITCH: Schema = text(&[one_of(&[value("enabled"), value("disabled")])]);
 
 /// The tags of a selector term.
-const TERM_TAGS: Field = optional("tags", map(&ANY_TEXT, &[most_members(20)]).with(tags::OF_TERM));
+const TERM_TAGS: FieldSchema = optional("tags", map(&ANY_TEXT, &[max_properties(20)]).with(tags::OF_TERM));
 
-const AMI_TERM: &[Field] = &[
-    optional("alias", text(&[fact(Limit::MostLetters(30))]).with(selector_terms::ALIAS)),
-    optional("id", text(&[form(AMI_ID)])),
+const AMI_TERM: &[FieldSchema] = &[
+    optional("alias", text(&[constraint(Limit::MaxLength(30))]).with(selector_terms::ALIAS)),
+    optional("id", text(&[matching(AMI_ID)])),
     optional("name", ANY_TEXT),
     optional("owner", ANY_TEXT),
     optional("ssmParameter", ANY_TEXT).since(4),
     TERM_TAGS,
 ];
 
-const SUBNET_TERM: &[Field] = &[optional("id", text(&[form(SUBNET_ID)])), TERM_TAGS];
+const SUBNET_TERM: &[FieldSchema] = &[optional("id", text(&[matching(SUBNET_ID)])), TERM_TAGS];
 
-const SECURITY_GROUP_TERM: &[Field] =
-    &[optional("id", text(&[form(SECURITY_GROUP_ID)])), optional("name", ANY_TEXT), TERM_TAGS];
+const SECURITY_GROUP_TERM: &[FieldSchema] =
+    &[optional("id", text(&[matching(SECURITY_GROUP_ID)])), optional("name", ANY_TEXT), TERM_TAGS];
 
-const CAPACITY_RESERVATION_TERM: &[Field] = &[
-    optional("id", text(&[form(CAPACITY_RESERVATION_ID)])),
-    optional("ownerID", text(&[form(ACCOUNT_ID)])),
-    optional("instanceMatchCriteria", text(&[one_of(&[word("open"), word("targeted")])])).since(8),
+const CAPACITY_RESERVATION_TERM: &[FieldSchema] = &[
+    optional("id", text(&[matching(CAPACITY_RESERVATION_ID)])),
+    optional("ownerID", text(&[matching(ACCOUNT_ID)])),
+    optional("instanceMatchCriteria", text(&[one_of(&[value("open"), value("targeted")])])).since(8),
     TERM_TAGS,
 ];
 
-const BLOCK_DEVICE_MAPPING: &[Field] = &[
+const BLOCK_DEVICE_MAPPING: &[FieldSchema] = &[
     optional("deviceName", ANY_TEXT),
     optional("rootVolume", boolean()),
     optional("ebs", object(EBS).with(volumes::EBS)),
 ];
 
-const EBS: &[Field] = &[
+const EBS: &[FieldSchema] = &[
     optional("deleteOnTermination", boolean()),
     optional("encrypted", boolean()),
     optional("iops", integer(&[])),
@@ -122,14 +122,14 @@ const EBS: &[Field] = &[
     optional("snapshotID", ANY_TEXT),
     optional("throughput", integer(&[])),
     optional("volumeInitializationRate", super::integer_within!(100, 300)).since(5),
-    optional("volumeSize", text(&[form(VOLUME_SIZE)])),
+    optional("volumeSize", text(&[matching(VOLUME_SIZE)])),
     optional("volumeType", text(&[one_of(VOLUME_TYPES)])),
 ];
 
-const VOLUME_TYPES: &[Word] =
-    &[word("standard"), word("io1"), word("io2"), word("gp2"), word("sc1"), word("st1"), word("gp3")];
+const VOLUME_TYPES: &[EnumValue] =
+    &[value("standard"), value("io1"), value("io2"), value("gp2"), value("sc1"), value("st1"), value("gp3")];
 
-const KUBELET: &[Field] = &[
+const KUBELET: &[FieldSchema] = &[
     optional("clusterDNS", list(&ANY_TEXT, &[])),
     optional("cpuCFSQuota", boolean()),
     optional("evictionHard", THRESHOLDS),
@@ -139,41 +139,41 @@ const KUBELET: &[Field] = &[
     optional("imageGCHighThresholdPercent", super::integer_within!(0, 100)),
     optional("imageGCLowThresholdPercent", super::integer_within!(0, 100)),
     optional("kubeReserved", RESERVED),
-    optional("maxPods", integer(&[at_least(0)])),
-    optional("podsPerCore", integer(&[at_least(0)])),
+    optional("maxPods", integer(&[minimum(0)])),
+    optional("podsPerCore", integer(&[minimum(0)])),
     optional("systemReserved", RESERVED),
 ];
 
-const THRESHOLDS: Schema = map(&text(&[form(EVICTION)]), &[]).with(kubelet::EVICTION_SIGNALS);
+const THRESHOLDS: Schema = map(&text(&[matching(EVICTION)]), &[]).with(kubelet::EVICTION_SIGNALS);
 
-const RESERVED: Schema = map(&text(&[form(QUANTITY)]), &[]).with(kubelet::RESERVED);
+const RESERVED: Schema = map(&text(&[matching(QUANTITY)]), &[]).with(kubelet::RESERVED);
 
-const METADATA_OPTIONS: &[Field] = &[
-    optional("httpEndpoint", SWITCH).or(Literal::Text("enabled")),
-    optional("httpProtocolIPv6", SWITCH).or(Literal::Text("disabled")),
-    optional("httpPutResponseHopLimit", super::integer_within!(1, 64)).or(Literal::Int(1)),
-    optional("httpTokens", text(&[one_of(&[word("required"), word("optional")])]))
-        .or(Literal::Text("required")),
+const METADATA_OPTIONS: &[FieldSchema] = &[
+    optional("httpEndpoint", SWITCH).or(DefaultValue::Text("enabled")),
+    optional("httpProtocolIPv6", SWITCH).or(DefaultValue::Text("disabled")),
+    optional("httpPutResponseHopLimit", super::integer_within!(1, 64)).or(DefaultValue::Int(1)),
+    optional("httpTokens", text(&[one_of(&[value("required"), value("optional")])]))
+        .or(DefaultValue::Text("required")),
 ];
 
-const CONNECTION_TRACKING: &[Field] = &[
+const CONNECTION_TRACKING: &[FieldSchema] = &[
     optional("tcpEstablishedTimeout", super::integer_within!(60, 432_000)),
     optional("udpStreamTimeout", super::integer_within!(60, 180)),
     optional("udpTimeout", super::integer_within!(30, 60)),
 ];
 
-const NETWORK_INTERFACE: &[Field] = &[
-    required("deviceIndex", integer(&[at_least(0)])),
-    required("interfaceType", text(&[one_of(&[word("interface"), word("efa-only")])])),
-    required("networkCardIndex", integer(&[at_least(0)])),
+const NETWORK_INTERFACE: &[FieldSchema] = &[
+    required("deviceIndex", integer(&[minimum(0)])),
+    required("interfaceType", text(&[one_of(&[value("interface"), value("efa-only")])])),
+    required("networkCardIndex", integer(&[minimum(0)])),
 ];
 
-const PLACEMENT_GROUP: &[Field] = &[
-    optional("id", text(&[form(PLACEMENT_GROUP_ID)])),
-    optional("name", text(&[fact(Limit::LeastLetters(1))])),
+const PLACEMENT_GROUP: &[FieldSchema] = &[
+    optional("id", text(&[matching(PLACEMENT_GROUP_ID)])),
+    optional("name", text(&[constraint(Limit::MinLength(1))])),
 ];
 
-const STATUS: &[Field] = &[
+const STATUS: &[FieldSchema] = &[
     CONDITIONS,
     optional("instanceProfile", ANY_TEXT),
     optional("amis", list(&object(STATUS_AMI), &[])),
@@ -188,7 +188,7 @@ const STATUS: &[Field] = &[
     ),
 ];
 
-const STATUS_AMI: &[Field] = &[
+const STATUS_AMI: &[FieldSchema] = &[
     optional("deprecated", boolean()).since(1),
     optional("id", ANY_TEXT),
     optional("name", ANY_TEXT),
@@ -205,7 +205,7 @@ const STATUS_AMI: &[Field] = &[
     ),
 ];
 
-const STATUS_RESERVATION: &[Field] = &[
+const STATUS_RESERVATION: &[FieldSchema] = &[
     optional("availabilityZone", ANY_TEXT),
     optional("endTime", ANY_TEXT),
     optional("id", ANY_TEXT),

@@ -1,10 +1,10 @@
-//! `metadata`, which every object has, and the parts of `status` that several kinds have.
+//! `metadata`, and the parts of `status` that several kinds share.
 
 use super::node::QUANTITY_OR_INT;
-use super::{ANY_TEXT, Field, Schema, boolean, integer, list, map, object, optional};
+use super::{ANY_TEXT, FieldSchema, Schema, boolean, integer, list, map, object, optional};
 
 /// The fields of `metadata`. Source: k8s.io/apimachinery pkg/apis/meta/v1 types.go, `ObjectMeta`.
-pub const METADATA: &[Field] = &[
+pub const METADATA: &[FieldSchema] = &[
     optional("name", ANY_TEXT),
     optional("generateName", ANY_TEXT),
     optional("namespace", ANY_TEXT),
@@ -41,12 +41,12 @@ const MANAGED_FIELDS: Schema = object(&[
     optional("subresource", ANY_TEXT),
 ]);
 
-/// An object of objects, as deep as it is: what `fieldsV1` holds.
+/// The value of `fieldsV1`: objects nested to any depth.
 const FREE: Schema = map(&FREE_MEMBER, &[]);
 static FREE_MEMBER: Schema = map(&FREE_MEMBER, &[]);
 
 /// `status.conditions`.
-pub(super) const CONDITIONS: Field = optional("conditions", list(&CONDITION, &[]));
+pub(super) const CONDITIONS: FieldSchema = optional("conditions", list(&CONDITION, &[]));
 
 const CONDITION: Schema = object(&[
     optional("lastTransitionTime", ANY_TEXT),
@@ -58,4 +58,4 @@ const CONDITION: Schema = object(&[
 ]);
 
 /// `status.resources`.
-pub(super) const STATUS_RESOURCES: Field = optional("resources", map(&QUANTITY_OR_INT, &[]));
+pub(super) const STATUS_RESOURCES: FieldSchema = optional("resources", map(&QUANTITY_OR_INT, &[]));

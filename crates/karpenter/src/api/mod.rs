@@ -1,9 +1,9 @@
-//! What the API server knows of Karpenter's objects: their fields, and what it asks of each, release by release.
+//! The schemas of Karpenter's objects, as the API server enforces them, by release.
 //!
-//! One table serves all releases; a release is a filter on it. Every fact holds in all releases in which its field exists,
-//! unless it says `since` or `until`. Kept by hand from the custom resource definitions at each tag of
-//! aws/karpenter-provider-aws, v1.0.0 to v1.14.1, in pkg/apis/crds: `karpenter.sh_nodepools.yaml`,
-//! `karpenter.sh_nodeclaims.yaml`, `karpenter.sh_nodeoverlays.yaml` (from 1.7) and
+//! One table describes all releases. A constraint holds in all releases that have its field, unless it has `since` or
+//! `until`. Source: the custom resource definitions at each tag of aws/karpenter-provider-aws, v1.0.0 to v1.14.1, in
+//! pkg/apis/crds: `karpenter.sh_nodepools.yaml`,
+//! `karpenter.sh_nodeclaims.yaml`, `karpenter.sh_nodeoverlays.yaml` (since 1.7) and
 //! `karpenter.k8s.aws_ec2nodeclasses.yaml`.
 
 mod ec2nodeclass;
@@ -24,48 +24,48 @@ use relations::Relation;
 
 pub use metadata::METADATA;
 
-/// A kind, and what the API server asks of its objects.
+/// Schema of the objects of a kind.
 #[derive(Debug)]
-pub struct Root {
-    /// The kind, in the version that the table describes.
+pub struct KindSchema {
+    /// The kind, in the version of the schema.
     pub kind: Kind,
-    /// The releases that serve it.
+    /// The releases that serve the kind.
     pub releases: Releases,
-    /// `spec`, which is all that is judged.
-    pub spec: Field,
-    /// The fields of `status`, which is dropped before an object is judged: only whether they are known matters.
-    pub status: &'static [Field],
-    /// The releases in which `spec.replicas` is also read as the scale of the object.
+    /// Schema of `spec`, the only validated part of an object.
+    pub spec: FieldSchema,
+    /// The known fields of `status`, which the server drops before it validates an object.
+    pub status: &'static [FieldSchema],
+    /// The releases in which `spec.replicas` is also the scale subresource.
     pub scale: Releases,
 }
 
-/// All kinds of the table.
-pub const ROOTS: [&Root; 4] =
+/// The schemas of all kinds.
+pub const KIND_SCHEMAS: [&KindSchema; 4] =
     [&nodepool::NODE_POOL, &nodeclaim::NODE_CLAIM, &ec2nodeclass::EC2_NODE_CLASS, &nodeoverlay::NODE_OVERLAY];
 
-/// The table of a kind in a version.
-pub fn root_of(group: &str, version: &str, kind: &str) -> Option<&'static Root> {
-    ROOTS.into_iter().find(|root| root.kind.is(group, version, kind))
+/// The schema of a kind in a version.
+pub fn kind_schema(group: &str, version: &str, kind: &str) -> Option<&'static KindSchema> {
+    KIND_SCHEMAS.into_iter().find(|schema| schema.kind.is(group, version, kind))
 }
 
-/// A field of an object.
+/// Schema of a field of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name.
+pub struct FieldSchema {
+    /// The name.
     pub name: &'static str,
-    /// The releases that know it.
+    /// The releases that have the field.
     pub releases: Releases,
-    /// Whether the object is refused without it.
+    /// Whether the server refuses an object without the field.
     pub required: bool,
-    /// What is stored where it is absent or null, and the releases that do so.
-    pub default: Option<(Literal, Releases)>,
-    /// What its value must be.
+    /// The value that the server stores if the field is absent or null, and the releases that do so.
+    pub default: Option<(DefaultValue, Releases)>,
+    /// Schema of the value.
     pub schema: Schema,
 }
 
-/// A value that the API server writes where none is given.
+/// A value that the API server stores if a field is absent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Literal {
+pub enum DefaultValue {
     /// A string.
     Text(&'static str),
     /// A whole number.
@@ -76,22 +76,22 @@ pub enum Literal {
     List(&'static [Self]),
 }
 
-/// What a value must be.
+/// Schema of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// Its type.
-    pub shape: Shape,
-    /// What is asked of the value itself.
-    pub facts: &'static [Fact],
-    /// What is asked of the fields within it together.
+    /// The type.
+    pub shape: SchemaType,
+    /// Constraints on the value itself.
+    pub constraints: &'static [Constraint],
+    /// Constraints on several fields of the value.
     pub relations: &'static [Relation],
 }
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum SchemaType {
     /// An object with these fields.
-    Object(&'static [Field]),
+    Object(&'static [FieldSchema]),
     /// An object whose keys are free.
     Map(&'static Schema),
     /// A list.
@@ -106,8 +106,8 @@ pub enum Shape {
     IntOrText,
 }
 
-impl Shape {
-    /// What it is, with its article.
+impl SchemaType {
+    /// The type with its article, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Object(_) | Self::Map(_) => "an object",
@@ -120,87 +120,87 @@ impl Shape {
     }
 }
 
-/// Something asked of a value, and the releases that ask it.
+/// A constraint on a value, and the releases that enforce it.
 #[derive(Clone, Copy, Debug)]
-pub struct Fact {
-    /// What is asked.
+pub struct Constraint {
+    /// The limit.
     pub limit: Limit,
-    /// Who asks.
+    /// The releases that enforce the limit.
     pub releases: Releases,
 }
 
-/// Something asked of a value.
+/// A limit on a value, named like the keywords of OpenAPI.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
     /// The string is one of these.
-    OneOf(&'static [Word]),
-    /// The string is of this form.
-    Form(&'static Pattern),
+    OneOf(&'static [EnumValue]),
+    /// The string matches this pattern.
+    Pattern(&'static Pattern),
     /// The number is at least this.
-    Least(i32),
+    Minimum(i32),
     /// The number is at most this.
-    Most(i32),
-    /// The string has at least so many letters.
-    LeastLetters(u32),
-    /// The string has at most so many letters.
-    MostLetters(u32),
-    /// The list has at least so many items.
-    LeastItems(u32),
-    /// The list has at most so many items.
-    MostItems(u32),
-    /// The object has at most so many members.
-    MostMembers(u32),
+    Maximum(i32),
+    /// The string has at least this many characters.
+    MinLength(u32),
+    /// The string has at most this many characters.
+    MaxLength(u32),
+    /// The list has at least this many items.
+    MinItems(u32),
+    /// The list has at most this many items.
+    MaxItems(u32),
+    /// The object has at most this many members.
+    MaxProperties(u32),
     /// The items of the list differ.
-    Distinct,
+    UniqueItems,
     /// The string is a date with a time.
     DateTime,
 }
 
-/// A word that a string may be.
+/// A value of an enum.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
-    /// The word.
+pub struct EnumValue {
+    /// The value.
     pub text: &'static str,
-    /// The releases that know it.
+    /// The releases that support the value.
     pub releases: Releases,
 }
 
-impl Field {
+impl FieldSchema {
     const fn new(name: &'static str, required: bool, schema: Schema) -> Self {
         Self { name, releases: Releases::ALL, required, default: None, schema }
     }
 
-    /// From 1.`minor` on.
+    /// Restricts the field to 1.`minor` and later.
     const fn since(mut self, minor: u8) -> Self {
         self.releases = Releases::since(minor);
         self
     }
 
-    /// What is stored where the field is absent.
-    const fn or(self, value: Literal) -> Self {
+    /// Sets the default in every release.
+    const fn or(self, value: DefaultValue) -> Self {
         self.or_in(Releases::ALL, value)
     }
 
-    /// What some releases store where the field is absent.
-    const fn or_in(mut self, releases: Releases, value: Literal) -> Self {
+    /// Sets the default in some releases.
+    const fn or_in(mut self, releases: Releases, value: DefaultValue) -> Self {
         self.default = Some((value, releases));
         self
     }
 }
 
 impl Schema {
-    const fn new(shape: Shape, facts: &'static [Fact]) -> Self {
-        Self { shape, facts, relations: &[] }
+    const fn new(shape: SchemaType, constraints: &'static [Constraint]) -> Self {
+        Self { shape, constraints, relations: &[] }
     }
 
-    /// What is asked of the fields within together.
+    /// Sets the constraints on several fields of the value.
     const fn with(mut self, relations: &'static [Relation]) -> Self {
         self.relations = relations;
         self
     }
 }
 
-impl Fact {
+impl Constraint {
     const fn since(mut self, minor: u8) -> Self {
         self.releases = Releases::since(minor);
         self
@@ -212,81 +212,81 @@ impl Fact {
     }
 }
 
-// The words that the tables are written in.
+// Constructors for the tables.
 
-const fn required(name: &'static str, schema: Schema) -> Field {
-    Field::new(name, true, schema)
+const fn required(name: &'static str, schema: Schema) -> FieldSchema {
+    FieldSchema::new(name, true, schema)
 }
 
-const fn optional(name: &'static str, schema: Schema) -> Field {
-    Field::new(name, false, schema)
+const fn optional(name: &'static str, schema: Schema) -> FieldSchema {
+    FieldSchema::new(name, false, schema)
 }
 
-const fn object(fields: &'static [Field]) -> Schema {
-    Schema::new(Shape::Object(fields), &[])
+const fn object(fields: &'static [FieldSchema]) -> Schema {
+    Schema::new(SchemaType::Object(fields), &[])
 }
 
-const fn map(values: &'static Schema, facts: &'static [Fact]) -> Schema {
-    Schema::new(Shape::Map(values), facts)
+const fn map(values: &'static Schema, constraints: &'static [Constraint]) -> Schema {
+    Schema::new(SchemaType::Map(values), constraints)
 }
 
-const fn list(items: &'static Schema, facts: &'static [Fact]) -> Schema {
-    Schema::new(Shape::List(items), facts)
+const fn list(items: &'static Schema, constraints: &'static [Constraint]) -> Schema {
+    Schema::new(SchemaType::List(items), constraints)
 }
 
-const fn text(facts: &'static [Fact]) -> Schema {
-    Schema::new(Shape::Text, facts)
+const fn text(constraints: &'static [Constraint]) -> Schema {
+    Schema::new(SchemaType::Text, constraints)
 }
 
-const fn integer(facts: &'static [Fact]) -> Schema {
-    Schema::new(Shape::Integer, facts)
+const fn integer(constraints: &'static [Constraint]) -> Schema {
+    Schema::new(SchemaType::Integer, constraints)
 }
 
-/// A whole number between two bounds, both included.
+/// A whole number between two bounds, inclusive.
 macro_rules! integer_within {
     ($least:literal, $most:literal) => {
         crate::api::integer(&[
-            crate::api::fact(crate::api::Limit::Least($least)),
-            crate::api::fact(crate::api::Limit::Most($most)),
+            crate::api::constraint(crate::api::Limit::Minimum($least)),
+            crate::api::constraint(crate::api::Limit::Maximum($most)),
         ])
     };
 }
 use integer_within;
 
 const fn boolean() -> Schema {
-    Schema::new(Shape::Boolean, &[])
+    Schema::new(SchemaType::Boolean, &[])
 }
 
-const fn fact(limit: Limit) -> Fact {
-    Fact { limit, releases: Releases::ALL }
+const fn constraint(limit: Limit) -> Constraint {
+    Constraint { limit, releases: Releases::ALL }
 }
 
-const fn form(pattern: &'static Pattern) -> Fact {
-    fact(Limit::Form(pattern))
+const fn matching(pattern: &'static Pattern) -> Constraint {
+    constraint(Limit::Pattern(pattern))
 }
 
-const fn one_of(words: &'static [Word]) -> Fact {
-    fact(Limit::OneOf(words))
+const fn one_of(words: &'static [EnumValue]) -> Constraint {
+    constraint(Limit::OneOf(words))
 }
 
-const fn at_least(number: i32) -> Fact {
-    fact(Limit::Least(number))
+const fn minimum(number: i32) -> Constraint {
+    constraint(Limit::Minimum(number))
 }
 
-const fn most_items(count: u32) -> Fact {
-    fact(Limit::MostItems(count))
+const fn max_items(count: u32) -> Constraint {
+    constraint(Limit::MaxItems(count))
 }
 
-const fn most_members(count: u32) -> Fact {
-    fact(Limit::MostMembers(count))
+const fn max_properties(count: u32) -> Constraint {
+    constraint(Limit::MaxProperties(count))
 }
 
-const fn word(text: &'static str) -> Word {
-    Word { text, releases: Releases::ALL }
+const fn value(text: &'static str) -> EnumValue {
+    EnumValue { text, releases: Releases::ALL }
 }
 
-const fn word_since(minor: u8, text: &'static str) -> Word {
-    Word { text, releases: Releases::since(minor) }
+const fn value_since(minor: u8, text: &'static str) -> EnumValue {
+    EnumValue { text, releases: Releases::since(minor) }
 }
 
 /// Any string.
@@ -296,22 +296,22 @@ const ANY_TEXT: Schema = text(&[]);
 mod tests {
     use super::*;
 
-    fn for_each_object(schema: &'static Schema, see: &mut impl FnMut(&'static [Field])) {
+    fn for_each_object(schema: &'static Schema, see: &mut impl FnMut(&'static [FieldSchema])) {
         match schema.shape {
-            Shape::Object(fields) => {
+            SchemaType::Object(fields) => {
                 see(fields);
                 for field in fields {
                     for_each_object(&field.schema, see);
                 }
             }
-            Shape::Map(inner) | Shape::List(inner) => for_each_object(inner, see),
+            SchemaType::Map(inner) | SchemaType::List(inner) => for_each_object(inner, see),
             _ => {}
         }
     }
 
     #[test]
-    fn a_release_knows_a_field_once() {
-        for root in ROOTS {
+    fn release_has_one_schema_per_field() {
+        for root in KIND_SCHEMAS {
             for_each_object(&root.spec.schema, &mut |fields| {
                 for (index, field) in fields.iter().enumerate() {
                     assert!(!field.releases.is_empty());

@@ -6,12 +6,12 @@ use super::node::{
     TERMINATION_GRACE_PERIOD, requirements_of,
 };
 use super::relations::immutable;
-use super::{ANY_TEXT, Field, Root, map, object, optional, required};
+use super::{ANY_TEXT, FieldSchema, KindSchema, map, object, optional, required};
 use crate::kind::Kind;
 use crate::release::Releases;
 
 /// The NodeClaim.
-pub(super) const NODE_CLAIM: Root = Root {
+pub(super) const NODE_CLAIM: KindSchema = KindSchema {
     kind: Kind::NODE_CLAIM,
     releases: Releases::ALL,
     spec: required("spec", object(SPEC).with(immutable::NODE_CLAIM_SPEC)),
@@ -27,7 +27,7 @@ pub(super) const NODE_CLAIM: Root = Root {
     scale: Releases::NONE,
 };
 
-const SPEC: &[Field] = &[
+const SPEC: &[FieldSchema] = &[
     required("nodeClassRef", object(NODE_CLASS_REF)),
     requirements_of(&NODE_CLAIM_REQUIREMENT),
     optional("resources", object(&[optional("requests", map(&QUANTITY_OR_INT, &[]))])),

@@ -4,12 +4,12 @@ use super::metadata::CONDITIONS;
 use super::node::{NODE_OVERLAY_REQUIREMENT, QUANTITY_OR_INT};
 use super::pattern::{PRICE, PRICE_ADJUSTMENT};
 use super::relations::{node_overlay, requirements};
-use super::{Field, Root, form, list, map, most_items, object, optional, required, text};
+use super::{FieldSchema, KindSchema, list, map, matching, max_items, object, optional, required, text};
 use crate::kind::Kind;
 use crate::release::Releases;
 
 /// The NodeOverlay.
-pub(super) const NODE_OVERLAY: Root = Root {
+pub(super) const NODE_OVERLAY: KindSchema = KindSchema {
     kind: Kind::NODE_OVERLAY,
     releases: Releases::since(7),
     spec: required("spec", object(SPEC).with(node_overlay::SPEC)),
@@ -17,13 +17,13 @@ pub(super) const NODE_OVERLAY: Root = Root {
     scale: Releases::NONE,
 };
 
-const SPEC: &[Field] = &[
+const SPEC: &[FieldSchema] = &[
     required(
         "requirements",
-        list(&NODE_OVERLAY_REQUIREMENT, &[most_items(100)]).with(requirements::OF_NODE_OVERLAYS),
+        list(&NODE_OVERLAY_REQUIREMENT, &[max_items(100)]).with(requirements::OF_NODE_OVERLAYS),
     ),
-    optional("price", text(&[form(PRICE)])),
-    optional("priceAdjustment", text(&[form(PRICE_ADJUSTMENT)])),
+    optional("price", text(&[matching(PRICE)])),
+    optional("priceAdjustment", text(&[matching(PRICE_ADJUSTMENT)])),
     optional("capacity", map(&QUANTITY_OR_INT, &[]).with(node_overlay::CAPACITY)),
     optional("weight", super::integer_within!(1, 10_000)),
 ];

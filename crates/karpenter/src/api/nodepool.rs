@@ -8,14 +8,14 @@ use super::node::{
 use super::pattern::{BUDGET_DURATION, BUDGET_NODES, LABEL_VALUE, SCHEDULE};
 use super::relations::{keys, node_pool};
 use super::{
-    ANY_TEXT, Field, Limit, Literal, Root, Schema, at_least, fact, form, integer, list, map, most_items,
-    most_members, object, one_of, optional, required, text, word, word_since,
+    ANY_TEXT, DefaultValue, FieldSchema, KindSchema, Limit, Schema, constraint, integer, list, map, matching,
+    max_items, max_properties, minimum, object, one_of, optional, required, text, value, value_since,
 };
 use crate::kind::Kind;
 use crate::release::Releases;
 
 /// The NodePool.
-pub(super) const NODE_POOL: Root = Root {
+pub(super) const NODE_POOL: KindSchema = KindSchema {
     kind: Kind::NODE_POOL,
     releases: Releases::ALL,
     spec: required("spec", object(SPEC).with(node_pool::SPEC)),
@@ -28,41 +28,47 @@ pub(super) const NODE_POOL: Root = Root {
     scale: Releases::since(8),
 };
 
-const SPEC: &[Field] = &[
+const SPEC: &[FieldSchema] = &[
     required("template", object(TEMPLATE)),
-    // v1.0.0 to v1.0.3 store no `disruption` where none is given; that changes no verdict.
-    optional("disruption", object(DISRUPTION))
-        .or_in(Releases::since_patch(0, 4), Literal::Object(&[("consolidateAfter", Literal::Text("0s"))])),
+    // v1.0.0 to v1.0.3 have no default for `disruption`, which changes no verdict.
+    optional("disruption", object(DISRUPTION)).or_in(
+        Releases::since_patch(0, 4),
+        DefaultValue::Object(&[("consolidateAfter", DefaultValue::Text("0s"))]),
+    ),
     optional("limits", map(&QUANTITY_OR_INT, &[])),
     optional("weight", super::integer_within!(1, 100)),
-    optional("replicas", integer(&[at_least(0)])).since(8),
+    optional("replicas", integer(&[minimum(0)])).since(8),
 ];
 
-const DISRUPTION: &[Field] = &[
+const DISRUPTION: &[FieldSchema] = &[
     required("consolidateAfter", DURATION_OR_NEVER_TEXT),
     optional(
         "consolidationPolicy",
-        text(&[one_of(&[word("WhenEmpty"), word("WhenEmptyOrUnderutilized"), word_since(14, "Balanced")])]),
+        text(&[one_of(&[
+            value("WhenEmpty"),
+            value("WhenEmptyOrUnderutilized"),
+            value_since(14, "Balanced"),
+        ])]),
     )
-    .or(Literal::Text("WhenEmptyOrUnderutilized")),
-    optional("budgets", list(&BUDGET, &[most_items(50)]).with(node_pool::BUDGETS))
-        .or(Literal::List(&[Literal::Object(&[("nodes", Literal::Text("10%"))])])),
+    .or(DefaultValue::Text("WhenEmptyOrUnderutilized")),
+    optional("budgets", list(&BUDGET, &[max_items(50)]).with(node_pool::BUDGETS))
+        .or(DefaultValue::List(&[DefaultValue::Object(&[("nodes", DefaultValue::Text("10%"))])])),
 ];
 
 const BUDGET: Schema = object(&[
-    required("nodes", text(&[form(BUDGET_NODES)])).or(Literal::Text("10%")),
-    optional("schedule", text(&[form(SCHEDULE)])),
-    optional("duration", text(&[form(BUDGET_DURATION)])),
+    required("nodes", text(&[matching(BUDGET_NODES)])).or(DefaultValue::Text("10%")),
+    optional("schedule", text(&[matching(SCHEDULE)])),
+    optional("duration", text(&[matching(BUDGET_DURATION)])),
     optional(
         "reasons",
         list(
-            &text(&[one_of(&[word("Underutilized"), word("Empty"), word("Drifted")])]),
-            &[most_items(50).since(8), fact(Limit::Distinct).since(13)],
+            &text(&[one_of(&[value("Underutilized"), value("Empty"), value("Drifted")])]),
+            &[max_items(50).since(8), constraint(Limit::UniqueItems).since(13)],
         ),
     ),
 ]);
 
-const TEMPLATE: &[Field] = &[
+const TEMPLATE: &[FieldSchema] = &[
     optional("metadata", object(TEMPLATE_METADATA)),
     required(
         "spec",
@@ -77,10 +83,10 @@ const TEMPLATE: &[Field] = &[
     ),
 ];
 
-const TEMPLATE_METADATA: &[Field] = &[
+const TEMPLATE_METADATA: &[FieldSchema] = &[
     optional(
         "labels",
-        map(&text(&[form(LABEL_VALUE), fact(Limit::MostLetters(63))]), &[most_members(100)])
+        map(&text(&[matching(LABEL_VALUE), constraint(Limit::MaxLength(63))]), &[max_properties(100)])
             .with(keys::OF_NODE_POOL_LABELS),
     ),
     optional("annotations", map(&ANY_TEXT, &[])),

@@ -1,18 +1,20 @@
-//! The forms that the API server asks of strings, matched by hand: no expression is compiled on the way to a verdict.
+//! The regular expressions of the API server, matched by hand, because compiling them would dominate an admission request.
 //!
-//! Each keeps the exact meaning of its expression, where that is not what its author meant too: `^a|b$` is two alternatives
-//! with half an anchor each, and an expression without anchors matches anywhere.
+//! Each function matches exactly what its expression matches, also where the author of the expression meant something else:
+//! `^a|b$` has one anchor for each alternative, and an expression without anchors matches anywhere in the text.
 
 use core::fmt;
 
-/// A form of strings.
+use values::calendar::Date;
+
+/// A regular expression of the API server.
 pub struct Pattern {
-    /// The expression, as the custom resource definition has it.
+    /// The expression in the custom resource definition.
     pub expression: &'static str,
-    /// What is wanted, in words that follow "is not": `a duration such as 30m`.
-    pub wanted: &'static str,
-    /// Whether a string has the form.
-    pub fits: fn(&str) -> bool,
+    /// Description of matching strings, as it follows "is not": `a duration such as 30m`.
+    pub description: &'static str,
+    /// Whether a string matches.
+    pub matches: fn(&str) -> bool,
 }
 
 impl fmt::Debug for Pattern {
@@ -22,8 +24,8 @@ impl fmt::Debug for Pattern {
 }
 
 macro_rules! patterns {
-    ($($(#[$doc:meta])* $name:ident: $expression:literal, $wanted:literal, $fits:expr;)*) => {
-        $($(#[$doc])* pub const $name: &Pattern = &Pattern { expression: $expression, wanted: $wanted, fits: $fits };)*
+    ($($(#[$doc:meta])* $name:ident: $expression:literal, $description:literal, $matches:expr;)*) => {
+        $($(#[$doc])* pub const $name: &Pattern = &Pattern { expression: $expression, description: $description, matches: $matches };)*
 
         #[cfg(test)]
         const ALL: &[&Pattern] = &[$($name),*];
@@ -31,19 +33,19 @@ macro_rules! patterns {
 }
 
 patterns! {
-    /// How long a disruption budget holds.
+    /// Duration of a disruption budget.
     BUDGET_DURATION: r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
         "hours and minutes such as `8h`, `30m` or `1h30m`", budget_duration;
-    /// How many nodes a disruption budget allows.
+    /// Number of nodes that a disruption budget allows.
     BUDGET_NODES: r"^((100|[0-9]{1,2})%|[0-9]+)$",
         "a number of nodes such as `5` or a percentage from `0%` to `100%`", budget_nodes;
-    /// When a disruption budget holds. The `@` alternative is not anchored at its end.
+    /// Schedule of a disruption budget. The alternative with `@` has no anchor at its end.
     SCHEDULE: r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$",
         "a cron schedule of five fields such as `0 9 * * mon-fri`, or one such as `@daily`", schedule;
-    /// A duration or `Never`, up to 1.3: either alternative has half an anchor.
+    /// A duration or `Never`, until 1.3. Each alternative has only one anchor.
     LOOSE_DURATION: r"^(([0-9]+(s|m|h))+)|(Never)$",
         "a duration in hours, minutes and seconds such as `720h` or `1h30m`, or `Never`", loose_duration;
-    /// A duration or `Never`, from 1.4 on.
+    /// A duration or `Never`, since 1.4.
     DURATION_OR_NEVER: r"^(([0-9]+(s|m|h))+|Never)$",
         "a duration in hours, minutes and seconds such as `720h` or `1h30m`, or `Never`",
         |text| text == "Never" || duration(text);
@@ -64,29 +66,29 @@ patterns! {
     NO_SLASH: r"^[^/]*$", "a group alone such as `karpenter.k8s.aws`, without a version", |text| !text.contains('/');
     /// A price per hour.
     PRICE: r"^\d+(\.\d+)?$", "a price such as `0.25`", price;
-    /// A change of a price. `^` and `$` within are those of the whole.
+    /// A change of a price. The inner `^` and `$` match the ends of the whole text.
     PRICE_ADJUSTMENT: r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$",
         "a change such as `+0.5`, `-0.1`, `+10%` or `-25%`", price_adjustment;
-    /// An AMI's id. Not anchored: it may stand anywhere.
-    AMI_ID: r"ami-[0-9a-z]+", "the id of an AMI such as `ami-0123456789abcdef0`", |text| holds_id(text, "ami-");
-    /// A security group's id. Not anchored: it may stand anywhere.
+    /// The ID of an AMI, anywhere in the text: the expression has no anchors.
+    AMI_ID: r"ami-[0-9a-z]+", "the id of an AMI such as `ami-0123456789abcdef0`", |text| contains_id(text, "ami-");
+    /// The ID of a security group, anywhere in the text: the expression has no anchors.
     SECURITY_GROUP_ID: r"sg-[0-9a-z]+", "the id of a security group such as `sg-0123456789abcdef0`",
-        |text| holds_id(text, "sg-");
-    /// A subnet's id. Not anchored: it may stand anywhere.
+        |text| contains_id(text, "sg-");
+    /// The ID of a subnet, anywhere in the text: the expression has no anchors.
     SUBNET_ID: r"subnet-[0-9a-z]+", "the id of a subnet such as `subnet-0123456789abcdef0`",
-        |text| holds_id(text, "subnet-");
-    /// A capacity reservation's id.
+        |text| contains_id(text, "subnet-");
+    /// The ID of a capacity reservation.
     CAPACITY_RESERVATION_ID: r"^cr-[0-9a-z]+$", "the id of a capacity reservation such as `cr-0123456789abcdef0`",
         |text| is_id(text, "cr-");
-    /// A placement group's id.
+    /// The ID of a placement group.
     PLACEMENT_GROUP_ID: r"^pg-[0-9a-z]+$", "the id of a placement group such as `pg-0123456789abcdef0`",
         |text| is_id(text, "pg-");
-    /// An account.
+    /// The ID of an AWS account.
     ACCOUNT_ID: r"^[0-9]{12}$", "an account id of twelve digits", |text| text.len() == 12 && digits(text);
-    /// The size of a volume. `Ti` and `T` without a number are among the alternatives.
+    /// The size of a volume. The expression accepts `Ti` and `T` without a number.
     VOLUME_SIZE: r"^((?:[1-9][0-9]{0,3}|[1-4][0-9]{4}|[5][0-8][0-9]{3}|59000)Gi|(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|[6][0-3][0-9]{3}|64000)G|([1-9]||[1-5][0-7]|58)Ti|([1-9]||[1-5][0-9]|6[0-3]|64)T)$",
         "a size such as `100Gi` or `1Ti`, up to 64 TB", volume_size;
-    /// A threshold of the kubelet. The empty string is among the alternatives.
+    /// An eviction threshold of the kubelet. The expression accepts the empty string.
     EVICTION: r"^((\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%||(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?)$",
         "a percentage such as `5%` or an amount such as `100Mi`", eviction;
 }
@@ -95,13 +97,13 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The text after its leading digits; `None` where it has none.
+/// The text after its leading digits; `None` if it has none.
 fn after_digits(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|char: char| char.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// `([0-9]+(s|m|h))+` at the start: what follows the longest such run, `None` where there is none.
+/// The text after the longest match of `([0-9]+(s|m|h))+` at its start; `None` without a match.
 fn after_duration(text: &str) -> Option<&str> {
     let mut rest = text;
     while let Some(next) = after_digits(rest).and_then(|unit| unit.strip_prefix(['s', 'm', 'h'])) {
@@ -142,9 +144,9 @@ fn schedule(text: &str) -> bool {
     named || ends_with_five_fields(text)
 }
 
-/// `(.+)\s(.+)\s(.+)\s(.+)\s(.+)$`: fields hold anything but a line break, and start anywhere.
+/// Matches `(.+)\s(.+)\s(.+)\s(.+)\s(.+)$`: a field is anything except a line break, and the match starts anywhere.
 fn ends_with_five_fields(text: &str) -> bool {
-    // Bit n: within field n; bit 8 + n: behind the white space after it.
+    // Bit n: inside field n. Bit 8 + n: after the whitespace that follows field n.
     let mut states: u16 = 0;
     for char in text.chars() {
         let mut next = 0;
@@ -159,7 +161,7 @@ fn ends_with_five_fields(text: &str) -> bool {
     states & 0b1_0000 != 0
 }
 
-/// `([0-9]+(\.[0-9]*)?)|(\.[0-9]+)` at the start: what follows.
+/// The text after a match of `([0-9]+(\.[0-9]*)?)|(\.[0-9]+)` at its start.
 fn after_number(text: &str) -> Option<&str> {
     match after_digits(text) {
         Some(rest) => {
@@ -207,7 +209,7 @@ fn price(text: &str) -> bool {
     }
 }
 
-/// `\d*\.?\d+`
+/// Matches `\d*\.?\d+`.
 fn change(text: &str) -> bool {
     match text.split_once('.') {
         Some((whole, fraction)) => (whole.is_empty() || digits(whole)) && digits(fraction),
@@ -236,13 +238,13 @@ fn is_id(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_id_letter))
 }
 
-fn holds_id(text: &str, prefix: &str) -> bool {
+fn contains_id(text: &str, prefix: &str) -> bool {
     text.match_indices(prefix)
         .any(|(at, _)| text.as_bytes().get(at + prefix.len()).copied().is_some_and(is_id_letter))
 }
 
 fn volume_size(text: &str) -> bool {
-    // A number as the expression spells it: no sign, no leading zero.
+    // The expression accepts numbers without sign and leading zeros.
     let within = |number: &str, most: u32| {
         digits(number)
             && !number.starts_with('0')
@@ -257,7 +259,7 @@ fn volume_size(text: &str) -> bool {
         return within(number, 64_000);
     }
     if let Some(number) = text.strip_suffix("Ti") {
-        // 18, 19, 28 and so on are missing from the expression.
+        // The expression does not accept 18, 19, 28, 29 and so on.
         return one_or_none(number)
             || (within(number, 58) && (number == "58" || !number.ends_with(['8', '9'])));
     }
@@ -278,32 +280,17 @@ fn eviction(text: &str) -> bool {
     short(whole, 2) && fraction.is_none_or(|fraction| short(fraction, 2))
 }
 
-/// Whether a string is a date with a time, as the API server reads it: the date is that of a calendar, the zone is `z` or
-/// an offset, and letters may be small. Source: kube-openapi pkg/validation/strfmt/time.go, `IsDateTime`.
+/// Whether the API server accepts a string as a date with a time: the date exists, the zone is `Z` or an offset, and case
+/// does not matter. Source: kube-openapi pkg/validation/strfmt/time.go, `IsDateTime`.
 pub fn is_date_time(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    // What follows another `t` is not looked at.
+    // The server ignores the text after a second `t`.
     let mut parts = lower.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
-    is_date(date) && is_time(time)
+    Date::parse(date).is_some() && is_time(time)
 }
 
-fn is_date(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let mut part =
-        |length: usize| parts.next().filter(|part| part.len() == length && digits(part))?.parse::<u16>().ok();
-    let (Some(year), Some(month), Some(day)) = (part(4), part(2), part(2)) else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u16::from(leap),
-        _ => 0,
-    };
-    (1..=days).contains(&day) && parts.next().is_none()
-}
-
-/// `^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`, up to 23:59:59.
+/// Matches `^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`, up to 23:59:59.
 fn is_time(text: &str) -> bool {
     let two = |text: &str| text.len() == 2 && digits(text);
     let (Some(clock), Some(rest)) = (text.get(..8), text.get(8..)) else { return false };
@@ -311,7 +298,7 @@ fn is_time(text: &str) -> bool {
     let hour = parts.next().is_some_and(|hour| two(hour) && hour <= "23");
     let mut sixty = || parts.next().is_some_and(|part| two(part) && part <= "59");
     let clock = hour && sixty() && sixty() && parts.next().is_none();
-    // The point before the fraction is any character.
+    // The expression has an unescaped point, which matches any character.
     let fraction = |text: &str| {
         let mut chars = text.chars();
         text.is_empty() || (chars.next().is_some_and(|char| char != '\n') && digits(chars.as_str()))
@@ -337,7 +324,7 @@ mod tests {
     use proptest::strategy::ValueTree as _;
     use regex::Regex;
 
-    /// The expressions as the server reads them: its `\d` and `\s` are ASCII.
+    /// The expressions as the server matches them: its `\d` and `\s` are ASCII.
     fn expressions() -> Vec<(&'static Pattern, Regex)> {
         let ascii = |text: &str| text.replace(r"\d", "[0-9]").replace(r"\s", r"[\t\n\f\r ]");
         ALL.iter().map(|pattern| (*pattern, Regex::new(&ascii(pattern.expression)).unwrap())).collect()
@@ -408,10 +395,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
         #[test]
-        fn every_form_means_what_its_expression_means(near in near(), any in any::<String>(), cron in r"[a\n\t *]{5,14}") {
+        fn every_pattern_matches_what_its_expression_matches(near in near(), any in any::<String>(), cron in r"[a\n\t *]{5,14}") {
             for (pattern, expression) in expressions_once() {
                 for text in [&near, &any, &cron] {
-                    prop_assert_eq!((pattern.fits)(text), expression.is_match(text), "{:?} {:?}", pattern, text);
+                    prop_assert_eq!((pattern.matches)(text), expression.is_match(text), "{:?} {:?}", pattern, text);
                 }
             }
         }
@@ -423,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_an_expression_fits_its_form() {
+    fn patterns_match_generated_matches_of_their_expression() {
         for (pattern, expression) in expressions_once() {
             let ascii =
                 pattern.expression.replace(r"\d", "[0-9]").replace(r"\s", "[ \t]").replace("{1,2}", "{2}");
@@ -437,13 +424,13 @@ mod tests {
             let mut runner = proptest::test_runner::TestRunner::deterministic();
             for _ in 0..300 {
                 let text = strategy.new_tree(&mut runner).unwrap().current();
-                assert_eq!((pattern.fits)(&text), expression.is_match(&text), "{pattern:?} {text:?}");
+                assert_eq!((pattern.matches)(&text), expression.is_match(&text), "{pattern:?} {text:?}");
             }
         }
     }
 
     #[test]
-    fn dates_are_read_as_the_api_server_reads_them() {
+    fn accepts_dates_that_the_api_server_accepts() {
         for text in [
             "2024-01-01T00:00:00Z",
             "2024-01-01t23:59:59z",

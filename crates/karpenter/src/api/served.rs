@@ -1,10 +1,10 @@
-//! The kinds and versions that Karpenter ever had, and the releases that serve them.
+//! The kinds and versions that Karpenter has ever had, and the releases that serve them.
 
 use crate::release::Releases;
 
-/// A kind in a version.
+/// A kind in a version, and the releases that serve it.
 #[derive(Debug)]
-pub struct Served {
+pub struct ServedKind {
     /// The API group.
     pub group: &'static str,
     /// The version.
@@ -13,7 +13,7 @@ pub struct Served {
     pub kind: &'static str,
     /// The releases that serve it.
     pub releases: Releases,
-    /// What is written in its place: `apiVersion` and kind.
+    /// The `apiVersion` and kind that replace it.
     pub instead: Option<(&'static str, &'static str)>,
 }
 
@@ -22,32 +22,35 @@ const fn served(
     version: &'static str,
     kind: &'static str,
     releases: Releases,
-) -> Served {
-    Served { group, version, kind, releases, instead: None }
+) -> ServedKind {
+    ServedKind { group, version, kind, releases, instead: None }
 }
 
-impl Served {
-    const fn now(mut self, api_version: &'static str, kind: &'static str) -> Self {
+impl ServedKind {
+    const fn replaced_by(mut self, api_version: &'static str, kind: &'static str) -> Self {
         self.instead = Some((api_version, kind));
         self
     }
 }
 
-/// Sources: the custom resource definitions at v1.0.0 (which still hold v1beta1), v1.1.0 (which do not) and v1.7.0 (the
-/// first NodeOverlay); website/content/en/docs/upgrading/v1-migration.md for what was before.
-pub const SERVED: &[Served] = &[
+/// Every kind in every version. Sources: the custom resource definitions at v1.0.0 (with v1beta1), v1.1.0 (without it) and
+/// v1.7.0 (the first NodeOverlay); website/content/en/docs/upgrading/v1-migration.md for earlier kinds.
+pub const SERVED_KINDS: &[ServedKind] = &[
     served("karpenter.sh", "v1", "NodePool", Releases::ALL),
     served("karpenter.sh", "v1", "NodeClaim", Releases::ALL),
     served("karpenter.k8s.aws", "v1", "EC2NodeClass", Releases::ALL),
     served("karpenter.sh", "v1alpha1", "NodeOverlay", Releases::since(7)),
-    served("karpenter.sh", "v1beta1", "NodePool", Releases::until(0)).now("karpenter.sh/v1", "NodePool"),
-    served("karpenter.sh", "v1beta1", "NodeClaim", Releases::until(0)).now("karpenter.sh/v1", "NodeClaim"),
+    served("karpenter.sh", "v1beta1", "NodePool", Releases::until(0))
+        .replaced_by("karpenter.sh/v1", "NodePool"),
+    served("karpenter.sh", "v1beta1", "NodeClaim", Releases::until(0))
+        .replaced_by("karpenter.sh/v1", "NodeClaim"),
     served("karpenter.k8s.aws", "v1beta1", "EC2NodeClass", Releases::until(0))
-        .now("karpenter.k8s.aws/v1", "EC2NodeClass"),
-    served("karpenter.sh", "v1alpha5", "Provisioner", Releases::NONE).now("karpenter.sh/v1", "NodePool"),
-    served("karpenter.sh", "v1alpha5", "Machine", Releases::NONE).now("karpenter.sh/v1", "NodeClaim"),
+        .replaced_by("karpenter.k8s.aws/v1", "EC2NodeClass"),
+    served("karpenter.sh", "v1alpha5", "Provisioner", Releases::NONE)
+        .replaced_by("karpenter.sh/v1", "NodePool"),
+    served("karpenter.sh", "v1alpha5", "Machine", Releases::NONE).replaced_by("karpenter.sh/v1", "NodeClaim"),
     served("karpenter.k8s.aws", "v1alpha1", "AWSNodeTemplate", Releases::NONE)
-        .now("karpenter.k8s.aws/v1", "EC2NodeClass"),
+        .replaced_by("karpenter.k8s.aws/v1", "EC2NodeClass"),
 ];
 
 /// The releases that serve a kind in a version; `None` outside Karpenter's API groups.
@@ -57,7 +60,8 @@ pub fn releases_of(group: &str, version: &str, kind: &str) -> Option<Releases> {
 }
 
 /// The entry of a kind in a version.
-pub fn find(group: &str, version: &str, kind: &str) -> Option<&'static Served> {
-    let same = |served: &&Served| served.group == group && served.version == version && served.kind == kind;
-    SERVED.iter().find(same)
+pub fn find(group: &str, version: &str, kind: &str) -> Option<&'static ServedKind> {
+    let same =
+        |served: &&ServedKind| served.group == group && served.version == version && served.kind == kind;
+    SERVED_KINDS.iter().find(same)
 }

@@ -1,41 +1,41 @@
-//! What the API server would store of a value: nulls dropped, unknown fields dropped, defaults filled in. An update keeps
-//! what is stored as it was, even where it would be refused today.
+//! Values as the API server stores them: without nulls and unknown fields, and with defaults. An update may keep a stored
+//! value that the server would refuse today.
 
-use super::{Field, Literal, Schema, Shape};
+use super::{DefaultValue, FieldSchema, Schema, SchemaType};
 use crate::release::ReleaseSet;
 use manifest::tree::{Node, Value};
 
-/// A value as it is given, or as a default fills it in.
+/// A stored value: from the object or from a default.
 #[derive(Clone, Copy, Debug)]
-pub enum Stored<'d> {
-    /// It is given.
+pub enum StoredValue<'d> {
+    /// A value of the object.
     Given(Node<'d>),
-    /// A default fills it in.
-    Filled(&'static Literal),
+    /// A default.
+    Filled(&'static DefaultValue),
 }
 
-impl<'d> Stored<'d> {
-    /// The member of an object under a key; null is none.
+impl<'d> StoredValue<'d> {
+    /// The member of an object under a key; null counts as absent.
     pub fn get(self, key: &str) -> Option<Self> {
         match self {
             Self::Given(node) => present(node, key).map(Self::Given),
-            Self::Filled(Literal::Object(members)) => {
+            Self::Filled(DefaultValue::Object(members)) => {
                 members.iter().find(|(name, _)| *name == key).map(|(_, value)| Self::Filled(value))
             }
             Self::Filled(_) => None,
         }
     }
 
-    /// The field of an object, with its default where it has one.
-    pub fn field(self, field: &'static Field) -> Option<Self> {
+    /// The field of an object, or its default.
+    pub fn field(self, field: &'static FieldSchema) -> Option<Self> {
         self.get(field.name).or_else(|| field.default.as_ref().map(|(value, _)| Self::Filled(value)))
     }
 
-    /// The string, where it is one.
+    /// The string, if the value is a string.
     pub fn as_str(self) -> Option<&'d str> {
         match self {
             Self::Given(node) => node.as_str(),
-            Self::Filled(Literal::Text(text)) => Some(text),
+            Self::Filled(DefaultValue::Text(text)) => Some(text),
             Self::Filled(_) => None,
         }
     }
@@ -43,31 +43,35 @@ impl<'d> Stored<'d> {
     fn items(self) -> Vec<Self> {
         match self {
             Self::Given(node) => node.items().map(Self::Given).collect(),
-            Self::Filled(Literal::List(items)) => items.iter().map(Self::Filled).collect(),
+            Self::Filled(DefaultValue::List(items)) => items.iter().map(Self::Filled).collect(),
             Self::Filled(_) => Vec::new(),
         }
     }
 }
 
-/// The member of an object under a key; null is none.
+/// The member of an object under a key; null counts as absent.
 pub fn present<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
     node.get(key).filter(|value| !value.is_null())
 }
 
-/// The members of an object that are stored: those that are not null.
+/// The members of an object that are not null, which are the stored ones.
 pub fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     node.members().filter(|(_, value)| !value.is_null())
 }
 
-/// The releases that store the same for two values of a field; where one is absent, with its default.
-pub fn same_field(field: &'static Field, one: Option<Stored<'_>>, other: Option<Stored<'_>>) -> ReleaseSet {
-    let same = |one: Option<Stored<'_>>, other: Option<Stored<'_>>| match (one, other) {
+/// The releases that store the same for two values of a field. An absent value counts as its default.
+pub fn same_field(
+    field: &'static FieldSchema,
+    one: Option<StoredValue<'_>>,
+    other: Option<StoredValue<'_>>,
+) -> ReleaseSet {
+    let same = |one: Option<StoredValue<'_>>, other: Option<StoredValue<'_>>| match (one, other) {
         (None, None) => ReleaseSet::all(),
         (Some(one), Some(other)) => same(&field.schema, one, other),
         _ => ReleaseSet::none(),
     };
     let Some((value, filled)) = &field.default else { return same(one, other) };
-    let fill = |value_given: Option<_>| value_given.or(Some(Stored::Filled(value)));
+    let fill = |value_given: Option<_>| value_given.or(Some(StoredValue::Filled(value)));
     let bare = if one.is_some() == other.is_some() { ReleaseSet::all() } else { ReleaseSet::none() };
     let with_default = match (one, other) {
         (None, None) => ReleaseSet::all(),
@@ -77,21 +81,23 @@ pub fn same_field(field: &'static Field, one: Option<Stored<'_>>, other: Option<
 }
 
 /// The releases that store the same for two values.
-pub fn same(schema: &'static Schema, one: Stored<'_>, other: Stored<'_>) -> ReleaseSet {
+pub fn same(schema: &'static Schema, one: StoredValue<'_>, other: StoredValue<'_>) -> ReleaseSet {
     match schema.shape {
-        Shape::Object(fields) if is_object(one) && is_object(other) => {
+        SchemaType::Object(fields) if is_object(one) && is_object(other) => {
             fields.iter().fold(ReleaseSet::all(), |all, field| {
                 let unknown = ReleaseSet::all().without(field.releases);
                 all.and(unknown.or(same_field(field, one.get(field.name), other.get(field.name))))
             })
         }
-        Shape::Map(values) => match (one, other) {
-            (Stored::Given(one), Stored::Given(other)) if one.is_mapping() && other.is_mapping() => {
+        SchemaType::Map(values) => match (one, other) {
+            (StoredValue::Given(one), StoredValue::Given(other))
+                if one.is_mapping() && other.is_mapping() =>
+            {
                 same_members(values, one, other)
             }
             _ => bare(one, other),
         },
-        Shape::List(items) => {
+        SchemaType::List(items) => {
             let (ones, others) = (one.items(), other.items());
             if ones.len() != others.len() || ones.is_empty() {
                 return bare(one, other);
@@ -108,7 +114,7 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
     if members(one).count() != members(other).count() {
         return ReleaseSet::none();
     }
-    // Both sides are looked at in the order of their keys: a map may be long.
+    // Sorted by key, because a map may be long.
     let sorted = |node| {
         let mut all: Vec<_> = members(node).collect();
         all.sort_by_key(|(key, _)| *key);
@@ -120,31 +126,30 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
             if key != other_key {
                 return ReleaseSet::none();
             }
-            all.and(same(values, Stored::Given(one), Stored::Given(other)))
+            all.and(same(values, StoredValue::Given(one), StoredValue::Given(other)))
         },
     )
 }
 
-fn is_object(value: Stored<'_>) -> bool {
+fn is_object(value: StoredValue<'_>) -> bool {
     match value {
-        Stored::Given(node) => node.is_mapping(),
-        Stored::Filled(literal) => matches!(literal, Literal::Object(_)),
+        StoredValue::Given(node) => node.is_mapping(),
+        StoredValue::Filled(literal) => matches!(literal, DefaultValue::Object(_)),
     }
 }
 
-/// Whether two values are the same without regard to a schema; whole numbers and others are never the same.
-fn bare(one: Stored<'_>, other: Stored<'_>) -> ReleaseSet {
+/// The releases that store the same for two values without a schema: all or none. Whole numbers never equal other numbers.
+fn bare(one: StoredValue<'_>, other: StoredValue<'_>) -> ReleaseSet {
     let same = match (one, other) {
-        (Stored::Given(one), Stored::Given(other)) => same_nodes(one, other),
-        (Stored::Filled(one), Stored::Filled(other)) => one == other,
-        (Stored::Given(node), Stored::Filled(literal)) | (Stored::Filled(literal), Stored::Given(node)) => {
-            match literal {
-                Literal::Text(text) => node.as_str() == Some(text),
-                Literal::Int(number) => node.as_int() == Some(*number),
-                Literal::Object(members) => node.is_mapping() && node.is_empty() && members.is_empty(),
-                Literal::List(items) => node.is_sequence() && node.is_empty() && items.is_empty(),
-            }
-        }
+        (StoredValue::Given(one), StoredValue::Given(other)) => same_nodes(one, other),
+        (StoredValue::Filled(one), StoredValue::Filled(other)) => one == other,
+        (StoredValue::Given(node), StoredValue::Filled(literal))
+        | (StoredValue::Filled(literal), StoredValue::Given(node)) => match literal {
+            DefaultValue::Text(text) => node.as_str() == Some(text),
+            DefaultValue::Int(number) => node.as_int() == Some(*number),
+            DefaultValue::Object(members) => node.is_mapping() && node.is_empty() && members.is_empty(),
+            DefaultValue::List(items) => node.is_sequence() && node.is_empty() && items.is_empty(),
+        },
     };
     if same { ReleaseSet::all() } else { ReleaseSet::none() }
 }
@@ -169,21 +174,22 @@ fn same_nodes(one: Node<'_>, other: Node<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ROOTS;
+    use crate::api::KIND_SCHEMAS;
     use manifest::limits::Limits;
     use manifest::{Document, File};
 
-    /// The releases that store the same `spec` of the first kind, a NodePool's, for two texts.
+    /// The releases that store the same `spec` of a NodePool for two texts.
     fn same_spec(one: &str, other: &str) -> String {
         let file = File::read("-", format!("{one}\n---\n{other}\n"), &Limits::DEFAULT);
         let [Document::Read(one), Document::Read(other)] = file.documents.as_slice() else {
             panic!("{file:?}")
         };
-        same(&ROOTS[0].spec.schema, Stored::Given(one.root()), Stored::Given(other.root())).to_string()
+        same(&KIND_SCHEMAS[0].spec.schema, StoredValue::Given(one.root()), StoredValue::Given(other.root()))
+            .to_string()
     }
 
     #[test]
-    fn defaults_nulls_and_unknown_fields_make_no_difference() {
+    fn ignores_defaults_nulls_and_unknown_fields() {
         assert_eq!(same_spec("{}", "{template: null}"), "all");
         assert_eq!(
             same_spec(

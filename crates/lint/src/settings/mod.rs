@@ -8,7 +8,7 @@ mod overrides;
 use core::fmt;
 
 pub use overrides::Override;
-pub use values::calendar::Day as Date;
+pub use values::calendar::Date;
 
 use crate::finding::{Family, Severity, path_of};
 use crate::rule::{Registry, Rule};

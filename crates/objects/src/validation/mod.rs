@@ -4,7 +4,7 @@ mod unknown;
 mod walk;
 
 use karpenter::api::pattern::Pattern;
-use karpenter::api::{Field, Limit, Root, Shape, Word};
+use karpenter::api::{EnumValue, FieldSchema, KindSchema, Limit, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 
 use crate::location::Place;
@@ -25,15 +25,15 @@ pub struct Refusal<'d> {
 #[derive(Debug)]
 pub enum What {
     /// A value of the wrong type; the expected type.
-    Type(Shape),
+    Type(SchemaType),
     /// `spec.replicas` is not a whole number, which the scale subresource requires.
     ScaleType,
     /// `spec.replicas` is outside the range of the scale subresource.
     Scale,
     /// A missing required field.
-    Required(&'static Field),
+    Required(&'static FieldSchema),
     /// A value outside this enum.
-    OneOf(&'static [Word]),
+    OneOf(&'static [EnumValue]),
     /// A string that does not match the pattern.
     Form(&'static Pattern),
     /// A string that is not a date with a time.
@@ -45,7 +45,7 @@ pub enum What {
     /// An item that its list already contains.
     Duplicate,
     /// A field that its object does not have; the known fields, and the kind.
-    Unknown(&'static [Field], Option<&'static Root>),
+    Unknown(&'static [FieldSchema], Option<&'static KindSchema>),
     /// A combination of fields that is not allowed.
     Relation(Explanation),
     /// A change of the stored object that is not allowed.

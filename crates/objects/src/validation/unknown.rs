@@ -5,7 +5,7 @@
 //! v0.35, pkg/apiserver/schema/pruning/algorithm.go.
 
 use super::{Refusal, What};
-use karpenter::api::{Field, METADATA, Root, Schema, Shape};
+use karpenter::api::{FieldSchema, KindSchema, METADATA, Schema, SchemaType};
 use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 
@@ -13,7 +13,7 @@ use crate::location::Place;
 use crate::object::Object;
 
 /// Adds a refusal for every unknown field of an object whose kind is in the table.
-pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
+pub(super) fn find<'d>(root: &'static KindSchema, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
     let mut search = Search { root, refusals };
     let live = root.releases.set();
     for (key, value) in object.root().members() {
@@ -29,19 +29,19 @@ pub(super) fn find<'d>(root: &'static Root, object: Object<'d>, refusals: &mut V
 }
 
 struct Search<'r, 'd> {
-    root: &'static Root,
+    root: &'static KindSchema,
     refusals: &'r mut Vec<Refusal<'d>>,
 }
 
 impl<'d> Search<'_, 'd> {
-    fn refuse(&mut self, value: Node<'d>, known: &'static [Field], releases: ReleaseSet) {
+    fn refuse(&mut self, value: Node<'d>, known: &'static [FieldSchema], releases: ReleaseSet) {
         if !releases.is_empty() {
             let what = What::Unknown(known, Some(self.root));
             self.refusals.push(Refusal { place: Place::key(value), releases, what });
         }
     }
 
-    fn fields(&mut self, node: Node<'d>, fields: &'static [Field], live: &ReleaseSet) {
+    fn fields(&mut self, node: Node<'d>, fields: &'static [FieldSchema], live: &ReleaseSet) {
         if !node.is_mapping() {
             return self.value(node, None, live);
         }
@@ -61,14 +61,14 @@ impl<'d> Search<'_, 'd> {
         }
         if node.is_sequence() {
             let items = match schema.map(|schema| schema.shape) {
-                Some(Shape::List(items)) => Some(items),
+                Some(SchemaType::List(items)) => Some(items),
                 _ => None,
             };
             node.items().for_each(|item| self.value(item, items, live));
         } else if node.is_mapping() {
             match schema.map(|schema| schema.shape) {
-                Some(Shape::Object(fields)) => self.fields(node, fields, live),
-                Some(Shape::Map(values)) => {
+                Some(SchemaType::Object(fields)) => self.fields(node, fields, live),
+                Some(SchemaType::Map(values)) => {
                     node.members().for_each(|(_, value)| self.value(value, Some(values), live));
                 }
                 _ => node.members().for_each(|(_, value)| self.refuse(value, &[], live.clone())),

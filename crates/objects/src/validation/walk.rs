@@ -7,9 +7,9 @@
 
 use super::{Explanation, Refusal, What};
 use karpenter::api::pattern::is_date_time;
-use karpenter::api::relations::{Breaches, Held};
-use karpenter::api::stored::{Stored, members, present, same, same_field};
-use karpenter::api::{Fact, Field, Limit, METADATA, Root, Schema, Shape};
+use karpenter::api::relations::{CheckedValue, Violations};
+use karpenter::api::stored::{StoredValue, members, present, same, same_field};
+use karpenter::api::{Constraint, FieldSchema, KindSchema, Limit, METADATA, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::{Node, Value};
 
@@ -17,7 +17,7 @@ use crate::location::Place;
 use crate::object::{Object, Operation};
 
 /// Adds every refusal for an object whose kind is in the table.
-pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
+pub(super) fn walk<'d>(root: &'static KindSchema, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
     let mut walk = Walk { refusals: Vec::new() };
     let node = object.root();
     let old = object.old().filter(|_| object.operation() == Operation::Update);
@@ -25,7 +25,7 @@ pub(super) fn walk<'d>(root: &'static Root, object: Object<'d>, refusals: &mut V
     if let Some(metadata) = present(node, "metadata") {
         walk.metadata(metadata, node, root.releases);
     }
-    walk.field(&root.spec, node, old.map(Stored::Given), &scope);
+    walk.field(&root.spec, node, old.map(StoredValue::Given), &scope);
     if let Some(spec) = present(node, "spec") {
         walk.scale(spec, root.scale);
     }
@@ -72,7 +72,13 @@ impl<'d> Walk<'d> {
     }
 
     /// Checks a field of an object, whether it is present or absent.
-    fn field(&mut self, field: &'static Field, holder: Node<'d>, old: Option<Stored<'d>>, scope: &Scope) {
+    fn field(
+        &mut self,
+        field: &'static FieldSchema,
+        holder: Node<'d>,
+        old: Option<StoredValue<'d>>,
+        scope: &Scope,
+    ) {
         let scope = Scope { live: scope.live.and(field.releases), kept: scope.kept.clone() };
         if scope.live.is_empty() {
             return;
@@ -88,56 +94,68 @@ impl<'d> Walk<'d> {
             return;
         };
         let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
-        let same = same_field(field, Some(Stored::Given(node)), old.get(field.name));
+        let same = same_field(field, Some(StoredValue::Given(node)), old.get(field.name));
         self.value(node, old.field(field), &field.schema, &scope.keeping(same));
     }
 
-    fn value(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: &Scope) {
+    fn value(
+        &mut self,
+        node: Node<'d>,
+        old: Option<StoredValue<'d>>,
+        schema: &'static Schema,
+        scope: &Scope,
+    ) {
         if scope.checked().is_empty() {
             return;
         }
         if !is_of_type(node, schema) {
             return self.refuse(Place::value(node), scope.checked(), What::Type(schema.shape));
         }
-        for fact in schema.facts {
+        for fact in schema.constraints {
             self.fact(node, fact, scope);
         }
         match schema.shape {
-            Shape::Object(fields) => fields.iter().for_each(|field| self.field(field, node, old, scope)),
-            Shape::Map(values) => {
+            SchemaType::Object(fields) => fields.iter().for_each(|field| self.field(field, node, old, scope)),
+            SchemaType::Map(values) => {
                 for (key, value) in members(node) {
                     let old = old.and_then(|old| old.get(key));
                     let same =
-                        old.map_or_else(ReleaseSet::none, |old| same(values, Stored::Given(value), old));
+                        old.map_or_else(ReleaseSet::none, |old| same(values, StoredValue::Given(value), old));
                     self.value(value, old, values, &scope.keeping(same));
                 }
             }
             // The server does not match list items with stored items: it compares the list as a whole.
-            Shape::List(items) => node.items().for_each(|item| self.value(item, None, items, scope)),
+            SchemaType::List(items) => node.items().for_each(|item| self.value(item, None, items, scope)),
             _ => {}
         }
         self.relations(node, old, schema, scope);
     }
 
-    fn relations(&mut self, node: Node<'d>, old: Option<Stored<'d>>, schema: &'static Schema, scope: &Scope) {
+    fn relations(
+        &mut self,
+        node: Node<'d>,
+        old: Option<StoredValue<'d>>,
+        schema: &'static Schema,
+        scope: &Scope,
+    ) {
         for relation in schema.relations {
             let releases = scope.checked().and(relation.releases);
             if releases.is_empty() || (relation.compares && old.is_none()) {
                 continue;
             }
-            let mut breaches = Breaches::default();
-            (relation.check)(Held { node, old }, &mut breaches);
-            for breach in breaches.into_inner() {
-                let place = if breach.key { Place::key(breach.at) } else { Place::value(breach.at) };
-                let explanation = Explanation { message: breach.message, help: breach.help };
+            let mut violations = Violations::default();
+            (relation.check)(CheckedValue { node, old }, &mut violations);
+            for violation in violations.into_inner() {
+                let place = if violation.key { Place::key(violation.at) } else { Place::value(violation.at) };
+                let explanation = Explanation { message: violation.message, help: violation.help };
                 let what =
                     if relation.compares { What::Change(explanation) } else { What::Relation(explanation) };
-                self.refuse(place.under(node), releases.and(breach.releases), what);
+                self.refuse(place.under(node), releases.and(violation.releases), what);
             }
         }
     }
 
-    fn fact(&mut self, node: Node<'d>, fact: &'static Fact, scope: &Scope) {
+    fn fact(&mut self, node: Node<'d>, fact: &'static Constraint, scope: &Scope) {
         let releases = scope.checked().and(fact.releases);
         if releases.is_empty() {
             return;
@@ -150,13 +168,13 @@ impl<'d> Walk<'d> {
                 let known = known.fold(ReleaseSet::none(), |all, word| all.or(word.releases));
                 (releases.without(known), What::OneOf(words))
             }
-            Limit::Form(pattern) if text.is_some_and(|text| !(pattern.fits)(text)) => {
+            Limit::Pattern(pattern) if text.is_some_and(|text| !(pattern.matches)(text)) => {
                 (releases, What::Form(pattern))
             }
             Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases, What::DateTime),
-            Limit::Least(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
-            Limit::Most(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
-            Limit::Distinct => return self.distinct(node, scope.live.and(fact.releases)),
+            Limit::Minimum(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
+            Limit::Maximum(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
+            Limit::UniqueItems => return self.distinct(node, scope.live.and(fact.releases)),
             limit => match size_outside_limit(node, limit) {
                 Some(size) => (releases, What::Length(limit, size)),
                 None => return,
@@ -182,7 +200,7 @@ impl<'d> Walk<'d> {
     }
 
     /// Drops the refusals of duplicates if the stored object has a duplicate anywhere: the server then accepts them.
-    fn keep_duplicates(&mut self, root: &'static Root, old: Node<'d>) {
+    fn keep_duplicates(&mut self, root: &'static KindSchema, old: Node<'d>) {
         let mut stored = Walk { refusals: Vec::new() };
         stored.field(&root.spec, old, None, &Scope::of(root.releases));
         let twice = stored.refusals.iter().filter(|refusal| matches!(refusal.what, What::Duplicate));
@@ -220,7 +238,7 @@ impl<'d> Walk<'d> {
                 inner.field(field, node, None, &scope);
             }
         } else {
-            inner.refuse(Place::value(node), releases.set(), What::Type(Shape::Object(METADATA)));
+            inner.refuse(Place::value(node), releases.set(), What::Type(SchemaType::Object(METADATA)));
         }
         for mut refusal in inner.refusals {
             if !refusal.place.node().is_null() {
@@ -233,16 +251,16 @@ impl<'d> Walk<'d> {
 
 fn is_of_type(node: Node<'_>, schema: &Schema) -> bool {
     match (schema.shape, node.value()) {
-        (Shape::Object(_) | Shape::Map(_), Value::Mapping)
-        | (Shape::List(_), Value::Sequence)
-        | (Shape::Text | Shape::IntOrText, Value::String(_))
-        | (Shape::Integer | Shape::IntOrText, Value::Int(_))
-        | (Shape::Boolean, Value::Bool(_)) => true,
-        (Shape::Integer | Shape::IntOrText, Value::Float(number)) => is_whole(number),
+        (SchemaType::Object(_) | SchemaType::Map(_), Value::Mapping)
+        | (SchemaType::List(_), Value::Sequence)
+        | (SchemaType::Text | SchemaType::IntOrText, Value::String(_))
+        | (SchemaType::Integer | SchemaType::IntOrText, Value::Int(_))
+        | (SchemaType::Boolean, Value::Bool(_)) => true,
+        (SchemaType::Integer | SchemaType::IntOrText, Value::Float(number)) => is_whole(number),
         // The server does not check the type of a string with a format if the value is a list. Source: kube-openapi
         // pkg/validation/validate/type.go, `typeValidator`.
-        (Shape::Text, Value::Sequence) => {
-            schema.facts.iter().any(|fact| matches!(fact.limit, Limit::DateTime))
+        (SchemaType::Text, Value::Sequence) => {
+            schema.constraints.iter().any(|fact| matches!(fact.limit, Limit::DateTime))
         }
         _ => false,
     }
@@ -277,13 +295,13 @@ fn is_above(node: Node<'_>, bound: i32) -> bool {
 /// Size of a string, list or object, if the size is outside the limit.
 fn size_outside_limit(node: Node<'_>, limit: Limit) -> Option<usize> {
     let size = match limit {
-        Limit::LeastLetters(_) | Limit::MostLetters(_) => characters(node),
-        Limit::MostMembers(_) => members(node).count(),
+        Limit::MinLength(_) | Limit::MaxLength(_) => characters(node),
+        Limit::MaxProperties(_) => members(node).count(),
         _ => node.len(),
     };
     let wrong = match limit {
-        Limit::LeastLetters(bound) | Limit::LeastItems(bound) => size < bound as usize,
-        Limit::MostLetters(bound) | Limit::MostItems(bound) | Limit::MostMembers(bound) => {
+        Limit::MinLength(bound) | Limit::MinItems(bound) => size < bound as usize,
+        Limit::MaxLength(bound) | Limit::MaxItems(bound) | Limit::MaxProperties(bound) => {
             size > bound as usize
         }
         _ => false,

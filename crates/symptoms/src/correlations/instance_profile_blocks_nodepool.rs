@@ -106,9 +106,9 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 /// A node class that stays undecided according to `kubectl describe`.
 fn described(cluster: usize, history: &History, class: &str, profile: &Profile) -> Diagnosis {
     let value = &*profile.value;
-    let reference = arn::Reference::read(value);
+    let reference = arn::IamReference::parse(value);
     let (confidence, severity, why, help) = match reference {
-        arn::Reference::Arn { name, .. } => (
+        arn::IamReference::Arn { name, .. } => (
             Confidence::Certain,
             Severity::Error,
             format!("EC2 does not find its instance profile, `{value}`, which is an ARN but must be a name"),

@@ -6,7 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, Refusal};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use karpenter::labels::{self, Field};
+use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::report::Confidence;
 
@@ -127,7 +127,7 @@ fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
 fn refusing(label: &str) -> ReleaseSet {
     let of_domain = format!("{label}/any");
     let key = if label.contains('/') { label } else { &of_domain };
-    let refused = labels::refused_at_apply(Field::ClaimRequirement, key);
+    let refused = labels::refused_at_apply(LabelField::ClaimRequirement, key);
     if refused.is_empty() { ReleaseSet::all() } else { refused }
 }
 

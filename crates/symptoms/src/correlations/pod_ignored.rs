@@ -192,7 +192,7 @@ fn drafted(
     };
     let mut help = reason.map_or(SYMPTOM.remedy, |reason| reason.help).to_owned();
     if let Some(meant) =
-        labels::meant(detail).filter(|_| reason.is_some_and(|reason| reason.is.contains("{}")))
+        labels::likely_label(detail).filter(|_| reason.is_some_and(|reason| reason.is.contains("{}")))
     {
         help = format!("{}; {help}", meant.help());
     }

@@ -5,7 +5,7 @@ use super::record::Record;
 use super::{FEW, History, Labelled, NodeObject, Profile, put_few};
 use crate::entry::{At, Time};
 use ::objects::object::Object;
-use karpenter::labels::{self, Field};
+use karpenter::labels::{self, LabelField};
 use manifest::tree::Node;
 use objects::storage::{self, Binding, Reach};
 use values::arn;
@@ -56,7 +56,7 @@ impl History {
 
     fn class_object(&mut self, object: Object<'_>, at: At) {
         let value = object.str_at(&["spec", "instanceProfile"]).unwrap_or_default();
-        if matches!(arn::Reference::read(value), arn::Reference::Arn { .. }) {
+        if matches!(arn::IamReference::parse(value), arn::IamReference::Arn { .. }) {
             let text = format!("EC2NodeClass {} with the instance profile {value}", object.name());
             let profile = || Profile { value: value.into(), record: Record::new(None, at, &text) };
             put_few(&mut self.profiles, object.name(), profile);
@@ -104,7 +104,7 @@ impl History {
         let keys = selector.chain(expressions.filter_map(|expression| expression.str_at(&["key"])));
         for key in keys {
             let key = labels::normalised(key);
-            if labels::refused_at_apply(Field::ClaimRequirement, key).is_empty()
+            if labels::refused_at_apply(LabelField::ClaimRequirement, key).is_empty()
                 || self.restricted.len() >= FEW
             {
                 continue;

@@ -1,59 +1,59 @@
-//! Why a schedule is refused, worded for whoever wrote it.
+//! Errors in a schedule, worded for its author.
 
 use core::fmt;
 use core::ops::Range;
 
-use super::field::Field;
+use super::field::CronField;
 use crate::duration::DurationError;
 
-/// A schedule that Karpenter cannot read: the first mistake the reference comes upon.
+/// The first error that Karpenter finds in a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CronError {
-    /// A time zone before the fields. Karpenter has put one there itself, and takes the second for a field.
+    /// A time zone before the fields. Karpenter adds a time zone itself, and parses a second one as a field.
     TimeZone {
         /// The prefix, such as `CRON_TZ=Europe/Berlin`.
         text: String,
-        /// Where it stands.
+        /// Position of the text.
         range: Range<usize>,
     },
     /// More or fewer than five fields.
     FieldCount {
-        /// How many there are.
+        /// Number of fields.
         found: usize,
-        /// All of them.
+        /// Position of the fields.
         range: Range<usize>,
     },
-    /// A descriptor that does not exist. Case counts.
+    /// A descriptor that does not exist. Case matters.
     Descriptor {
-        /// What stands there.
+        /// The descriptor.
         text: String,
-        /// Where it stands.
+        /// Position of the text.
         range: Range<usize>,
     },
-    /// `@every` and no duration.
+    /// `@every` without a valid duration.
     Every {
-        /// Why there is none.
+        /// Error in the duration.
         error: DurationError,
-        /// Where `@every` and the rest stand.
+        /// Position of `@every` and its duration.
         range: Range<usize>,
     },
-    /// A mistake within a field.
+    /// An error in a field.
     Field {
         /// The field.
-        field: Field,
-        /// The part that is wrong: what stands between commas, or the number or name in it.
+        field: CronField,
+        /// The invalid part: the text between two commas, or a number or name in it.
         text: String,
-        /// Where that part stands.
+        /// Position of the part.
         range: Range<usize>,
-        /// What is wrong with it.
-        problem: FieldProblem,
+        /// The error.
+        problem: CronProblem,
     },
 }
 
-/// What is wrong within a field.
+/// Kind of error in a field of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldProblem {
-    /// Neither a number nor a name of this field.
+pub enum CronProblem {
+    /// Neither a number nor a name of the field.
     Unreadable,
     /// More than one hyphen.
     Hyphens,
@@ -63,27 +63,16 @@ pub enum FieldProblem {
     Step,
     /// A step of 0.
     ZeroStep,
-    /// Begins with this number, below the field's first.
+    /// A first number below the smallest number of the field.
     Below(u64),
-    /// Ends with this number, above the field's last.
+    /// A last number above the largest number of the field.
     Above(u64),
-    /// Begins with the one number and ends with the other, which is smaller.
+    /// A range from the first number to the second, which is smaller.
     Descends(u64, u64),
 }
 
-/// Whether a word is a time zone in robfig's or in vixie cron's spelling.
-pub(super) fn is_zone(word: &str) -> bool {
-    word.starts_with("TZ=") || word.starts_with("CRON_TZ=")
-}
-
-/// Where a trimmed text stands in its whole.
-pub(super) fn range_of(text: &str, trimmed: &str) -> Range<usize> {
-    let start = text.len() - text.trim_start().len();
-    start..start + trimmed.len()
-}
-
 impl CronError {
-    /// The bytes of the schedule that are wrong. Empty for a schedule of blanks.
+    /// The invalid bytes of the schedule. Empty for a schedule of whitespace.
     pub fn range(&self) -> Range<usize> {
         match self {
             Self::TimeZone { range, .. }
@@ -94,8 +83,8 @@ impl CronError {
         }
     }
 
-    /// The field that is wrong, where it is one.
-    pub const fn field(&self) -> Option<Field> {
+    /// The invalid field, if the error is in a field.
+    pub const fn field(&self) -> Option<CronField> {
         if let Self::Field { field, .. } = self { Some(*field) } else { None }
     }
 }
@@ -104,20 +93,20 @@ impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimeZone { text, .. } => {
-                write!(f, "`{text}` has no place in a schedule: Karpenter reads every schedule in UTC")
+                write!(f, "`{text}` is not allowed in a schedule: Karpenter reads every schedule in UTC")
             }
             Self::FieldCount { found: 0, .. } => f.write_str("the schedule is empty"),
             Self::FieldCount { found, .. } => {
                 let fields = if *found == 1 { "field" } else { "fields" };
                 write!(
                     f,
-                    "{found} {fields}, where a schedule has 5: minute, hour, day of month, month, day of week"
+                    "the schedule has {found} {fields} instead of 5: minute, hour, day of month, month, day of week"
                 )
             }
             Self::Descriptor { text, .. } => write!(
                 f,
-                "`{text}` is unknown; there are `@hourly`, `@daily` (`@midnight`), `@weekly`, `@monthly` and \
-                 `@yearly` (`@annually`)"
+                "`{text}` is not a known descriptor; the descriptors are `@hourly`, `@daily` (`@midnight`), `@weekly`, \
+                 `@monthly` and `@yearly` (`@annually`)"
             ),
             Self::Every { error, .. } => write!(f, "`@every` needs a duration: {error}"),
             Self::Field { field, text, problem, .. } => problem.describe(*field, text, f),
@@ -125,33 +114,33 @@ impl fmt::Display for CronError {
     }
 }
 
-impl FieldProblem {
-    fn describe(self, field: Field, text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl CronProblem {
+    fn describe(self, field: CronField, text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, last) = field.bounds();
         match self {
             Self::Unreadable => {
-                write!(f, "`{text}` is not a {field}: a number from {first} to {last}")?;
+                write!(f, "`{text}` is not a {field}, which is a number from {first} to {last}")?;
                 if let (Some(from), Some(to)) = (field.name(first), field.name(last)) {
                     write!(f, ", or `{from}` to `{to}`")?;
                 }
                 let quartz = text.contains(['L', 'W', '#']) && !text.contains(char::is_whitespace);
-                if quartz { f.write_str("; `L`, `W` and `#` belong to other schedulers") } else { Ok(()) }
+                if quartz { f.write_str("; only other schedulers support `L`, `W` and `#`") } else { Ok(()) }
             }
             Self::Hyphens => {
-                write!(f, "`{text}` has more than one hyphen; a {field} range has a first and a last")
+                write!(f, "`{text}` has more than one hyphen; a range has a first and a last {field}")
             }
-            Self::Slashes => write!(f, "`{text}` has more than one slash; a {field} range has one step"),
-            Self::Step => write!(f, "`{text}` is not a step: a positive number"),
+            Self::Slashes => write!(f, "`{text}` has more than one slash; a range has one step"),
+            Self::Step => write!(f, "`{text}` is not a step, which is a positive number"),
             Self::ZeroStep => {
-                write!(f, "`{text}` has the step 0, and so never gets from its first {field} to the next")
+                write!(f, "`{text}` has the step 0; write a step of at least 1")
             }
-            Self::Below(_) => write!(f, "`{text}` begins below {first}, the smallest {field}"),
-            Self::Above(7) if field == Field::DayOfWeek => {
-                write!(f, "`{text}` ends above 6, the largest day of week: Sunday is 0, never 7")
+            Self::Below(_) => write!(f, "`{text}` is below {first}, the smallest {field}"),
+            Self::Above(7) if field == CronField::DayOfWeek => {
+                write!(f, "`{text}` is above 6, the largest day of week; Sunday is 0")
             }
-            Self::Above(_) => write!(f, "`{text}` ends above {last}, the largest {field}"),
+            Self::Above(_) => write!(f, "`{text}` is above {last}, the largest {field}"),
             Self::Descends(..) => {
-                write!(f, "`{text}` runs backwards: a {field} range cannot wrap around its end")
+                write!(f, "`{text}` ends before it starts; a {field} range cannot wrap around")
             }
         }
     }

@@ -1,12 +1,13 @@
-//! What holds for any schedule.
+//! Properties of any schedule.
 
 use super::tests::{duration, minute, schedule};
 use super::*;
-use crate::calendar::DAY;
+use crate::calendar::MINUTES_PER_DAY as DAY;
+use crate::duration::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A field as text, as the set it stands for, and whether it has a star.
+/// A field as text, the numbers that it selects, and whether it has a star.
 type Sample = (String, Vec<u8>, bool);
 
 fn sample(first: u8, last: u8) -> impl Strategy<Value = Sample> {
@@ -38,7 +39,7 @@ fn text_of(samples: &[Sample; 5]) -> String {
     samples.each_ref().map(|sample| sample.0.as_str()).join(" ")
 }
 
-/// The first run from a day on, by looking at every minute: days are counted up from one that is known.
+/// The first run after `start`, found by testing every minute of every day since a known date.
 fn scanned(samples: &[Sample; 5], start: Minute) -> Option<Minute> {
     let (mut year, mut month, mut day, mut weekday) = (2000_i64, 1_u8, 1_u8, 6_u8);
     let mut midnight = minute("2000-01-01 00:00");
@@ -96,20 +97,20 @@ proptest! {
         match Schedule::parse(&text) {
             Ok(schedule) => {
                 let _ = schedule.next_after(Minute::since_epoch(now));
-                let _ = Windows::of(&[(schedule, duration("1h"))]);
+                let _ = BudgetWindows::of(&[(schedule, duration("1h"))]);
             }
             Err(error) => prop_assert!(text.get(error.range()).is_some()),
         }
     }
 
     #[test]
-    fn the_next_run_is_what_a_scan_of_every_minute_finds(samples in samples(), start in 0_i64..40 * 525_960) {
+    fn next_run_equals_a_scan_of_every_minute(samples in samples(), start in 0_i64..40 * 525_960) {
         let start = minute("2000-01-01 00:00").plus(start);
         prop_assert_eq!(schedule(&text_of(&samples)).next_after(start), scanned(&samples, start));
     }
 
     #[test]
-    fn runs_match_and_what_lies_between_does_not(samples in samples(), start in 0_i64..40 * 525_960) {
+    fn only_runs_match(samples in samples(), start in 0_i64..40 * 525_960) {
         let schedule = schedule(&text_of(&samples));
         let start = minute("2000-01-01 00:00").plus(start);
         if let Some(run) = schedule.next_after(start) {
@@ -121,12 +122,12 @@ proptest! {
     }
 
     #[test]
-    fn windows_say_what_asking_at_every_minute_says(
+    fn windows_equal_a_query_for_every_minute(
         minutes in sample(0, 59), hours in sample(0, 23), weekdays in sample(0, 6), window in 0_i64..12_000,
     ) {
         let schedule = schedule(&format!("{} {} * * {}", minutes.0, hours.0, weekdays.0));
         let window = Duration::from_minutes(window);
-        let Windows { always, sometimes } = Windows::of(&[(schedule, window)]);
+        let BudgetWindows { always, sometimes } = BudgetWindows::of(&[(schedule, window)]);
         prop_assert_eq!(always, sometimes);
         let sunday = minute("2027-03-14 00:00");
         for of_week in (0..7 * DAY).step_by(7) {
@@ -137,7 +138,7 @@ proptest! {
             .iter()
             .map(|(text, window)| (Schedule::parse(text).unwrap(), *window))
             .collect();
-        prop_assert_eq!(Windows::of(&again).always, always);
+        prop_assert_eq!(BudgetWindows::of(&again).always, always);
     }
 }
 
@@ -145,13 +146,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn windows_bound_what_depends_on_the_date(
+    fn windows_bound_schedules_that_depend_on_the_date(
         first in samples(), second in samples(), window in 0_i64..60_000,
         now in vec(0_i64..20 * 525_960, 200),
     ) {
         let window = Duration::from_minutes(window);
         let budgets = [first, second].map(|samples| (schedule(&text_of(&samples)), window));
-        let Windows { always, sometimes } = Windows::of(&budgets);
+        let BudgetWindows { always, sometimes } = BudgetWindows::of(&budgets);
         prop_assert_eq!(always.and(&sometimes), always);
         for now in now {
             let now = minute("2024-02-01 00:00").plus(now);

@@ -1,37 +1,38 @@
-//! The obvious way out of a schedule that does not parse.
+//! Repairs for schedules that cannot be parsed.
 
 use core::ops::Range;
 
-use super::Schedule;
-use super::error::{CronError, FieldProblem};
-use super::field::{Field, fields, lower};
+use super::error::{CronError, CronProblem};
+use super::field::CronField;
+use super::parse::{Part, lower};
+use super::schedule::Schedule;
 
-/// An edit of a schedule's text.
+/// An edit that repairs the text of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repair {
+pub struct ScheduleRepair {
     /// The bytes to replace.
     pub range: Range<usize>,
-    /// What to write there.
+    /// The replacement.
     pub text: String,
-    /// Whether the outcome means what the text would have meant to any scheduler that takes it (a day 7, a
-    /// range that wraps), rather than being a good guess.
+    /// Whether the result means the same as the text in every scheduler that accepts the text, such as a weekday 7 or a
+    /// range that wraps around. Otherwise the repair is a guess.
     pub keeps_meaning: bool,
 }
 
-/// What people write who take a zone to be needed, and mean the one that is there already.
+/// Spellings of UTC as a time zone, which Karpenter uses anyway.
 const UTC: [&str; 6] = ["", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"];
 
-/// The descriptors but for `@every`, as the reference spells them.
+/// The descriptors except `@every`.
 const DESCRIPTORS: [&str; 7] =
     ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/// A schedule may hold several mistakes of which each parse shows one; more than this many are not repaired.
+/// The most errors that are repaired in one schedule. Each parse finds one error.
 const ROUNDS: usize = 8;
 
 impl Schedule {
-    /// Repairs a schedule that does not parse until it does: one edit of the whole text. `None` if it parses
-    /// as it stands, or if some mistake in it has no obvious way out.
-    pub fn repair(text: &str) -> Option<Repair> {
+    /// One edit of the whole text after which the schedule can be parsed. `None` if it can be parsed as it is, or if an
+    /// error has no obvious repair.
+    pub fn repair(text: &str) -> Option<ScheduleRepair> {
         let (mut current, mut keeps_meaning) = (text.to_owned(), true);
         for _ in 0..ROUNDS {
             let Err(error) = Self::parse(&current) else { break };
@@ -41,16 +42,16 @@ impl Schedule {
             current = format!("{before}{}{behind}", repair.text);
         }
         let repaired = current != text && Self::parse(&current).is_ok();
-        repaired.then_some(Repair { range: 0..text.len(), text: current, keeps_meaning })
+        repaired.then_some(ScheduleRepair { range: 0..text.len(), text: current, keeps_meaning })
     }
 }
 
 impl CronError {
-    /// The edit that removes this mistake, if there is an obvious one. Others may remain: see
-    /// [`Schedule::repair`].
+    /// An edit that repairs this error, if there is an obvious one. Other errors may remain; [`Schedule::repair`] repairs
+    /// them all.
     ///
     /// `schedule` is the text that was parsed.
-    pub fn repair(&self, schedule: &str) -> Option<Repair> {
+    pub fn repair(&self, schedule: &str) -> Option<ScheduleRepair> {
         let mut range = self.range();
         let (text, keeps_meaning) = match self {
             Self::TimeZone { text, .. } => {
@@ -79,21 +80,21 @@ impl CronError {
             Self::FieldCount { .. } => return None,
         };
         schedule.get(range.clone())?;
-        Some(Repair { range, text, keeps_meaning })
+        Some(ScheduleRepair { range, text, keeps_meaning })
     }
 }
 
-/// Drops the field that five-field schedules do not have: the seconds in front (Quartz, Spring), or the year
-/// behind (Amazon's event rules, known by a `?` as either of the days, in the third place or the fifth).
+/// The field to remove from a schedule of six fields: the leading seconds of Quartz and Spring, or the trailing year of
+/// Amazon EventBridge, whose rules have a `?` in exactly one of the day fields.
 fn sixth_field(schedule: &str) -> Option<(Range<usize>, bool)> {
-    let words = fields(schedule);
+    let words = Part::words(schedule);
     let [first, second, third, _, fifth, sixth] = words.as_slice() else { return None };
     if schedule.contains('(') {
         return None;
     }
     let has_year = (third.text == "?") != (fifth.text == "?")
         && sixth.text.bytes().all(|b| b"*,-/0123456789".contains(&b));
-    // Others number the days of the week from 1.
+    // Other schedulers count the days of the week from 1.
     let day = if has_year { fifth } else { sixth };
     let days_by_name = !day.text.bytes().any(|byte| byte.is_ascii_digit());
     let (range, idle) = if has_year {
@@ -104,17 +105,17 @@ fn sixth_field(schedule: &str) -> Option<(Range<usize>, bool)> {
     Some((range, idle && days_by_name))
 }
 
-fn in_field(field: Field, text: &str, problem: FieldProblem) -> Option<(String, bool)> {
+fn in_field(field: CronField, text: &str, problem: CronProblem) -> Option<(String, bool)> {
     match problem {
-        FieldProblem::Unreadable => spelling(field, text).map(|text| (text, true)),
-        FieldProblem::Above(end) => above(field, text, end),
-        FieldProblem::Descends(start, end) => wrapped(field, text, start, end).map(|text| (text, true)),
+        CronProblem::Unreadable => spelling(field, text).map(|text| (text, true)),
+        CronProblem::Above(end) => above(field, text, end),
+        CronProblem::Descends(start, end) => wrapped(field, text, start, end).map(|text| (text, true)),
         _ => None,
     }
 }
 
-/// `Friday` or `thurs` for `fri` and `thu`, and a dash for a hyphen.
-fn spelling(field: Field, text: &str) -> Option<String> {
+/// Repairs names such as `Friday` and `thurs`, and dashes instead of hyphens.
+fn spelling(field: CronField, text: &str) -> Option<String> {
     const DASHES: [char; 4] = ['\u{2010}', '\u{2013}', '\u{2014}', '\u{2212}'];
     if text.contains(DASHES) {
         return Some(text.replace(DASHES, "-"));
@@ -126,28 +127,28 @@ fn spelling(field: Field, text: &str) -> Option<String> {
     full.get(..3).map(str::to_owned)
 }
 
-/// A day 7 is Sunday. An hour 24 or a minute 60 at the end of a range is one too many; alone it is the next
-/// one's 0.
-fn above(field: Field, text: &str, end: u64) -> Option<(String, bool)> {
+/// Repairs a number above the largest: weekday 7 is Sunday, hour 24 and minute 60 are the largest number at the end of a
+/// range and 0 otherwise.
+fn above(field: CronField, text: &str, end: u64) -> Option<(String, bool)> {
     let (range, step) = text.split_once('/').map_or((text, None), |(range, step)| (range, Some(step)));
     let (_, last) = field.bounds();
     match (field, range.split_once('-'), step) {
-        (Field::DayOfWeek, None, None) if end == 7 => Some(("0".to_owned(), true)),
-        (Field::DayOfWeek, Some((low, _)), _) if end == 7 => {
+        (CronField::DayOfWeek, None, None) if end == 7 => Some(("0".to_owned(), true)),
+        (CronField::DayOfWeek, Some((low, _)), _) if end == 7 => {
             let start = number(field, low).filter(|start| *start <= 7)?;
             let step = step.map_or(Some(1), |step| step.parse::<u64>().ok()).filter(|step| *step > 0)?;
             Some((up_to_sunday(field, low, start, step), true))
         }
-        (Field::Hour | Field::Minute, None, None) if end == last + 1 => Some(("0".to_owned(), false)),
-        (Field::Hour | Field::Minute, Some((low, _)), None) if end == last + 1 => {
+        (CronField::Hour | CronField::Minute, None, None) if end == last + 1 => Some(("0".to_owned(), false)),
+        (CronField::Hour | CronField::Minute, Some((low, _)), None) if end == last + 1 => {
             Some((format!("{low}-{last}"), false))
         }
         _ => None,
     }
 }
 
-/// The days from one to the Sunday after, where Sunday is 0.
-fn up_to_sunday(field: Field, low: &str, start: u64, step: u64) -> String {
+/// The days from `start` to the next Sunday, where Sunday is 0.
+fn up_to_sunday(field: CronField, low: &str, start: u64, step: u64) -> String {
     let named = low.parse::<u64>().is_err();
     let day = |number: u64| spelled(field, number, named);
     match (start, step) {
@@ -167,23 +168,22 @@ fn up_to_sunday(field: Field, low: &str, start: u64, step: u64) -> String {
     }
 }
 
-/// A number of a field, by its name where the others have theirs.
-#[inline(never)]
-fn spelled(field: Field, number: u64, named: bool) -> String {
+/// A number of a field, spelled as a name if the other numbers are.
+fn spelled(field: CronField, number: u64, named: bool) -> String {
     match field.name(number) {
         Some(name) if named => name.to_owned(),
         _ => number.to_string(),
     }
 }
 
-/// `fri-mon` as `fri-sat,sun-mon`; a range of one is one.
-fn wrapped(field: Field, text: &str, start: u64, end: u64) -> Option<String> {
+/// Splits a range that wraps around, such as `fri-mon`, into `fri-sat,sun-mon`.
+fn wrapped(field: CronField, text: &str, start: u64, end: u64) -> Option<String> {
     let (low, high) = text.split_once('-').filter(|_| !text.contains('/'))?;
     let (first, last) = field.bounds();
     let named = low.parse::<u64>().is_err() || high.parse::<u64>().is_err();
     let edge = |number: u64| spelled(field, number, named);
     let before = match start {
-        7 if field == Field::DayOfWeek => {
+        7 if field == CronField::DayOfWeek => {
             return Some(if end == 0 { "0".to_owned() } else { format!("0-{high}") });
         }
         start if start > last => return None,
@@ -194,7 +194,7 @@ fn wrapped(field: Field, text: &str, start: u64, end: u64) -> Option<String> {
     Some(format!("{before},{after}"))
 }
 
-fn number(field: Field, text: &str) -> Option<u64> {
+fn number(field: CronField, text: &str) -> Option<u64> {
     let lower = lower(text);
     let (first, last) = field.bounds();
     text.parse().ok().or_else(|| (first..=last).find(|number| field.name(*number) == Some(lower.as_str())))

@@ -1,10 +1,11 @@
 use super::*;
+use crate::duration::Duration;
 
 pub(super) fn schedule(text: &str) -> Schedule {
     Schedule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Reads `2027-03-14 09:30`.
+/// Parses `2027-03-14 09:30`.
 pub(super) fn minute(text: &str) -> Minute {
     let mut numbers = text.split(['-', ' ', ':']).map(|number| number.parse::<u16>().unwrap());
     let year = numbers.next().unwrap();
@@ -18,7 +19,7 @@ pub(super) fn duration(text: &str) -> Duration {
 }
 
 #[test]
-fn a_run_starts_where_every_field_fits() {
+fn runs_where_every_field_matches() {
     for (at, text, runs) in [
         ("2027-03-08 15:45", "0/15 * * * *", true),
         ("2027-03-08 15:40", "0/15 * * * *", false),
@@ -38,7 +39,7 @@ fn a_run_starts_where_every_field_fits() {
         ("2027-03-10 00:00", "0 0 * * mon/2", true),
         ("2027-03-12 00:00", "0 0 * * mon/2", true),
         ("2027-03-14 00:00", "0 0 * * mon/2", false),
-        // What stands behind a star and a hyphen is not read.
+        // Text after a star and a hyphen is ignored.
         ("2027-03-14 00:00", "0 0 *-x-y * ?-9", true),
         ("2027-03-14 00:00", "@hourly", true),
         ("2027-03-14 00:01", "@hourly", false),
@@ -50,10 +51,10 @@ fn a_run_starts_where_every_field_fits() {
         ("2027-03-02 00:00", "@monthly", false),
         ("2027-01-01 00:00", "@yearly", true),
         ("2027-02-01 00:00", "@annually", false),
-        // Blanks of any kind, around and between.
+        // Whitespace of any kind, around and between the fields.
         ("2027-03-14 00:00", "\u{a0}\t0  0\u{3000}*\t* *\n", true),
         ("2027-03-14 00:00", " @daily\t", true),
-        // The dotted capital I is a small i to Go.
+        // Go lowers the dotted capital I to a small i.
         ("2027-03-12 00:00", "0 0 * * FR\u{130}", true),
     ] {
         assert_eq!(schedule(text).matches(minute(at)), runs, "{text} at {at}");
@@ -66,7 +67,7 @@ fn a_run_starts_where_every_field_fits() {
 }
 
 #[test]
-fn day_of_month_and_day_of_week_are_either_or_unless_one_has_a_star() {
+fn requires_both_days_only_if_one_has_a_star() {
     for (at, text, runs) in [
         // Sunday the 14th, Monday the 15th, Tuesday the 16th.
         ("2027-03-14 00:00", "0 0 15 * sun", true),
@@ -74,13 +75,13 @@ fn day_of_month_and_day_of_week_are_either_or_unless_one_has_a_star() {
         ("2027-03-16 00:00", "0 0 15 * sun", false),
         ("2027-03-15 00:00", "0 0 ? * sun", false),
         ("2027-03-14 00:00", "0 0 15 * *", false),
-        // A step above 1 takes the star away; one of 1 leaves it.
+        // A step above 1 removes the star; a step of 1 keeps it.
         ("2027-03-14 00:00", "0 0 */15 * sun", true),
         ("2027-03-16 00:00", "0 0 */15 * sun", true),
         ("2027-03-15 00:00", "0 0 */1 * sun", false),
         ("2027-03-15 00:00", "0 0 1-31 * sun", true),
         ("2027-03-15 00:00", "0 0 *,5 * sun", false),
-        // The other day's empty set counts for something only where one is enough.
+        // An empty field matches no day.
         ("2027-03-14 00:00", "0 0 , * sun", true),
         ("2027-03-14 00:00", "0 0 , * *", false),
     ] {
@@ -89,7 +90,7 @@ fn day_of_month_and_day_of_week_are_either_or_unless_one_has_a_star() {
 }
 
 #[test]
-fn the_next_run_is_the_first_one_after() {
+fn finds_the_next_run() {
     for (from, text, next) in [
         ("2012-07-09 14:45", "0/15 * * * *", "2012-07-09 15:00"),
         ("2012-07-09 14:59", "0/15 * * * *", "2012-07-09 15:00"),
@@ -108,12 +109,12 @@ fn the_next_run_is_the_first_one_after() {
         ("2012-07-09 23:35", "0 0 31 4,6 *", "never"),
         ("2012-07-09 23:35", "0 0 * * ,", "never"),
         ("2012-07-09 23:35", ", * * * *", "never"),
-        // Five years on, to the end of the fifth; 2100 is no leap year.
+        // The search ends with the fifth year; 2100 is not a leap year.
         ("2096-02-28 00:00", "0 0 29 2 *", "2096-02-29 00:00"),
         ("2096-02-29 00:00", "0 0 29 2 *", "never"),
         ("2098-12-31 23:59", "0 0 29 2 *", "never"),
         ("2099-01-01 00:00", "0 0 29 2 *", "2104-02-29 00:00"),
-        // `@every` counts from whenever it is asked, and not below a second.
+        // `@every` counts from the time of asking, and is at least a second.
         ("2012-07-09 23:35", "@every 1h30m", "2012-07-10 01:05"),
         ("2012-07-09 23:35", "@every 90s", "2012-07-09 23:37"),
         ("2012-07-09 23:35", "@every -1h", "2012-07-09 23:36"),
@@ -127,45 +128,45 @@ fn the_next_run_is_the_first_one_after() {
 }
 
 #[test]
-fn what_the_reference_refuses_is_refused_where_it_is_wrong() {
-    use FieldProblem::{Above, Below, Descends, Hyphens, Slashes, Step, Unreadable, ZeroStep};
+fn rejects_invalid_fields_at_the_invalid_part() {
+    use CronProblem::{Above, Below, Descends, Hyphens, Slashes, Step, Unreadable, ZeroStep};
     for (text, field, wrong, problem) in [
-        ("xyz * * * *", Field::Minute, "xyz", Unreadable),
-        ("60 0 * * *", Field::Minute, "60", Above(60)),
-        ("0 60 * * *", Field::Hour, "60", Above(60)),
-        ("0 24 * * *", Field::Hour, "24", Above(24)),
-        ("0 0 0 * *", Field::DayOfMonth, "0", Below(0)),
-        ("0 0 32 * *", Field::DayOfMonth, "32", Above(32)),
-        ("0 0 L * *", Field::DayOfMonth, "L", Unreadable),
-        ("0 0 15W * *", Field::DayOfMonth, "15W", Unreadable),
-        ("0 0 * 0 *", Field::Month, "0", Below(0)),
-        ("0 0 * 13 *", Field::Month, "13", Above(13)),
-        ("0 0 * mon *", Field::Month, "mon", Unreadable),
-        ("0 0 * * XYZ", Field::DayOfWeek, "XYZ", Unreadable),
-        ("0 0 * * friday", Field::DayOfWeek, "friday", Unreadable),
-        ("0 0 * * 5#2", Field::DayOfWeek, "5#2", Unreadable),
-        ("0 0 * * 7", Field::DayOfWeek, "7", Above(7)),
-        ("0 0 * * 1-7", Field::DayOfWeek, "1-7", Above(7)),
-        ("0 0 * * 1,6-9,2", Field::DayOfWeek, "6-9", Above(9)),
-        ("0 0 * * sat-sun", Field::DayOfWeek, "sat-sun", Descends(6, 0)),
-        ("0 0 * * tue-mon", Field::DayOfWeek, "tue-mon", Descends(2, 1)),
-        ("0 22-2 * * *", Field::Hour, "22-2", Descends(22, 2)),
-        ("0 5-3/0 * * *", Field::Hour, "5-3/0", Descends(5, 3)),
-        ("1-2-3 * * * *", Field::Minute, "1-2-3", Hyphens),
-        ("5--5 * * * *", Field::Minute, "5--5", Hyphens),
-        ("5- * * * *", Field::Minute, "", Unreadable),
-        ("-5 * * * *", Field::Minute, "", Unreadable),
-        ("2-x * * * *", Field::Minute, "x", Unreadable),
-        ("5-* * * * *", Field::Minute, "*", Unreadable),
-        ("/5 * * * *", Field::Minute, "", Unreadable),
-        ("+ * * * *", Field::Minute, "+", Unreadable),
-        ("99999999999999999999 * * * *", Field::Minute, "99999999999999999999", Unreadable),
-        ("*/x * * * *", Field::Minute, "x", Step),
-        ("*/ * * * *", Field::Minute, "", Step),
-        ("*/-12 * * * *", Field::Minute, "-12", Step),
-        ("*//2 * * * *", Field::Minute, "*//2", Slashes),
-        ("*/0 * * * *", Field::Minute, "*/0", ZeroStep),
-        ("15/-0 * * * *", Field::Minute, "15/-0", ZeroStep),
+        ("xyz * * * *", CronField::Minute, "xyz", Unreadable),
+        ("60 0 * * *", CronField::Minute, "60", Above(60)),
+        ("0 60 * * *", CronField::Hour, "60", Above(60)),
+        ("0 24 * * *", CronField::Hour, "24", Above(24)),
+        ("0 0 0 * *", CronField::DayOfMonth, "0", Below(0)),
+        ("0 0 32 * *", CronField::DayOfMonth, "32", Above(32)),
+        ("0 0 L * *", CronField::DayOfMonth, "L", Unreadable),
+        ("0 0 15W * *", CronField::DayOfMonth, "15W", Unreadable),
+        ("0 0 * 0 *", CronField::Month, "0", Below(0)),
+        ("0 0 * 13 *", CronField::Month, "13", Above(13)),
+        ("0 0 * mon *", CronField::Month, "mon", Unreadable),
+        ("0 0 * * XYZ", CronField::DayOfWeek, "XYZ", Unreadable),
+        ("0 0 * * friday", CronField::DayOfWeek, "friday", Unreadable),
+        ("0 0 * * 5#2", CronField::DayOfWeek, "5#2", Unreadable),
+        ("0 0 * * 7", CronField::DayOfWeek, "7", Above(7)),
+        ("0 0 * * 1-7", CronField::DayOfWeek, "1-7", Above(7)),
+        ("0 0 * * 1,6-9,2", CronField::DayOfWeek, "6-9", Above(9)),
+        ("0 0 * * sat-sun", CronField::DayOfWeek, "sat-sun", Descends(6, 0)),
+        ("0 0 * * tue-mon", CronField::DayOfWeek, "tue-mon", Descends(2, 1)),
+        ("0 22-2 * * *", CronField::Hour, "22-2", Descends(22, 2)),
+        ("0 5-3/0 * * *", CronField::Hour, "5-3/0", Descends(5, 3)),
+        ("1-2-3 * * * *", CronField::Minute, "1-2-3", Hyphens),
+        ("5--5 * * * *", CronField::Minute, "5--5", Hyphens),
+        ("5- * * * *", CronField::Minute, "", Unreadable),
+        ("-5 * * * *", CronField::Minute, "", Unreadable),
+        ("2-x * * * *", CronField::Minute, "x", Unreadable),
+        ("5-* * * * *", CronField::Minute, "*", Unreadable),
+        ("/5 * * * *", CronField::Minute, "", Unreadable),
+        ("+ * * * *", CronField::Minute, "+", Unreadable),
+        ("99999999999999999999 * * * *", CronField::Minute, "99999999999999999999", Unreadable),
+        ("*/x * * * *", CronField::Minute, "x", Step),
+        ("*/ * * * *", CronField::Minute, "", Step),
+        ("*/-12 * * * *", CronField::Minute, "-12", Step),
+        ("*//2 * * * *", CronField::Minute, "*//2", Slashes),
+        ("*/0 * * * *", CronField::Minute, "*/0", ZeroStep),
+        ("15/-0 * * * *", CronField::Minute, "15/-0", ZeroStep),
     ] {
         let error = Schedule::parse(text).unwrap_err();
         let CronError::Field { field: found, text: part, range, problem: why } = &error else {
@@ -177,7 +178,7 @@ fn what_the_reference_refuses_is_refused_where_it_is_wrong() {
 }
 
 #[test]
-fn what_is_no_five_fields_is_refused() {
+fn rejects_other_than_five_fields_or_a_known_descriptor() {
     for (text, found) in
         [("", 0), (" \t", 0), ("daily", 1), ("* * * *", 4), ("0 0 9 * * *", 6), ("0 0 9 ? * * 2027", 7)]
     {
@@ -196,23 +197,23 @@ fn what_is_no_five_fields_is_refused() {
 }
 
 #[test]
-fn messages_say_what_stands_there_and_what_may() {
+fn errors_name_the_text_and_the_valid_values() {
     let message = |text| Schedule::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(message("0 9 * * 7"), @"`7` ends above 6, the largest day of week: Sunday is 0, never 7");
-    insta::assert_snapshot!(message("0 9 * * fri-mon"), @"`fri-mon` runs backwards: a day of week range cannot wrap around its end");
-    insta::assert_snapshot!(message("0 9 * * friday"), @"`friday` is not a day of week: a number from 0 to 6, or `sun` to `sat`");
-    insta::assert_snapshot!(message("0 9 L * *"), @"`L` is not a day of month: a number from 1 to 31; `L`, `W` and `#` belong to other schedulers");
-    insta::assert_snapshot!(message("0 0 9 * * *"), @"6 fields, where a schedule has 5: minute, hour, day of month, month, day of week");
-    insta::assert_snapshot!(message("CRON_TZ=Europe/Berlin 0 9 * * *"), @"`CRON_TZ=Europe/Berlin` has no place in a schedule: Karpenter reads every schedule in UTC");
-    insta::assert_snapshot!(message("@Daily"), @"`@Daily` is unknown; there are `@hourly`, `@daily` (`@midnight`), `@weekly`, `@monthly` and `@yearly` (`@annually`)");
+    insta::assert_snapshot!(message("0 9 * * 7"), @"`7` is above 6, the largest day of week; Sunday is 0");
+    insta::assert_snapshot!(message("0 9 * * fri-mon"), @"`fri-mon` ends before it starts; a day of week range cannot wrap around");
+    insta::assert_snapshot!(message("0 9 * * friday"), @"`friday` is not a day of week, which is a number from 0 to 6, or `sun` to `sat`");
+    insta::assert_snapshot!(message("0 9 L * *"), @"`L` is not a day of month, which is a number from 1 to 31; only other schedulers support `L`, `W` and `#`");
+    insta::assert_snapshot!(message("0 0 9 * * *"), @"the schedule has 6 fields instead of 5: minute, hour, day of month, month, day of week");
+    insta::assert_snapshot!(message("CRON_TZ=Europe/Berlin 0 9 * * *"), @"`CRON_TZ=Europe/Berlin` is not allowed in a schedule: Karpenter reads every schedule in UTC");
+    insta::assert_snapshot!(message("@Daily"), @"`@Daily` is not a known descriptor; the descriptors are `@hourly`, `@daily` (`@midnight`), `@weekly`, `@monthly` and `@yearly` (`@annually`)");
     insta::assert_snapshot!(message("@every 1d"), @"`@every` needs a duration: `d` in `1d` is not a unit of time; the units are `ns`, `us`, `ms`, `s`, `m`, `h`");
-    insta::assert_snapshot!(message("*/0 * * * *"), @"`*/0` has the step 0, and so never gets from its first minute to the next");
-    insta::assert_snapshot!(message("0 0 0 * *"), @"`0` begins below 1, the smallest day of month");
+    insta::assert_snapshot!(message("*/0 * * * *"), @"`*/0` has the step 0; write a step of at least 1");
+    insta::assert_snapshot!(message("0 0 0 * *"), @"`0` is below 1, the smallest day of month");
     insta::assert_snapshot!(message(""), @"the schedule is empty");
 }
 
 #[test]
-fn the_obvious_repair_is_offered() {
+fn repairs_common_mistakes() {
     for (text, repaired, keeps_meaning) in [
         ("0 9 * * 7", "0 9 * * 0", true),
         ("0 9 * * 1,7", "0 9 * * 1,0", true),
@@ -263,7 +264,7 @@ fn the_obvious_repair_is_offered() {
 }
 
 #[test]
-fn a_budget_is_active_from_a_run_for_its_duration() {
+fn budget_is_active_from_a_run_for_its_duration() {
     for (text, window, now, active) in [
         ("@daily", "30m", "2000-05-30 23:00", false),
         ("@daily", "30m", "2000-05-31 00:00", true),
@@ -274,7 +275,7 @@ fn a_budget_is_active_from_a_run_for_its_duration() {
         ("30 6 * * SUN", "6h", "2024-01-07 00:00", false),
         ("* * * * *", "0h", "2024-01-07 00:00", false),
         ("* * * * *", "1m", "2024-01-07 00:00", true),
-        // A year 1 that is not after now: the budget is active at all times.
+        // A schedule that never runs keeps the budget active at all times.
         ("0 0 30 2 *", "1h", "2024-01-07 00:00", true),
         ("0 0 * * ,", "0h", "2024-01-07 00:00", true),
         ("@every 1h", "1h", "2024-01-07 00:00", true),
@@ -286,11 +287,11 @@ fn a_budget_is_active_from_a_run_for_its_duration() {
 }
 
 #[test]
-fn windows_over_the_week_are_told_in_one_line() {
+fn prints_windows_of_a_week_on_one_line() {
     let windows = |budgets: &[(&str, &str)]| {
         let budgets: Vec<_> =
             budgets.iter().map(|(text, window)| (schedule(text), duration(window))).collect();
-        let Windows { always, sometimes } = Windows::of(&budgets);
+        let BudgetWindows { always, sometimes } = BudgetWindows::of(&budgets);
         if always == sometimes { always.to_string() } else { format!("{always} | {sometimes}") }
     };
     insta::assert_snapshot!(windows(&[]), @"never");
@@ -303,17 +304,17 @@ fn windows_over_the_week_are_told_in_one_line() {
     insta::assert_snapshot!(windows(&[("0 0 1 * *", "1h")]), @"never | sun 00:00-01:00, mon 00:00-01:00, tue 00:00-01:00, wed 00:00-01:00, thu 00:00-01:00, fri 00:00-01:00, sat 00:00-01:00");
     insta::assert_snapshot!(windows(&[("0 0 1 * *", "744h")]), @"all week");
     insta::assert_snapshot!(windows(&[("0 0 1 * *", "743h")]), @"sun 00:00-23:00, mon 00:00-23:00, tue 00:00-23:00, wed 00:00-23:00, thu 00:00-23:00, fri 00:00-23:00, sat 00:00-23:00 | all week");
-    // Neither covers a whole week every week; together they do.
+    // Neither budget alone covers every week; together they do.
     insta::assert_snapshot!(windows(&[("0 0 1-15 * *", "24h"), ("0 0 16-31 * *", "24h")]), @"all week");
 }
 
 #[test]
-fn a_set_of_minutes_reads_as_the_budgets_that_make_it() {
-    let working = Windows::of(&[(schedule("0 9 * * mon-fri"), duration("8h"))]).always;
+fn converts_minutes_to_schedules_of_budgets() {
+    let working = BudgetWindows::of(&[(schedule("0 9 * * mon-fri"), duration("8h"))]).always;
     let rest = working.complement().as_schedules();
     let rest: Vec<_> = rest.iter().map(|(text, window)| format!("{text} {}", window.concise())).collect();
     assert_eq!(rest, ["0 17 * * mon-thu 16h", "0 17 * * fri 64h"]);
-    assert_eq!(Week::FULL.as_schedules(), [("0 0 * * *".to_owned(), duration("24h"))]);
-    assert!(Week::EMPTY.as_schedules().is_empty() && working.or(&working.complement()).is_full());
+    assert_eq!(WeekMinutes::FULL.as_schedules(), [("0 0 * * *".to_owned(), duration("24h"))]);
+    assert!(WeekMinutes::EMPTY.as_schedules().is_empty() && working.or(&working.complement()).is_full());
     assert!(working.and(&working.complement()).is_empty());
 }

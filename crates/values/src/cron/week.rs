@@ -1,14 +1,11 @@
-//! A week of UTC, minute by minute: a set to unite, compare and print.
+//! Sets of minutes of a week in UTC.
 
 use core::fmt;
 
-use crate::calendar::DAY;
+use crate::calendar::{MINUTES_PER_DAY as DAY, MINUTES_PER_WEEK as WEEK};
 use crate::duration::Duration;
 
-/// Minutes in a week.
-const WEEK: i64 = 7 * DAY;
-
-/// A set of minutes of a day, a bit for each; the last word holds half as many as the others.
+/// A set of minutes of a day, one bit each. The last word holds 32 minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DayMinutes([u64; 23]);
 
@@ -49,20 +46,20 @@ impl DayMinutes {
     }
 }
 
-/// A set of minutes of the week, from Sunday 00:00 UTC.
+/// A set of minutes of a week, which starts on Sunday at 00:00 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Week(pub(super) [DayMinutes; 7]);
+pub struct WeekMinutes(pub(super) [DayMinutes; 7]);
 
-/// A stretch of minutes without a gap.
+/// An interval of consecutive minutes of a week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The minute of the week it begins with, from Sunday 00:00.
+pub struct WeekRun {
+    /// The first minute, counted from Sunday 00:00.
     pub start: i64,
-    /// How many minutes it has, up to a week.
+    /// Number of minutes, at most a week.
     pub minutes: i64,
 }
 
-impl Week {
+impl WeekMinutes {
     /// No minute.
     pub const EMPTY: Self = Self([DayMinutes::EMPTY; 7]);
     /// Every minute.
@@ -109,27 +106,25 @@ impl Week {
         }
     }
 
-    /// The stretches of the set, in the order in which they begin. The last may reach over Saturday's end
-    /// into Sunday.
-    pub fn runs(&self) -> impl Iterator<Item = Run> {
-        // What reaches into Sunday began on Saturday: there, count the week from the first gap.
+    /// The intervals of the set, ordered by their start. The last interval may continue from Saturday into Sunday.
+    pub fn runs(&self) -> impl Iterator<Item = WeekRun> {
+        // If an interval continues from Saturday into Sunday, count the week from the first gap.
         let gap = (0..WEEK).find(|minute| self.contains(WEEK - 1) && !self.contains(*minute));
         let (mut minute, end) = gap.map_or((0, WEEK), |gap| (gap + 1, gap + WEEK));
         core::iter::from_fn(move || {
             let start = (minute..end).find(|minute| self.contains(minute % WEEK))?;
             minute = (start..end).find(|minute| !self.contains(minute % WEEK)).unwrap_or(end);
-            Some(Run { start: start % WEEK, minutes: minute - start })
+            Some(WeekRun { start: start % WEEK, minutes: minute - start })
         })
     }
 
-    /// The set as budgets would have it: schedules, each with a duration, whose windows are these minutes and
-    /// no others.
+    /// The set as schedules of budgets, each with a duration, whose windows are exactly these minutes.
     pub fn as_schedules(&self) -> Vec<(String, Duration)> {
         if self.is_full() {
             return vec![("0 0 * * *".to_owned(), Duration::from_minutes(DAY))];
         }
         let mut groups: Vec<(i64, i64, [bool; 7])> = Vec::new();
-        for Run { start, minutes } in self.runs() {
+        for WeekRun { start, minutes } in self.runs() {
             let (weekday, time) = (start / DAY, start % DAY);
             let known = groups.iter().position(|group| (group.0, group.1) == (time, minutes));
             let index = known.unwrap_or(groups.len());
@@ -156,7 +151,7 @@ fn name(weekday: i64) -> &'static str {
     usize::try_from(weekday).ok().and_then(|weekday| NAMES.get(weekday)).copied().unwrap_or("")
 }
 
-/// `mon-fri`, `sun,wed-thu`, or `*` for all.
+/// Prints `mon-fri`, `sun,wed-thu`, or `*` for every day.
 fn weekdays(days: [bool; 7]) -> String {
     if days.iter().all(|day| *day) {
         return "*".to_owned();
@@ -181,8 +176,8 @@ fn weekdays(days: [bool; 7]) -> String {
     text
 }
 
-/// `fri 18:00-mon 06:00`; the end is the first minute after.
-impl fmt::Display for Run {
+/// Prints `fri 18:00-mon 06:00`, where the end is the first minute after the interval.
+impl fmt::Display for WeekRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, end) = (self.start, (self.start + self.minutes) % WEEK);
         write!(f, "{} {:02}:{:02}-", name(start / DAY), start % DAY / 60, start % 60)?;
@@ -193,8 +188,8 @@ impl fmt::Display for Run {
     }
 }
 
-/// The runs with commas between them, `all week` or `never`.
-impl fmt::Display for Week {
+/// Prints the intervals separated by commas, `all week` or `never`.
+impl fmt::Display for WeekMinutes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_full() || self.is_empty() {
             return f.write_str(if self.is_full() { "all week" } else { "never" });

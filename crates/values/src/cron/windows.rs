@@ -1,34 +1,34 @@
-//! When budgets are active, laid over the week.
+//! The minutes of a week in which budgets are active.
 
-use super::week::{DayMinutes, Week};
-use super::{Kind, Schedule, Spec};
-use crate::calendar::{DAY, Day};
+use super::schedule::{FieldSets, Runs, Schedule};
+use super::week::{DayMinutes, WeekMinutes};
+use crate::calendar::{Day, MINUTES_PER_DAY as DAY};
 use crate::duration::Duration;
 
-/// When at least one of some budgets is active.
+/// The minutes of a week in which at least one of some budgets is active.
 ///
-/// The two sets are the same unless a day of the month or a month plays a part.
+/// The two sets are equal unless a schedule depends on the month or on the day of the month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Windows {
-    /// The minutes of the week that are covered in every week.
-    pub always: Week,
-    /// The minutes of the week that are covered in some week.
-    pub sometimes: Week,
+pub struct BudgetWindows {
+    /// The minutes that are covered in every week.
+    pub always: WeekMinutes,
+    /// The minutes that are covered in some week.
+    pub sometimes: WeekMinutes,
 }
 
-/// 7 January 2024, a Sunday. The calendar repeats after 28 years as long as no century comes between.
+/// 7 January 2024, a Sunday. The calendar repeats after 28 years within a century.
 const FIRST: Day = Day::since_epoch(19_729);
 const CYCLE: i64 = 28 * 365 + 7;
 
-/// The longest a schedule rests: from one 29 February to the next, and a little.
+/// The longest time between two runs, in days: a little more than from one 29 February to the next.
 const LOOK_BACK: i64 = 4 * 366;
 
-impl Windows {
-    /// The windows of budgets with these schedules and durations, taken together: what Karpenter's
-    /// `Budget.IsActive` says of each, at every minute of a week, or of 28 years where weeks differ.
+impl BudgetWindows {
+    /// The combined windows of budgets with these schedules and durations: the result of Karpenter's `Budget.IsActive`
+    /// for every minute of a week, or of 28 years if weeks differ.
     ///
-    /// So `always` is full exactly if at any time one of the budgets is active. With weekly schedules the
-    /// cost is that of a day and a week for each; else that of some ten thousand days.
+    /// `always` is full exactly if one of the budgets is active at any time. Weekly schedules cost a pass over one week,
+    /// other schedules a pass over some ten thousand days.
     pub fn of(budgets: &[(Schedule, Duration)]) -> Self {
         let mut constant = false;
         let mut sweeps: Vec<Sweep<'_>> = Vec::with_capacity(budgets.len());
@@ -39,17 +39,17 @@ impl Windows {
             }
         }
         if constant || sweeps.is_empty() {
-            let week = if constant { Week::FULL } else { Week::EMPTY };
+            let week = if constant { WeekMinutes::FULL } else { WeekMinutes::EMPTY };
             return Self { always: week, sometimes: week };
         }
-        let weekly = sweeps.iter().all(|sweep| sweep.spec.is_weekly());
-        let mut windows = Self { always: Week::FULL, sometimes: Week::EMPTY };
-        for day in FIRST.days()..FIRST.days() + if weekly { 7 } else { CYCLE } {
+        let weekly = sweeps.iter().all(|sweep| sweep.fields.is_weekly());
+        let mut windows = Self { always: WeekMinutes::FULL, sometimes: WeekMinutes::EMPTY };
+        for days in 0..if weekly { 7 } else { CYCLE } {
             let mut minutes = DayMinutes::EMPTY;
             for sweep in &mut sweeps {
-                sweep.add(Day::since_epoch(day), &mut minutes);
+                sweep.add(FIRST.plus(days), &mut minutes);
             }
-            let weekday = usize::try_from((day - FIRST.days()) % 7).unwrap_or_default();
+            let weekday = usize::try_from(days % 7).unwrap_or_default();
             if let (Some(always), Some(sometimes)) =
                 (windows.always.0.get_mut(weekday), windows.sometimes.0.get_mut(weekday))
             {
@@ -61,23 +61,23 @@ impl Windows {
     }
 }
 
-/// One budget on its way through the days.
+/// The state of one budget in a pass over consecutive days.
 struct Sweep<'s> {
-    spec: &'s Spec,
-    /// How many minutes a run keeps the budget active.
+    fields: &'s FieldSets,
+    /// The number of minutes for which a run keeps the budget active.
     window: i64,
-    /// What the runs of a day cover of that day.
+    /// The minutes that the runs of a day cover on the same day.
     fresh: DayMinutes,
-    /// The last run of a day.
+    /// The minute of the last run of a day.
     last: i64,
-    /// Minutes from the last run to the start of the day that comes next.
+    /// Minutes from the last run to the start of the next day.
     since: i64,
 }
 
 impl<'s> Sweep<'s> {
-    /// A budget at the start of the first day, or whether it is active at all times or at none.
+    /// The state at the start of the first day. An error tells whether the budget is always active or never.
     fn start(schedule: &'s Schedule, duration: Duration) -> Result<Self, bool> {
-        let Kind::Spec(spec) = &schedule.0 else { return Err(schedule.is_active(FIRST.at(0), duration)) };
+        let Runs::Fields(fields) = &schedule.0 else { return Err(schedule.is_active(FIRST.at(0), duration)) };
         if schedule.never_runs() {
             return Err(true);
         }
@@ -87,23 +87,23 @@ impl<'s> Sweep<'s> {
         }
         let (mut fresh, mut last) = (DayMinutes::EMPTY, None);
         for minute in 0..DAY {
-            if spec.first_minute_from(minute) == Some(minute) {
+            if fields.first_minute_from(minute) == Some(minute) {
                 last = Some(minute);
             }
             if last.is_some_and(|last| minute - last < window) {
                 fresh.insert(minute);
             }
         }
-        let ago = (1..=LOOK_BACK).find(|ago| spec.has_day(Day::since_epoch(FIRST.days() - ago).date()));
+        let ago = (1..=LOOK_BACK).find(|ago| fields.has_day(FIRST.plus(-ago)));
         let (Some(last), Some(ago)) = (last, ago) else { return Err(true) };
-        Ok(Self { spec, window, fresh, last, since: ago * DAY - last })
+        Ok(Self { fields, window, fresh, last, since: ago * DAY - last })
     }
 
     fn add(&mut self, day: Day, minutes: &mut DayMinutes) {
         let covered = DayMinutes::before(self.window.saturating_sub(self.since));
         minutes.combine(&covered, |mine, theirs| mine | theirs);
         self.since = self.since.saturating_add(DAY);
-        if self.spec.has_day(day.date()) {
+        if self.fields.has_day(day) {
             minutes.combine(&self.fresh, |mine, theirs| mine | theirs);
             self.since = DAY - self.last;
         }

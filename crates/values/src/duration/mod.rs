@@ -1,12 +1,11 @@
-//! Durations as Go's `time.ParseDuration` reads them and `time.Duration.String` prints them.
+//! Durations, parsed like Go's `time.ParseDuration` and printed like `time.Duration.String`.
 //!
-//! Karpenter reads every duration this way: `terminationGracePeriod` and a budget's `duration` (apimachinery
+//! Karpenter parses every duration this way: `terminationGracePeriod` and a budget's `duration` (apimachinery
 //! pkg/apis/meta/v1/duration.go), `expireAfter` and `consolidateAfter` (kubernetes-sigs/karpenter
 //! pkg/apis/v1/duration.go), and the `karpenter.sh/do-not-disrupt` annotation (pkg/utils/pod/scheduling.go).
-//! The fields also have patterns of their own in the CRDs, narrower than this; they are part of the API
-//! schema.
+//! The CRDs have narrower patterns for these fields, which belong to the API schema.
 //!
-//! Reference behaviour: golang/go src/time/format.go (`ParseDuration`) and src/time/time.go
+//! Reference: golang/go src/time/format.go (`ParseDuration`) and src/time/time.go
 //! (`Duration.String`).
 
 #[cfg(test)]
@@ -14,7 +13,7 @@ mod tests;
 
 use core::fmt;
 
-/// A span of time in nanoseconds, some 292 years either way.
+/// A length of time in nanoseconds, at most some 292 years in either direction.
 ///
 /// ```
 /// use karpwarden_values::duration::Duration;
@@ -24,14 +23,14 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(i64);
 
-/// A unit by name, and its length in nanoseconds.
+/// The name of a unit, and its length in nanoseconds.
 type Unit = (&'static str, u64);
 
 const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
-/// Go's units; the two micro signs are U+00B5 and U+03BC.
+/// The units of Go, with both micro signs, U+00B5 and U+03BC.
 const UNITS: [Unit; 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -43,7 +42,7 @@ const UNITS: [Unit; 8] = [
     ("h", HOUR),
 ];
 
-/// What people write for a unit that Go does not have under that name, in lower case.
+/// Names of units that Go does not have, in lower case.
 const FOREIGN_UNITS: [Unit; 21] = [
     ("s", SECOND),
     ("m", MINUTE),
@@ -68,25 +67,25 @@ const FOREIGN_UNITS: [Unit; 21] = [
     ("week", 168 * HOUR),
 ];
 
-/// The magnitude of the most negative duration: the largest number Go's parser lets through before it applies
+/// The magnitude of the most negative duration, which is the largest number that Go's parser accepts before it applies
 /// the sign.
 const LIMIT: u64 = 1 << 63;
 
 impl Duration {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Self = Self(0);
 
-    /// From a number of nanoseconds.
+    /// A number of nanoseconds.
     pub const fn from_nanoseconds(nanoseconds: i64) -> Self {
         Self(nanoseconds)
     }
 
-    /// From a number of minutes; saturates beyond 292 years.
+    /// A number of minutes; saturates beyond 292 years.
     pub const fn from_minutes(minutes: i64) -> Self {
         Self(minutes.saturating_mul(MINUTE.cast_signed()))
     }
 
-    /// Reads a duration such as `1h30m`, `-1.5h` or `300ms`. A number needs a unit, save for a lone `0`.
+    /// Parses a duration such as `1h30m`, `-1.5h` or `300ms`. Every number needs a unit, except a single `0`.
     pub fn parse(text: &str) -> Result<Self, DurationError> {
         read(text, &UNITS).map_err(|problem| DurationError { text: text.to_owned(), problem })
     }
@@ -96,20 +95,19 @@ impl Duration {
         self.0
     }
 
-    /// Whole seconds; what is left over is cut off, towards zero.
+    /// Whole seconds, rounded towards zero.
     pub const fn seconds(self) -> i64 {
         self.0 / SECOND.cast_signed()
     }
 
-    /// Minutes, a begun minute counted as a whole one.
+    /// Whole minutes, rounded up.
     pub const fn minutes_rounded_up(self) -> i64 {
         let (whole, rest) =
             (self.0.div_euclid(MINUTE.cast_signed()), self.0.rem_euclid(MINUTE.cast_signed()));
         if rest > 0 { whole + 1 } else { whole }
     }
 
-    /// The shortest way to write the duration: `168h` where [`Display`](fmt::Display), as Go, prints
-    /// `168h0m0s`.
+    /// The shortest spelling: `168h`, where [`Display`](fmt::Display) prints `168h0m0s` like Go.
     pub fn concise(self) -> String {
         let mut text = self.to_string();
         for idle in ["m0s", "h0m"] {
@@ -136,7 +134,7 @@ fn read(text: &str, units: &[Unit]) -> Result<Duration, DurationProblem> {
     while !rest.is_empty() {
         let (term, after) = term(rest, units)?;
         rest = after;
-        // The sum wraps as Go's does: twice 2^63 is zero again, and passes.
+        // The sum wraps like Go's: twice 2^63 is zero, which is valid.
         total = total.wrapping_add(term);
         if total > LIMIT {
             return Err(DurationProblem::TooLong);
@@ -149,7 +147,7 @@ fn read(text: &str, units: &[Unit]) -> Result<Duration, DurationProblem> {
     }
 }
 
-/// One number and its unit: the length in nanoseconds, and what follows.
+/// Parses one number and its unit. Returns the length in nanoseconds and the rest of the text.
 fn term<'t>(text: &'t str, units: &[Unit]) -> Result<(u64, &'t str), DurationProblem> {
     let (whole, rest) = split_digits(text);
     let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), split_digits);
@@ -188,8 +186,8 @@ fn leading_integer(text: &str) -> Option<u64> {
     })
 }
 
-/// The part of a unit that the digits after the point stand for, in Go's own floating-point arithmetic:
-/// digits that an i64 cannot hold any more are dropped.
+/// The value of the digits after the point, in Go's floating-point arithmetic. Digits beyond the range of an `i64` are
+/// dropped.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -209,7 +207,7 @@ fn share(fraction: &str, unit: u64) -> u64 {
     (value as f64 * (unit as f64 / scale)) as u64
 }
 
-/// As Go prints it: `1h30m0s`, `1.5s`, `250ms`, `0s`. What is printed parses to the same duration.
+/// Prints like Go: `1h30m0s`, `1.5s`, `250ms`, `0s`. The text parses to the same duration.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = self.0.unsigned_abs();
@@ -243,17 +241,17 @@ impl fmt::Display for Duration {
     }
 }
 
-/// A duration that may be switched off: `expireAfter` and `consolidateAfter` take `Never` in its place.
+/// A duration or `Never`: the type of `expireAfter` and `consolidateAfter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NillableDuration {
-    /// The word `Never`, in exactly this case.
+    /// The word `Never`. Case matters.
     Never,
-    /// After this much time.
+    /// After a duration.
     After(Duration),
 }
 
 impl NillableDuration {
-    /// Reads `Never` or a duration.
+    /// Parses `Never` or a duration.
     pub fn parse(text: &str) -> Result<Self, DurationError> {
         if text == "Never" { Ok(Self::Never) } else { Duration::parse(text).map(Self::After) }
     }
@@ -268,34 +266,34 @@ impl fmt::Display for NillableDuration {
     }
 }
 
-/// A text that Go does not read as a duration, and why.
+/// A text that Go does not accept as a duration, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurationError {
     text: String,
     problem: DurationProblem,
 }
 
-/// Why a text is no duration.
+/// Reason why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DurationProblem {
-    /// A number was due: the text is empty, or a unit or a blank stands where a number must.
+    /// A number is missing: the text is empty, or has a unit or whitespace instead.
     NoNumber,
     /// A number without a unit.
     MissingUnit,
-    /// A unit Go does not know, as it was written.
+    /// An unknown unit, as written.
     UnknownUnit(String),
-    /// More than an `int64` of nanoseconds.
+    /// More nanoseconds than an `int64` can hold.
     TooLong,
 }
 
 impl DurationError {
-    /// Why the text is no duration.
+    /// The reason.
     pub const fn problem(&self) -> &DurationProblem {
         &self.problem
     }
 
-    /// What was most likely meant: `168h` for `7d` or `7 days`, `90m` for `90 min`. A bare number suggests
-    /// nothing, since its unit is anyone's guess.
+    /// The duration that is most likely meant: `168h` for `7d` or `7 days`, `90m` for `90 min`. `None` for a number
+    /// without a unit, which may be any.
     pub fn suggestion(&self) -> Option<String> {
         if self.text.eq_ignore_ascii_case("never") {
             return Some("Never".to_owned());
@@ -312,7 +310,7 @@ impl fmt::Display for DurationError {
         match &self.problem {
             DurationProblem::NoNumber if text.is_empty() => f.write_str("the duration is empty"),
             DurationProblem::NoNumber => {
-                write!(f, "`{text}` is not a duration: numbers with units, such as `1h30m`")
+                write!(f, "`{text}` is not a duration such as `1h30m`")
             }
             DurationProblem::MissingUnit => {
                 write!(f, "`{text}` has a number without a unit (`s`, `m` or `h`)")
@@ -324,7 +322,7 @@ impl fmt::Display for DurationError {
                 )
             }
             DurationProblem::TooLong => {
-                write!(f, "`{text}` is longer than the 292 years a duration can hold")
+                write!(f, "`{text}` is longer than 292 years, the longest duration")
             }
         }
     }

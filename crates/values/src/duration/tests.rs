@@ -6,7 +6,7 @@ const M: i64 = 60_000_000_000;
 const S: i64 = 1_000_000_000;
 
 #[test]
-fn numbers_with_units_add_up() {
+fn adds_numbers_with_units() {
     for (text, nanoseconds) in [
         ("0", 0),
         ("-0", 0),
@@ -48,7 +48,7 @@ fn numbers_with_units_add_up() {
 }
 
 #[test]
-fn what_go_refuses_is_refused_with_the_reason() {
+fn rejects_what_go_rejects_and_gives_the_reason() {
     use DurationProblem::{MissingUnit, NoNumber, TooLong, UnknownUnit};
     for (text, problem) in [
         ("", NoNumber),
@@ -84,7 +84,7 @@ fn what_go_refuses_is_refused_with_the_reason() {
 }
 
 #[test]
-fn other_spellings_suggest_what_go_reads() {
+fn suggests_the_spelling_of_go() {
     for (text, suggestion) in [
         ("7d", Some("168h")),
         ("1d12h", Some("36h")),
@@ -104,7 +104,7 @@ fn other_spellings_suggest_what_go_reads() {
 }
 
 #[test]
-fn prints_as_go_does() {
+fn prints_like_go() {
     for (nanoseconds, text, concise) in [
         (0, "0s", "0s"),
         (1, "1ns", "1ns"),
@@ -126,24 +126,24 @@ fn prints_as_go_does() {
 }
 
 #[test]
-fn never_is_a_word_of_its_own() {
+fn parses_never_only_for_nillable_durations() {
     assert_eq!(NillableDuration::parse("Never"), Ok(NillableDuration::Never));
     assert_eq!(NillableDuration::parse("1h"), Ok(NillableDuration::After(Duration::from_minutes(60))));
     assert!(NillableDuration::parse("never").is_err() && NillableDuration::parse("").is_err());
 }
 
 #[test]
-fn a_begun_minute_counts_as_a_whole_one() {
+fn rounds_up_to_whole_minutes() {
     for (text, minutes) in [("0", 0), ("1ns", 1), ("60s", 1), ("61s", 2), ("-61s", -1)] {
         assert_eq!(Duration::parse(text).unwrap().minutes_rounded_up(), minutes, "{text}");
     }
 }
 
 #[test]
-fn messages_name_the_text_and_the_way_out() {
+fn errors_name_the_text_and_the_valid_units() {
     insta::assert_snapshot!(Duration::parse("7d").unwrap_err(), @"`d` in `7d` is not a unit of time; the units are `ns`, `us`, `ms`, `s`, `m`, `h`");
     insta::assert_snapshot!(Duration::parse("30").unwrap_err(), @"`30` has a number without a unit (`s`, `m` or `h`)");
-    insta::assert_snapshot!(Duration::parse("soon").unwrap_err(), @"`soon` is not a duration: numbers with units, such as `1h30m`");
+    insta::assert_snapshot!(Duration::parse("soon").unwrap_err(), @"`soon` is not a duration such as `1h30m`");
     insta::assert_snapshot!(Duration::parse("").unwrap_err(), @"the duration is empty");
 }
 
@@ -156,14 +156,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_parses_to_the_same(nanoseconds: i64) {
+    fn printed_duration_parses_to_the_same(nanoseconds: i64) {
         let duration = Duration::from_nanoseconds(nanoseconds);
         prop_assert_eq!(Duration::parse(&duration.to_string()), Ok(duration));
         prop_assert_eq!(Duration::parse(&duration.concise()), Ok(duration));
     }
 
     #[test]
-    fn order_is_that_of_the_length(a: i64, b: i64) {
+    fn orders_by_length(a: i64, b: i64) {
         prop_assert_eq!(Duration(a).cmp(&Duration(b)), a.cmp(&b));
     }
 }

@@ -1,31 +1,27 @@
-//! What is wrong with a text that is no quantity, and what was most likely meant.
+//! Errors in a quantity.
 
-use core::fmt;
-
-use super::Quantity;
-
-/// A text that Kubernetes does not read as a quantity, and why.
+/// A text that Kubernetes does not accept as a quantity, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
-    text: String,
-    problem: QuantityProblem,
+    pub(super) text: String,
+    pub(super) problem: QuantityProblem,
 }
 
-/// Why a text is no quantity.
+/// Reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantityProblem {
-    /// No text at all.
+    /// The text is empty.
     Empty,
-    /// A blank before, after or within.
-    Blank,
-    /// A share of something, with a percent sign.
+    /// Whitespace before, after or within the quantity.
+    Whitespace,
+    /// A number with a percent sign.
     Percentage,
-    /// A suffix that does not exist, as it was written.
+    /// An unknown suffix, as written.
     Suffix(String),
-    /// A suffix with no number to go with it.
+    /// A suffix without a number.
     NoDigits,
-    /// Something else that no quantity has: a second point, a comma, a letter of no suffix.
-    Form,
+    /// Another syntax error: a second point, a comma, a letter that is in no suffix.
+    Syntax,
 }
 
 impl QuantityError {
@@ -33,93 +29,25 @@ impl QuantityError {
         Self { text: text.to_owned(), problem }
     }
 
-    /// A text that cannot be taken apart into sign, number and suffix.
-    pub(super) fn form(text: &str) -> Self {
+    /// The error for a text that cannot be split into sign, number and suffix.
+    pub(super) fn syntax(text: &str) -> Self {
         let letters = text.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.".contains(c));
         let problem = if text.trim().ends_with('%') {
             QuantityProblem::Percentage
         } else if text.contains(char::is_whitespace) {
-            QuantityProblem::Blank
+            QuantityProblem::Whitespace
         } else if letters.len() < text.len()
             && letters.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii())
         {
             QuantityProblem::Suffix(letters.to_owned())
         } else {
-            QuantityProblem::Form
+            QuantityProblem::Syntax
         };
         Self::new(text, problem)
     }
 
-    /// Why the text is no quantity.
+    /// The reason.
     pub const fn problem(&self) -> &QuantityProblem {
         &self.problem
     }
-
-    /// What may have been meant, each of which is a quantity: `1k` and `1Ki` for `1K`, `100Mi` for `100 Mi`.
-    pub fn suggestions(&self) -> Vec<String> {
-        let mut text = self.text.clone();
-        text.retain(|c| !c.is_whitespace());
-        if matches!(text.split_once(','), Some((_, after)) if !after.contains([',', '.'])) {
-            text = text.replace(',', ".");
-        }
-        if text != self.text && Quantity::parse(&text).is_ok() {
-            return vec![text];
-        }
-        let letters = text.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-        let number = text.strip_suffix(letters).unwrap_or_default();
-        let mut meant: Vec<String> = suffixes_like(letters).into_iter().flatten().collect();
-        for suffix in &mut meant {
-            suffix.insert_str(0, number);
-        }
-        meant.retain(|text| !number.is_empty() && Quantity::parse(text).is_ok());
-        meant
-    }
 }
-
-/// The suffixes that `K`, `gb`, `MiB` or `gi` may stand for: the decimal one, the binary one.
-fn suffixes_like(letters: &str) -> [Option<String>; 2] {
-    let lower = letters.to_ascii_lowercase();
-    let stem = lower.strip_suffix("bytes").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
-    let mut rest = stem.chars();
-    let Some(first) = rest.next().filter(|c| "kmgtpe".contains(*c)) else {
-        return [None, None];
-    };
-    let upper = first.to_ascii_uppercase();
-    let decimal = if first == 'k' { first } else { upper };
-    match rest.as_str() {
-        "" => [Some(decimal.to_string()), Some(format!("{upper}i"))],
-        "i" => [None, Some(format!("{upper}i"))],
-        _ => [None, None],
-    }
-}
-
-impl fmt::Display for QuantityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = &self.text;
-        match &self.problem {
-            QuantityProblem::Empty => return f.write_str("the quantity is empty"),
-            QuantityProblem::Blank => write!(f, "`{text}` has a blank; a quantity has none")?,
-            QuantityProblem::Percentage => write!(f, "`{text}` is a percentage, not a quantity")?,
-            QuantityProblem::Suffix(suffix) => {
-                write!(f, "`{suffix}` in `{text}` is not a suffix of quantities")?;
-            }
-            QuantityProblem::NoDigits => write!(f, "`{text}` has no number")?,
-            QuantityProblem::Form => write!(f, "`{text}` is not a quantity, such as `500m`, `2` or `1.5Gi`")?,
-        }
-        for (index, meant) in self.suggestions().iter().enumerate() {
-            f.write_str(if index == 0 { "; did you mean " } else { " or " })?;
-            write!(f, "`{meant}`")?;
-            let plain =
-                Quantity::parse(meant).ok().filter(|_| meant.ends_with(|c: char| c.is_ascii_alphabetic()));
-            let plain = plain.map(Quantity::units).filter(|units| (1..1_000_000).contains(units));
-            if let Some(units) =
-                plain.filter(|units| Ok(Quantity::from_units(*units)) == Quantity::parse(meant))
-            {
-                write!(f, " ({units})")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for QuantityError {}

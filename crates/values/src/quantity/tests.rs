@@ -8,7 +8,7 @@ fn nano(text: &str) -> i128 {
 const UNIT: i128 = 1_000_000_000;
 
 #[test]
-fn suffixes_multiply() {
+fn multiplies_by_the_suffix() {
     for (text, expected) in [
         ("0", 0),
         ("0n", 0),
@@ -53,7 +53,7 @@ fn suffixes_multiply() {
 }
 
 #[test]
-fn what_is_too_fine_rounds_away_from_zero_and_what_is_too_large_is_capped() {
+fn rounds_fine_quantities_away_from_zero_and_caps_large_ones() {
     const CAP: i128 = i64::MAX as i128 * UNIT;
     for (text, expected) in [
         ("3.001n", 4),
@@ -87,7 +87,7 @@ fn what_is_too_fine_rounds_away_from_zero_and_what_is_too_large_is_capped() {
 }
 
 #[test]
-fn go_reads_some_texts_without_a_digit_as_zero() {
+fn parses_some_texts_without_digits_as_zero_like_go() {
     for text in ["+", "-", ".", "-.", "m", "k", "E", "Ki", "Ti", ".Gi", "e3", "e-9"] {
         assert_eq!(nano(text), 0, "{text}");
     }
@@ -97,7 +97,7 @@ fn go_reads_some_texts_without_a_digit_as_zero() {
 }
 
 #[test]
-fn what_kubernetes_refuses_is_refused() {
+fn rejects_what_kubernetes_rejects() {
     for text in [
         "",
         " ",
@@ -142,7 +142,7 @@ fn what_kubernetes_refuses_is_refused() {
 }
 
 #[test]
-fn the_canonical_form_keeps_the_notation() {
+fn canonical_form_keeps_the_notation() {
     for (text, canonical) in [
         ("0Ki", "0"),
         ("-0", "0"),
@@ -195,7 +195,7 @@ fn units_and_thousandths_round_up() {
 }
 
 #[test]
-fn equal_is_what_is_worth_the_same() {
+fn compares_by_value() {
     assert_eq!(Quantity::parse("1Gi"), Quantity::parse("1024Mi"));
     assert_eq!(Quantity::parse("1"), Ok(Quantity::from_units(1)));
     assert!(Quantity::parse("10000T").unwrap() > Quantity::parse("100Gi").unwrap());
@@ -203,17 +203,17 @@ fn equal_is_what_is_worth_the_same() {
 }
 
 #[test]
-fn messages_offer_what_was_meant() {
+fn errors_suggest_valid_quantities() {
     let message = |text| Quantity::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(message("1K"), @"`K` in `1K` is not a suffix of quantities; did you mean `1k` (1000) or `1Ki` (1024)");
-    insta::assert_snapshot!(message("1GB"), @"`GB` in `1GB` is not a suffix of quantities; did you mean `1G` or `1Gi`");
-    insta::assert_snapshot!(message("512 MiB"), @"`512 MiB` has a blank; a quantity has none; did you mean `512Mi`");
-    insta::assert_snapshot!(message("100 Mi"), @"`100 Mi` has a blank; a quantity has none; did you mean `100Mi`");
-    insta::assert_snapshot!(message("0.1mi"), @"`mi` in `0.1mi` is not a suffix of quantities; did you mean `0.1Mi`");
-    insta::assert_snapshot!(message("1,5"), @"`1,5` is not a quantity, such as `500m`, `2` or `1.5Gi`; did you mean `1.5`");
+    insta::assert_snapshot!(message("1K"), @"`K` in `1K` is not a suffix of a quantity; did you mean `1k` (1000) or `1Ki` (1024)");
+    insta::assert_snapshot!(message("1GB"), @"`GB` in `1GB` is not a suffix of a quantity; did you mean `1G` or `1Gi`");
+    insta::assert_snapshot!(message("512 MiB"), @"`512 MiB` contains whitespace, which a quantity may not; did you mean `512Mi`");
+    insta::assert_snapshot!(message("100 Mi"), @"`100 Mi` contains whitespace, which a quantity may not; did you mean `100Mi`");
+    insta::assert_snapshot!(message("0.1mi"), @"`mi` in `0.1mi` is not a suffix of a quantity; did you mean `0.1Mi`");
+    insta::assert_snapshot!(message("1,5"), @"`1,5` is not a quantity such as `500m`, `2` or `1.5Gi`; did you mean `1.5`");
     insta::assert_snapshot!(message("5 %"), @"`5 %` is a percentage, not a quantity");
     insta::assert_snapshot!(message("Ei"), @"`Ei` has no number");
-    insta::assert_snapshot!(message("ten"), @"`ten` is not a quantity, such as `500m`, `2` or `1.5Gi`");
+    insta::assert_snapshot!(message("ten"), @"`ten` is not a quantity such as `500m`, `2` or `1.5Gi`");
     insta::assert_snapshot!(message(""), @"the quantity is empty");
 }
 
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_parses_to_the_same(
+    fn printed_quantity_parses_to_the_same(
         text in r"-?[0-9]{1,12}(\.[0-9]{0,12})?([numkMGTPE]|[KMGTPE]i|e-?[0-9])?",
     ) {
         let quantity = Quantity::parse(&text).unwrap();
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn order_is_that_of_the_value(a: i64, b: i64, pa in 0_usize..4, pb in 0_usize..4) {
+    fn orders_by_value(a: i64, b: i64, pa in 0_usize..4, pb in 0_usize..4) {
         const SUFFIXES: [(&str, i128); 4] = [("n", 1), ("m", 1_000_000), ("", UNIT), ("k", 1_000 * UNIT)];
         let text = |number: i64, power: usize| format!("{number}{}", SUFFIXES[power].0);
         let quantity = |number, power| Quantity::parse(&text(number, power)).unwrap();
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn a_binary_fraction_is_exact(whole in 0_u32..1_000_000, fraction in 0_u32..1_000_000) {
+    fn binary_fractions_are_exact(whole in 0_u32..1_000_000, fraction in 0_u32..1_000_000) {
         // 1/10^6 of a Ti is 2^40 * 10^3 billionths: nothing to round.
         let expected = (i128::from(whole) * 1_000_000 + i128::from(fraction)) * (1_i128 << 40) * 1_000;
         prop_assert_eq!(nano(&format!("{whole}.{fraction:06}Ti")), expected);

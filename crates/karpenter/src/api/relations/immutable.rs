@@ -1,27 +1,27 @@
-//! What may not change once it is stored. A value that stays the same is never asked, so these find every change.
+//! Immutable fields. The server checks a relation only if the value changed, so each of these reports every change.
 
 use super::nonempty::identity;
-use super::{Breaches, Held, Relation, always, compared};
+use super::{CheckedValue, Relation, Violations, always, compared};
 
-/// A NodeClaim's `spec`.
+/// `spec` of a NodeClaim.
 pub(in super::super) const NODE_CLAIM_SPEC: &[Relation] = &[compared(spec_changed)];
 
-/// An EC2NodeClass's `role`, which may change from 1.7 on.
+/// `spec.role` of an EC2NodeClass, which is immutable until 1.6.
 pub(in super::super) const ROLE: &[Relation] = &[always(identity), compared(role_changed).until(6)];
 
-fn spec_changed<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    breaches.add(
-        held.node,
-        "`spec` of a NodeClaim differs from what the cluster holds, and never changes",
-        "delete the NodeClaim, so that Karpenter launches another node, or leave `spec` as it is",
+fn spec_changed<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    violations.add(
+        checked.node,
+        "`spec` of a NodeClaim is immutable, but differs from the stored `spec`",
+        "keep `spec` as it is, or delete the NodeClaim, so that Karpenter launches another node",
     );
 }
 
-fn role_changed<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    let old = held.old.and_then(super::Stored::as_str).unwrap_or_default();
-    breaches.add(
-        held.node,
-        format!("`spec.role` changes from `{old}`, and up to 1.6 it never changes"),
-        "make another EC2NodeClass with the new role and refer to it in the NodePools",
+fn role_changed<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    let old = checked.old.and_then(super::StoredValue::as_str).unwrap_or_default();
+    violations.add(
+        checked.node,
+        format!("`spec.role` changes from `{old}`, but is immutable until 1.6"),
+        "create an EC2NodeClass with the new role, and refer to it in the NodePools",
     );
 }

@@ -1,33 +1,33 @@
-//! The keys of requirements and labels that Karpenter keeps for itself.
+//! The keys of requirements and labels that are reserved for Karpenter and Kubernetes.
 //!
 //! Sources: hack/validation/requirements.sh and labels.sh of both repositories; the domains are compared as plain suffixes,
 //! so that `notkarpenter.sh/x` counts as `karpenter.sh`, and a key without a slash is its own domain.
 
 use super::super::stored::members;
-use super::{Breaches, Relation, always};
+use super::{Relation, Violations, always};
 use crate::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 use values::spelling::nearest;
 
 /// The key of a NodePool's requirement.
-pub(in super::super) const OF_NODE_POOL_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
-    judge(held.node, held.node.as_str(), false, Keeper::NODE_POOL, breaches);
+pub(in super::super) const OF_NODE_POOL_REQUIREMENT: &[Relation] = &[always(|checked, violations| {
+    check_key(checked.node, checked.node.as_str(), false, KeyPolicy::NODE_POOL, violations);
 })];
 
 /// The key of a NodeClaim's requirement.
-pub(in super::super) const OF_NODE_CLAIM_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
-    judge(held.node, held.node.as_str(), false, Keeper::NODE_CLAIM, breaches);
+pub(in super::super) const OF_NODE_CLAIM_REQUIREMENT: &[Relation] = &[always(|checked, violations| {
+    check_key(checked.node, checked.node.as_str(), false, KeyPolicy::NODE_CLAIM, violations);
 })];
 
 /// The key of a NodeOverlay's requirement.
-pub(in super::super) const OF_NODE_OVERLAY_REQUIREMENT: &[Relation] = &[always(|held, breaches| {
-    judge(held.node, held.node.as_str(), false, Keeper::NODE_OVERLAY, breaches);
+pub(in super::super) const OF_NODE_OVERLAY_REQUIREMENT: &[Relation] = &[always(|checked, violations| {
+    check_key(checked.node, checked.node.as_str(), false, KeyPolicy::NODE_OVERLAY, violations);
 })];
 
 /// The labels that a NodePool gives its nodes.
-pub(in super::super) const OF_NODE_POOL_LABELS: &[Relation] = &[always(|held, breaches| {
-    for (key, label) in members(held.node) {
-        judge(label, Some(key), true, Keeper::NODE_POOL, breaches);
+pub(in super::super) const OF_NODE_POOL_LABELS: &[Relation] = &[always(|checked, violations| {
+    for (key, label) in members(checked.node) {
+        check_key(label, Some(key), true, KeyPolicy::NODE_POOL, violations);
     }
 })];
 
@@ -63,8 +63,8 @@ pub const AWS_KEYS: &[(&str, Releases)] = &[
     ("placement-group-partition", Releases::since(11)),
 ];
 
-/// The keys below `kubernetes.io` that were allowed while the domain was kept, up to 1.8. Labels lack
-/// `node.kubernetes.io/instance-type` in their own list, but `node.kubernetes.io` is free there as well.
+/// The allowed keys below `kubernetes.io` until 1.8, which restrict the domain. The list for labels does not have
+/// `node.kubernetes.io/instance-type`, but allows `node.kubernetes.io` as a whole.
 const KUBERNETES_KEYS: [&str; 11] = [
     "beta.kubernetes.io/instance-type",
     "failure-domain.beta.kubernetes.io/region",
@@ -79,20 +79,20 @@ const KUBERNETES_KEYS: [&str; 11] = [
     "node.kubernetes.io/windows-build",
 ];
 
-/// Where the kinds differ.
+/// The differences between the kinds.
 #[derive(Clone, Copy)]
-struct Keeper {
-    /// `karpenter.sh/nodepool` is set by the NodePool itself.
+struct KeyPolicy {
+    /// Whether the NodePool itself sets `karpenter.sh/nodepool`.
     sets_nodepool: bool,
-    /// The releases, besides those of the table, that know the two keys of 1.1.
+    /// The releases before 1.1 that already allow the two keys of 1.1.
     early: Releases,
-    /// The keys stay those of 1.7 without reservations.
+    /// Whether the list of keys is still the list of 1.7, without reservations.
     frozen: bool,
 }
 
-impl Keeper {
+impl KeyPolicy {
     const NODE_POOL: Self = Self { sets_nodepool: true, early: Releases::NONE, frozen: false };
-    // v1.0.9 let NodeClaims have the keys that NodePools got with 1.1.
+    // v1.0.9 allows the keys in NodeClaims that 1.1 allows in NodePools.
     const NODE_CLAIM: Self =
         Self { sets_nodepool: false, early: Releases::patches_from(0, 9), frozen: false };
     const NODE_OVERLAY: Self = Self { sets_nodepool: false, early: Releases::NONE, frozen: true };
@@ -111,41 +111,52 @@ impl Keeper {
     }
 }
 
-/// The domain of a key: what stands before its first slash.
+/// The domain of a key: the text before its first slash.
 fn domain(key: &str) -> &str {
     key.split('/').next().unwrap_or_default()
 }
 
-fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breaches: &mut Breaches<'d>) {
+fn check_key<'d>(
+    at: Node<'d>,
+    key: Option<&str>,
+    label: bool,
+    policy: KeyPolicy,
+    violations: &mut Violations<'d>,
+) {
     let Some(key) = key else { return };
     let what = if label { "label" } else { "requirement" };
     let mut refuse = |releases: ReleaseSet, why: String, help: String| {
         if releases.is_empty() {
             return;
         }
-        let message = format!("a {what} may not have the key `{key}`: {why}");
+        let message = format!("a {what} cannot have the key `{key}`: {why}");
         if label {
-            breaches.add_key(at, message, help);
+            violations.add_key(at, message, help);
         } else {
-            breaches.add(at, message, help);
+            violations.add(at, message, help);
         }
-        breaches.only_in(releases);
+        violations.only_in(releases);
     };
     let own = format!(
-        "write a key under a domain of your own, such as `example.com/{}`",
+        "write a key in your own domain, such as `example.com/{}`",
         key.rsplit('/').next().unwrap_or(key)
     );
     let domain = domain(key);
     if key == "kubernetes.io/hostname" {
-        let help = format!("remove the {what}: every node has its own name, and Karpenter cannot choose it");
-        refuse(ReleaseSet::all(), "a node's name is not known before it runs".to_owned(), help);
+        let help =
+            format!("remove the {what}; every node has a different name, which Karpenter cannot choose");
+        refuse(
+            ReleaseSet::all(),
+            "the name of a node is not known before the node is created".to_owned(),
+            help,
+        );
     } else if domain.ends_with("kubernetes.io") {
         let free =
             domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
         if !free && !KUBERNETES_KEYS.contains(&key) {
             refuse(
                 Releases::until(8).set(),
-                "up to 1.8 the domain `kubernetes.io` is kept for Kubernetes".to_owned(),
+                "until 1.8 the domain `kubernetes.io` is reserved for Kubernetes".to_owned(),
                 own,
             );
         }
@@ -153,41 +164,42 @@ fn judge<'d>(at: Node<'d>, key: Option<&str>, label: bool, keeper: Keeper, breac
         if !domain.ends_with("kops.k8s.io") {
             refuse(
                 Releases::until(8).set(),
-                "up to 1.8 the domain `k8s.io` is kept for Kubernetes".to_owned(),
+                "until 1.8 the domain `k8s.io` is reserved for Kubernetes".to_owned(),
                 own,
             );
         }
     } else if domain.ends_with("karpenter.sh") {
         if key == "karpenter.sh/nodepool" {
-            if keeper.sets_nodepool {
-                let help = format!("remove the {what}: the node of a NodePool has it anyway");
+            if policy.sets_nodepool {
+                let help = format!("remove the {what}; every node of a NodePool has it");
                 refuse(ReleaseSet::all(), "Karpenter sets it to the name of the NodePool".to_owned(), help);
             }
         } else if key != "karpenter.sh/capacity-type" {
             let near = nearest(key, ["karpenter.sh/capacity-type"]).map(|near| format!("write `{near}`"));
             refuse(
                 ReleaseSet::all(),
-                "the domain `karpenter.sh` is kept for Karpenter".to_owned(),
+                "the domain `karpenter.sh` is reserved for Karpenter".to_owned(),
                 near.unwrap_or(own),
             );
         }
     } else if domain.ends_with("karpenter.k8s.aws") {
         let name = key.strip_prefix("karpenter.k8s.aws/").unwrap_or_default();
-        let known = keeper.allow(name);
+        let known = policy.allow(name);
         if known.is_empty() {
             let near = nearest(name, AWS_KEYS.iter().map(|(name, _)| *name));
             let help = near.map_or(own, |near| format!("write `karpenter.k8s.aws/{near}`"));
             refuse(
                 ReleaseSet::all(),
-                "the domain `karpenter.k8s.aws` is kept for Karpenter, which has no such key".to_owned(),
+                "the domain `karpenter.k8s.aws` is reserved for Karpenter, which does not have this key"
+                    .to_owned(),
                 help,
             );
         } else {
             let refused = Releases::ALL.without(&known);
             refuse(
                 refused,
-                format!("Karpenter knows it only {}", known.when()),
-                format!("remove the {what}, or use a release that knows it"),
+                format!("Karpenter supports it only {}", known.when()),
+                format!("remove the {what}, or use a release that supports it"),
             );
         }
     }

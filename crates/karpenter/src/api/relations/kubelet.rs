@@ -1,24 +1,26 @@
-//! The kubelet's settings in an EC2NodeClass.
+//! The kubelet settings of an EC2NodeClass.
 
 use super::super::stored::members;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 use manifest::tree::Value;
 use values::spelling::nearest;
 
 /// `spec.kubelet`.
 pub(in super::super) const KUBELET: &[Relation] = &[
     always(high_above_low),
-    always(|held, breaches| paired(held, "evictionSoft", "evictionSoftGracePeriod", breaches)),
-    always(|held, breaches| paired(held, "evictionSoftGracePeriod", "evictionSoft", breaches)),
+    always(|checked, violations| paired(checked, "evictionSoft", "evictionSoftGracePeriod", violations)),
+    always(|checked, violations| paired(checked, "evictionSoftGracePeriod", "evictionSoft", violations)),
 ];
 
 /// The maps of eviction signals.
 pub(in super::super) const EVICTION_SIGNALS: &[Relation] =
-    &[always(|held, breaches| keys_are(held, &SIGNALS, breaches))];
+    &[always(|checked, violations| keys_are(checked, &SIGNALS, violations))];
 
 /// `kubeReserved` and `systemReserved`.
 pub(in super::super) const RESERVED: &[Relation] = &[
-    always(|held, breaches| keys_are(held, &["cpu", "memory", "ephemeral-storage", "pid"], breaches)),
+    always(|checked, violations| {
+        keys_are(checked, &["cpu", "memory", "ephemeral-storage", "pid"], violations)
+    }),
     always(not_negative),
 ];
 
@@ -31,60 +33,60 @@ const SIGNALS: [&str; 6] = [
     "pid.available",
 ];
 
-fn high_above_low<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn high_above_low<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let (Some(high), Some(low)) =
-        (held.get("imageGCHighThresholdPercent"), held.get("imageGCLowThresholdPercent"))
+        (checked.get("imageGCHighThresholdPercent"), checked.get("imageGCLowThresholdPercent"))
     else {
         return;
     };
-    // A number with a fraction, even `.0`, stops the server's comparison.
+    // The server cannot compare a number with a fraction, even `.0`.
     let above = match (high.value(), low.value()) {
         (Value::Int(high), Value::Int(low)) => high > low,
         _ => false,
     };
     if !above {
-        breaches.add(
+        violations.add(
             high,
             "`imageGCHighThresholdPercent` is not above `imageGCLowThresholdPercent`",
-            "write whole numbers with the high one above the low one, such as 85 and 80",
+            "write whole numbers, the high threshold above the low one, such as 85 and 80",
         );
     }
 }
 
-fn paired<'d>(held: Held<'d>, one: &str, other: &str, breaches: &mut Breaches<'d>) {
-    let Some(signals) = held.get(one) else { return };
-    let others = held.get(other);
+fn paired<'d>(checked: CheckedValue<'d>, one: &str, other: &str, violations: &mut Violations<'d>) {
+    let Some(signals) = checked.get(one) else { return };
+    let others = checked.get(other);
     for (signal, value) in members(signals) {
         if others.is_none_or(|others| super::present(others, signal).is_none()) {
-            breaches.add_key(
+            violations.add_key(
                 value,
-                format!("`kubelet.{one}` has `{signal}` and `kubelet.{other}` has not"),
-                format!("write `{signal}` in both, or remove it"),
+                format!("`kubelet.{one}` has `{signal}`, but `kubelet.{other}` does not"),
+                format!("write `{signal}` in both, or in neither"),
             );
         }
     }
 }
 
-fn keys_are<'d>(held: Held<'d>, known: &[&str], breaches: &mut Breaches<'d>) {
-    for (key, value) in members(held.node).filter(|(key, _)| !known.contains(key)) {
+fn keys_are<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut Violations<'d>) {
+    for (key, value) in members(checked.node).filter(|(key, _)| !known.contains(key)) {
         let near =
             nearest(key, known.iter().copied()).map(|near| format!("write `{near}`; ")).unwrap_or_default();
         let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-        breaches.add_key(
+        violations.add_key(
             value,
-            format!("`kubelet.{}` has `{key}`, which the kubelet does not know there", held.node.key()),
-            format!("{near}known are {}", names.join(", ")),
+            format!("`kubelet.{}` has `{key}`, which is not a valid key there", checked.node.key()),
+            format!("{near}the valid keys are {}", names.join(", ")),
         );
     }
 }
 
-fn not_negative<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (key, value) in members(held.node) {
+fn not_negative<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (key, value) in members(checked.node) {
         if value.as_str().is_some_and(|amount| amount.starts_with('-')) {
-            breaches.add(
+            violations.add(
                 value,
-                format!("`kubelet.{}` reserves less than nothing of `{key}`", held.node.key()),
-                "write an amount from 0 on",
+                format!("`kubelet.{}` reserves a negative amount of `{key}`", checked.node.key()),
+                "write an amount of at least 0",
             );
         }
     }

@@ -1,5 +1,5 @@
-//! What the API server asks of several fields together, as the definitions express it in `x-kubernetes-validations`: a named
-//! predicate each, with its releases, beside the table. The wording is this project's own.
+//! Constraints on several fields, which the definitions express as CEL in `x-kubernetes-validations`. Each is a function with
+//! its releases. The messages are this project's, not the server's.
 
 pub(super) mod immutable;
 pub mod keys;
@@ -16,22 +16,22 @@ pub(super) mod volumes;
 
 use core::fmt;
 
-use super::stored::{Stored, present};
+use super::stored::{StoredValue, present};
 use crate::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 
-/// Looks at a value and says how it breaks a relation.
-pub type Check = for<'d> fn(Held<'d>, &mut Breaches<'d>);
+/// Adds the violations of a relation by a value.
+pub type RelationCheck = for<'d> fn(CheckedValue<'d>, &mut Violations<'d>);
 
-/// Something asked of the fields of a value together, or of a value before and after a change.
+/// A constraint on several fields of a value, or on a value before and after an update.
 #[derive(Clone, Copy)]
 pub struct Relation {
-    /// The releases that ask it.
+    /// The releases that enforce it.
     pub releases: Releases,
-    /// Whether it compares with what the cluster holds; without that it is not asked.
+    /// Whether the relation compares the value with the stored value. It is then checked on updates only.
     pub compares: bool,
-    /// Looks at the value and says how it breaks the relation.
-    pub check: Check,
+    /// The check.
+    pub check: RelationCheck,
 }
 
 impl fmt::Debug for Relation {
@@ -40,12 +40,12 @@ impl fmt::Debug for Relation {
     }
 }
 
-const fn always(check: Check) -> Relation {
+const fn always(check: RelationCheck) -> Relation {
     Relation { releases: Releases::ALL, compares: false, check }
 }
 
-/// A relation between what is and what was.
-const fn compared(check: Check) -> Relation {
+/// A relation between a value and the stored value.
+const fn compared(check: RelationCheck) -> Relation {
     Relation { releases: Releases::ALL, compares: true, check }
 }
 
@@ -61,17 +61,17 @@ impl Relation {
     }
 }
 
-/// The value that a relation is asked of.
+/// The value that a relation checks.
 #[derive(Clone, Copy, Debug)]
-pub struct Held<'d> {
+pub struct CheckedValue<'d> {
     /// The value.
     pub node: Node<'d>,
-    /// What the cluster holds in its place, where an update compares the two.
-    pub old: Option<Stored<'d>>,
+    /// The stored value, if the request is an update.
+    pub old: Option<StoredValue<'d>>,
 }
 
-impl<'d> Held<'d> {
-    /// A field that is given, not null.
+impl<'d> CheckedValue<'d> {
+    /// A field, unless it is absent or null.
     fn get(self, field: &str) -> Option<Node<'d>> {
         present(self.node, field)
     }
@@ -81,33 +81,33 @@ impl<'d> Held<'d> {
     }
 }
 
-/// How a value breaks a relation.
+/// Violation of a relation.
 #[derive(Debug)]
-pub struct Breach<'d> {
-    /// What to mark; the path is that of the value that the relation is asked of.
+pub struct Violation<'d> {
+    /// The node to mark. The path of the finding is the path of the checked value.
     pub at: Node<'d>,
-    /// Whether to mark its key.
+    /// Whether to mark the key of the node.
     pub key: bool,
-    /// The releases that refuse it.
+    /// The releases that refuse the value.
     pub releases: ReleaseSet,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do.
+    /// The help.
     pub help: String,
 }
 
-/// What a relation finds.
+/// The violations of a relation.
 #[derive(Debug, Default)]
-pub struct Breaches<'d>(Vec<Breach<'d>>);
+pub struct Violations<'d>(Vec<Violation<'d>>);
 
-impl<'d> Breaches<'d> {
-    /// All of them.
-    pub fn into_inner(self) -> Vec<Breach<'d>> {
+impl<'d> Violations<'d> {
+    /// The violations, in the order in which they were added.
+    pub fn into_inner(self) -> Vec<Violation<'d>> {
         self.0
     }
 
     fn add(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
-        self.0.push(Breach {
+        self.0.push(Violation {
             at,
             key: false,
             releases: ReleaseSet::all(),
@@ -117,7 +117,7 @@ impl<'d> Breaches<'d> {
     }
 
     fn add_key(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
-        self.0.push(Breach {
+        self.0.push(Violation {
             at,
             key: true,
             releases: ReleaseSet::all(),
@@ -126,7 +126,7 @@ impl<'d> Breaches<'d> {
         });
     }
 
-    /// The last one holds in these releases only.
+    /// Restricts the last violation to some releases.
     fn only_in(&mut self, releases: ReleaseSet) {
         if let Some(last) = self.0.last_mut() {
             last.releases = releases;

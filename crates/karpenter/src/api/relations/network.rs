@@ -1,7 +1,7 @@
 //! Network interfaces, placement groups and connection tracking of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 use manifest::tree::{Node, Value};
 
 /// `spec.networkInterfaces`.
@@ -13,36 +13,36 @@ pub(in super::super) const PLACEMENT_GROUP: &[Relation] = &[always(name_or_id)];
 /// `spec.connectionTracking`.
 pub(in super::super) const CONNECTION_TRACKING: &[Relation] = &[always(some_timeout)];
 
-/// An interface: its card and its device.
+/// The network card and the device of an interface.
 fn place(interface: Node<'_>) -> (Option<Value<'_>>, Option<Value<'_>>) {
     let value = |field| present(interface, field).map(Node::value);
     (value("networkCardIndex"), value("deviceIndex"))
 }
 
-fn has_a_primary<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn has_a_primary<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let primary = |interface: Node<'d>| {
         place(interface) == (Some(Value::Int(0)), Some(Value::Int(0)))
             && interface.str_at(&["interfaceType"]) == Some("interface")
     };
-    if held.node.is_sequence() && !held.node.is_empty() && !held.node.items().any(primary) {
-        breaches.add(
-            held.node,
+    if checked.node.is_sequence() && !checked.node.is_empty() && !checked.node.items().any(primary) {
+        violations.add(
+            checked.node,
             "`networkInterfaces` has no primary interface",
-            "write one of `interfaceType: interface` with `networkCardIndex: 0` and `deviceIndex: 0`, without a fraction",
+            "add an interface with `interfaceType: interface`, `networkCardIndex: 0` and `deviceIndex: 0`; do not write fractions",
         );
     }
 }
 
-fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let mut places = Vec::new();
     let mut fabric_cards = Vec::new();
-    for interface in held.node.items() {
+    for interface in checked.node.items() {
         let (card, device) = place(interface);
-        // A number with a fraction, even `.0`, stops the server's comparison.
+        // The server cannot compare a number with a fraction, even `.0`.
         let fraction = |value: Option<Value<'_>>| matches!(value, Some(Value::Float(_)));
         let (Some(Value::Int(card)), Some(Value::Int(device))) = (card, device) else {
             if fraction(card) || fraction(device) {
-                breaches.add(
+                violations.add(
                     interface,
                     "an interface has an index with a fraction",
                     "write whole numbers without a fraction",
@@ -60,10 +60,10 @@ fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
         if let [one, other] = pair
             && (one.0, one.1) == (other.0, other.1)
         {
-            breaches.add(
+            violations.add(
                 other.2,
                 format!("two interfaces are device {} of network card {}", other.1, other.0),
-                "give each interface a `deviceIndex` of its own",
+                "give each interface a different `deviceIndex`",
             );
         }
     }
@@ -72,7 +72,7 @@ fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
         if let [one, other] = pair
             && one.0 == other.0
         {
-            breaches.add(
+            violations.add(
                 other.1,
                 format!("network card {} has two interfaces of type `efa-only`", other.0),
                 "keep one `efa-only` interface on each network card",
@@ -81,18 +81,18 @@ fn each_once<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     }
 }
 
-fn name_or_id<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    match (held.get("name"), held.get("id")) {
+fn name_or_id<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    match (checked.get("name"), checked.get("id")) {
         (Some(name), Some(_)) => {
-            breaches.add_key(
+            violations.add_key(
                 name,
-                "`placementGroupSelector` has a `name` and an `id`",
+                "`placementGroupSelector` has both a `name` and an `id`",
                 "keep one of the two",
             );
         }
-        (None, None) if held.node.is_mapping() => {
-            breaches.add(
-                held.node,
+        (None, None) if checked.node.is_mapping() => {
+            violations.add(
+                checked.node,
                 "`placementGroupSelector` has neither a `name` nor an `id`",
                 "write one of the two",
             );
@@ -101,14 +101,14 @@ fn name_or_id<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     }
 }
 
-fn some_timeout<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn some_timeout<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let timeouts = ["tcpEstablishedTimeout", "udpStreamTimeout", "udpTimeout"];
-    // A number with a fraction, even `.0`, stops the server's question whether it is there.
+    // The server does not find a number with a fraction, even `.0`.
     let there =
-        |field: &&str| held.get(field).is_some_and(|timeout| !matches!(timeout.value(), Value::Float(_)));
-    if held.node.is_mapping() && !timeouts.iter().any(there) {
-        breaches.add(
-            held.node,
+        |field: &&str| checked.get(field).is_some_and(|timeout| !matches!(timeout.value(), Value::Float(_)));
+    if checked.node.is_mapping() && !timeouts.iter().any(there) {
+        violations.add(
+            checked.node,
             "`connectionTracking` sets no timeout",
             "write a whole number of seconds for `tcpEstablishedTimeout`, `udpStreamTimeout` or `udpTimeout`, or remove `connectionTracking`",
         );

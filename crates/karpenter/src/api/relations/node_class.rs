@@ -1,7 +1,7 @@
-//! What the fields of an EC2NodeClass's `spec` ask of one another.
+//! Relations between the fields of `spec` of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{Breaches, Held, Relation, always, compared};
+use super::{CheckedValue, Relation, Violations, always, compared};
 use manifest::tree::{Node, items_of};
 
 /// `spec`.
@@ -13,36 +13,36 @@ pub(in super::super) const SPEC: &[Relation] = &[
     always(family_without_alias),
 ];
 
-fn role_or_profile<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    match (held.get("role"), held.get("instanceProfile")) {
-        (Some(_), Some(profile)) => breaches.add_key(
+fn role_or_profile<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    match (checked.get("role"), checked.get("instanceProfile")) {
+        (Some(_), Some(profile)) => violations.add_key(
             profile,
-            "the node class has a `role` and an `instanceProfile`",
-            "keep `role`, for which Karpenter makes a profile, or `instanceProfile`, which you made yourself",
+            "the node class has both a `role` and an `instanceProfile`",
+            "keep `role`, for which Karpenter creates a profile, or `instanceProfile`, which you create yourself",
         ),
-        (None, None) => breaches.add(
-            held.node,
+        (None, None) => violations.add(
+            checked.node,
             "the node class has neither a `role` nor an `instanceProfile`",
-            "write `role`, for which Karpenter makes a profile, or `instanceProfile`, which you made yourself",
+            "write `role`, for which Karpenter creates a profile, or `instanceProfile`, which you create yourself",
         ),
         _ => {}
     }
 }
 
-fn keeps_role_or_profile<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    let Some(old) = held.old else { return };
-    let kept = |field: &str| old.get(field).is_some() && held.has(field);
+fn keeps_role_or_profile<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    let Some(old) = checked.old else { return };
+    let kept = |field: &str| old.get(field).is_some() && checked.has(field);
     if !kept("role") && !kept("instanceProfile") {
-        let now = held.get("role").or_else(|| held.get("instanceProfile"));
-        breaches.add(
-            now.unwrap_or(held.node),
+        let now = checked.get("role").or_else(|| checked.get("instanceProfile"));
+        violations.add(
+            now.unwrap_or(checked.node),
             "the node class changes between `role` and `instanceProfile`",
-            "make another EC2NodeClass and refer to it in the NodePools",
+            "create another EC2NodeClass, and refer to it in the NodePools",
         );
     }
 }
 
-/// The families, with the alias of each.
+/// The aliases and their AMI families.
 const FAMILIES: [(&str, &str); 5] = [
     ("al2", "AL2"),
     ("al2023", "AL2023"),
@@ -51,43 +51,45 @@ const FAMILIES: [(&str, &str); 5] = [
     ("windows2022", "Windows2022"),
 ];
 
-fn family_of_alias<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
+fn family_of_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for (alias, family) in FAMILIES {
-        family_is(held, alias, family, breaches);
+        family_is(checked, alias, family, violations);
     }
 }
 
-fn windows_2025_of_alias<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    family_is(held, "windows2025", "Windows2025", breaches);
+fn windows_2025_of_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    family_is(checked, "windows2025", "Windows2025", violations);
 }
 
-fn aliases(held: Held<'_>) -> impl Iterator<Item = Node<'_>> {
-    let terms = items_of(held.get("amiSelectorTerms"));
+fn aliases(checked: CheckedValue<'_>) -> impl Iterator<Item = Node<'_>> {
+    let terms = items_of(checked.get("amiSelectorTerms"));
     terms.filter_map(|term| present(term, "alias"))
 }
 
-fn family_is<'d>(held: Held<'d>, wanted: &str, family: &str, breaches: &mut Breaches<'d>) {
-    let Some(given) = held.get("amiFamily") else { return };
+fn family_is<'d>(checked: CheckedValue<'d>, wanted: &str, family: &str, violations: &mut Violations<'d>) {
+    let Some(given) = checked.get("amiFamily") else { return };
     let of_alias = |alias: &Node<'d>| alias.as_str().and_then(|text| text.split('@').next()) == Some(wanted);
-    if !aliases(held).any(|alias| of_alias(&alias)) {
+    if !aliases(checked).any(|alias| of_alias(&alias)) {
         return;
     }
     let Some(name) = given.as_str() else { return };
     if name != family && name != "Custom" {
-        breaches.add(
+        violations.add(
             given,
-            format!("`spec.amiFamily` is `{name}`, but the alias of `amiSelectorTerms` is one of {family}"),
-            format!("write `{family}`, or remove `amiFamily`: the alias tells it"),
+            format!(
+                "`spec.amiFamily` is `{name}`, but the alias in `amiSelectorTerms` is of the family {family}"
+            ),
+            format!("write `{family}`, or remove `amiFamily`, which follows from the alias"),
         );
     }
 }
 
-fn family_without_alias<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if aliases(held).next().is_none() && !held.has("amiFamily") {
-        breaches.add(
-            held.get("amiSelectorTerms").unwrap_or(held.node),
-            "no term of `amiSelectorTerms` has an alias, and `amiFamily` is missing: nothing tells how nodes are set up",
-            "write `amiFamily`, such as `AL2023` or `Bottlerocket`, or choose the AMI by an alias",
+fn family_without_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if aliases(checked).next().is_none() && !checked.has("amiFamily") {
+        violations.add(
+            checked.get("amiSelectorTerms").unwrap_or(checked.node),
+            "no term of `amiSelectorTerms` has an alias, and `amiFamily` is missing, so Karpenter does not know how to bootstrap nodes",
+            "write `amiFamily`, such as `AL2023` or `Bottlerocket`, or select the AMI by an alias",
         );
     }
 }

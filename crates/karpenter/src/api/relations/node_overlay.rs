@@ -1,7 +1,7 @@
-//! What the fields of a NodeOverlay ask of one another.
+//! Relations between the fields of a NodeOverlay.
 
 use super::super::stored::members;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 
 /// `spec`.
 pub(in super::super) const SPEC: &[Relation] = &[always(one_price)];
@@ -9,22 +9,22 @@ pub(in super::super) const SPEC: &[Relation] = &[always(one_price)];
 /// `spec.capacity`.
 pub(in super::super) const CAPACITY: &[Relation] = &[always(no_standard_resource)];
 
-fn one_price<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if let (Some(_), Some(adjustment)) = (held.get("price"), held.get("priceAdjustment")) {
-        breaches.add_key(
+fn one_price<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if let (Some(_), Some(adjustment)) = (checked.get("price"), checked.get("priceAdjustment")) {
+        violations.add_key(
             adjustment,
-            "a NodeOverlay sets `price` and `priceAdjustment`",
-            "keep `price` for a price of its own, or `priceAdjustment` for a change of the known one",
+            "the NodeOverlay sets both `price` and `priceAdjustment`",
+            "keep `price` to set the price, or `priceAdjustment` to change the known price",
         );
     }
 }
 
-fn no_standard_resource<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (key, amount) in members(held.node) {
+fn no_standard_resource<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (key, amount) in members(checked.node) {
         if matches!(key, "cpu" | "memory" | "ephemeral-storage" | "pods") {
-            breaches.add_key(
+            violations.add_key(
                 amount,
-                format!("a NodeOverlay gives nodes other `{key}` than their instance type has; only extended resources can be added"),
+                format!("a NodeOverlay cannot change `{key}` of an instance type; it can only add extended resources"),
                 format!("remove `capacity.{key}`"),
             );
         }

@@ -1,32 +1,34 @@
-//! Strings that may not be empty.
+//! Strings that must not be empty.
 
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 
-/// From 1.1 on: the parts of `nodeClassRef`.
+/// Since 1.1: the fields of `nodeClassRef`.
 pub(in super::super) const SINCE_1_1: &[Relation] = &[always(reference).since(1)];
 
 /// In every release: `instanceProfile`.
 pub(in super::super) const ALWAYS: &[Relation] = &[always(identity)];
 
-fn reference<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if held.node.as_str() == Some("") {
-        let name = held.node.key();
-        breaches.add(
-            held.node,
+fn reference<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if checked.node.as_str() == Some("") {
+        let name = checked.node.key();
+        violations.add(
+            checked.node,
             format!("`nodeClassRef.{name}` is empty"),
-            format!("write the {name} of the node class: all three of `group`, `kind` and `name` are needed"),
+            format!("write the {name} of the node class; `group`, `kind` and `name` are required"),
         );
     }
 }
 
 /// `role` or `instanceProfile`.
-pub(super) fn identity<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if held.node.as_str() == Some("") {
-        let name = held.node.key();
-        breaches.add(
-            held.node,
+pub(super) fn identity<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if checked.node.as_str() == Some("") {
+        let name = checked.node.key();
+        violations.add(
+            checked.node,
             format!("`spec.{name}` is empty"),
-            format!("write a name, or remove `{name}` and use the other of `role` and `instanceProfile`"),
+            format!(
+                "write a name, or remove `{name}` and write the other one of `role` and `instanceProfile`"
+            ),
         );
     }
 }

@@ -1,10 +1,10 @@
-//! The operators of requirements, and the values that they take.
+//! Relations between the operator and the values of a requirement.
 
 use super::super::stored::present;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 use manifest::tree::{Node, Value};
 
-/// The requirements of a NodePool or a NodeClaim. `Gte` and `Lte` exist from 1.9 on; before, they are no operators at all.
+/// The requirements of a NodePool or a NodeClaim. Earlier releases than 1.9 do not have the operators `Gte` and `Lte`.
 pub(in super::super) const OF_NODES: &[Relation] =
     &[always(in_has_values), always(bound_is_one_number), always(enough_values)];
 
@@ -12,32 +12,32 @@ pub(in super::super) const OF_NODES: &[Relation] =
 pub(in super::super) const OF_NODE_OVERLAYS: &[Relation] =
     &[always(in_has_values), always(not_in_has_values), always(bound_is_one_number)];
 
-/// The items, each with its operator, the node of that and how many values it has.
-fn each(held: Held<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>, Vec<Node<'_>>)> {
-    held.node.items().filter_map(|item| {
+/// The requirements with an operator: the requirement, its operator as text and as node, and its values.
+fn each(checked: CheckedValue<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>, Vec<Node<'_>>)> {
+    checked.node.items().filter_map(|item| {
         let operator = present(item, "operator")?;
         let values = present(item, "values").map(|values| values.items().collect()).unwrap_or_default();
         Some((item, operator.as_str()?, operator, values))
     })
 }
 
-/// The list of values, or the operator where there is none.
+/// The list of values, or the operator if the list is absent.
 fn values_or<'d>(item: Node<'d>, operator: Node<'d>) -> Node<'d> {
     present(item, "values").unwrap_or(operator)
 }
 
-fn in_has_values<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    without_values(held, "In", "or `Exists` for any value", breaches);
+fn in_has_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    without_values(checked, "In", "or `Exists` for any value", violations);
 }
 
-fn not_in_has_values<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    without_values(held, "NotIn", "or `Exists` for any value", breaches);
+fn not_in_has_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    without_values(checked, "NotIn", "or `Exists` for any value", violations);
 }
 
-fn without_values<'d>(held: Held<'d>, wanted: &str, or: &str, breaches: &mut Breaches<'d>) {
-    for (item, name, operator, values) in each(held) {
+fn without_values<'d>(checked: CheckedValue<'d>, wanted: &str, or: &str, violations: &mut Violations<'d>) {
+    for (item, name, operator, values) in each(checked) {
         if name == wanted && values.is_empty() {
-            breaches.add(
+            violations.add(
                 values_or(item, operator),
                 format!("a requirement with operator `{wanted}` has no `values`"),
                 format!("write at least one value, {or}"),
@@ -46,38 +46,44 @@ fn without_values<'d>(held: Held<'d>, wanted: &str, or: &str, breaches: &mut Bre
     }
 }
 
-fn bound_is_one_number<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (item, name, operator, values) in each(held) {
+fn bound_is_one_number<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (item, name, operator, values) in each(checked) {
         if !matches!(name, "Gt" | "Lt" | "Gte" | "Lte") {
             continue;
         }
         let (at, what) = match values.as_slice() {
             [] => (values_or(item, operator), "has no `values`".to_owned()),
             [value] => {
-                // A sign and leading zeros are fine; what does not fit 64 bits is not.
+                // The server accepts a sign and leading zeros, but not numbers above 64 bits.
                 let Some(text) = value.as_str() else { continue };
                 if text.parse::<i64>().is_ok_and(|number| number >= 0) {
                     continue;
                 }
-                (*value, format!("compares with `{text}`, which is no whole number from 0 on"))
+                (*value, format!("compares with `{text}`, which is not a whole number of at least 0"))
             }
-            [_, second, ..] => (*second, format!("compares with {} values at once", values.len())),
+            [_, second, ..] => {
+                (*second, format!("compares with {} values, but supports only one", values.len()))
+            }
         };
         let message = format!("a requirement with operator `{name}` {what}");
-        breaches.add(at, message, "write one whole number as text, such as `values: [\"4\"]`");
+        violations.add(at, message, "write one whole number as text, such as `values: [\"4\"]`");
     }
 }
 
-fn enough_values<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (item, name, _, values) in each(held) {
+fn enough_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (item, name, _, values) in each(checked) {
         let Some(least) = present(item, "minValues").filter(|_| name == "In") else { continue };
         let count = values.len();
         let message = match least.value() {
             Value::Int(wanted) if i64::try_from(count).is_ok_and(|count| count >= wanted) => continue,
-            Value::Int(wanted) => format!("`minValues` asks for {wanted} values of {count}"),
-            Value::Float(_) => "`minValues` is no whole number for the API server's comparison".to_owned(),
+            Value::Int(wanted) => {
+                format!("`minValues` is {wanted}, but the requirement has only {count} values")
+            }
+            Value::Float(_) => {
+                "`minValues` is not a whole number, so the API server cannot compare it".to_owned()
+            }
             _ => continue,
         };
-        breaches.add(least, message, "write as many `values`, or a smaller `minValues` without a fraction");
+        violations.add(least, message, "write more `values`, or a smaller whole number as `minValues`");
     }
 }

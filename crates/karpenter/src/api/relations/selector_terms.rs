@@ -1,62 +1,70 @@
 //! The terms by which an EC2NodeClass selects AMIs, subnets, security groups and capacity reservations.
 
 use super::super::stored::present;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 use manifest::tree::Node;
 use values::spelling::nearest;
 
-/// `spec.amiSelectorTerms`. `ssmParameter` counts as a choice from 1.4 on, and excludes nothing.
+/// `spec.amiSelectorTerms`. `ssmParameter` selects AMIs since 1.4, and excludes no other field.
 pub(in super::super) const AMI: &[Relation] = &[
-    always(|held, breaches| chooses(held, &["tags", "id", "name", "alias"], breaches)).until(3),
-    always(|held, breaches| chooses(held, &["tags", "id", "name", "alias", "ssmParameter"], breaches))
-        .since(4),
-    always(|held, breaches| stands_alone(held, "id", &["alias", "tags", "name", "owner"], breaches)),
-    always(|held, breaches| stands_alone(held, "alias", &["id", "tags", "name", "owner"], breaches)),
+    always(|checked, violations| selects_by(checked, &["tags", "id", "name", "alias"], violations)).until(3),
+    always(|checked, violations| {
+        selects_by(checked, &["tags", "id", "name", "alias", "ssmParameter"], violations)
+    })
+    .since(4),
+    always(|checked, violations| {
+        stands_alone(checked, "id", &["alias", "tags", "name", "owner"], violations)
+    }),
+    always(|checked, violations| {
+        stands_alone(checked, "alias", &["id", "tags", "name", "owner"], violations)
+    }),
     always(alias_is_the_only_term),
 ];
 
 /// `spec.amiSelectorTerms[].alias`.
 pub(in super::super) const ALIAS: &[Relation] = &[
     always(alias_has_a_version),
-    always(|held, breaches| {
-        alias_family(held, &["al2", "al2023", "bottlerocket", "windows2019", "windows2022"], breaches);
+    always(|checked, violations| {
+        alias_family(checked, &["al2", "al2023", "bottlerocket", "windows2019", "windows2022"], violations);
     })
     .until(8),
-    always(|held, breaches| {
+    always(|checked, violations| {
         alias_family(
-            held,
+            checked,
             &["al2", "al2023", "bottlerocket", "windows2019", "windows2022", "windows2025"],
-            breaches,
+            violations,
         );
     })
     .since(9),
-    always(|held, breaches| windows_is_latest(held, &["windows2019", "windows2022"], breaches)),
-    always(|held, breaches| windows_is_latest(held, &["windows2025"], breaches)).since(9),
+    always(|checked, violations| windows_is_latest(checked, &["windows2019", "windows2022"], violations)),
+    always(|checked, violations| windows_is_latest(checked, &["windows2025"], violations)).since(9),
 ];
 
 /// `spec.subnetSelectorTerms`.
 pub(in super::super) const SUBNET: &[Relation] = &[
     always(not_empty),
-    always(|held, breaches| chooses(held, &["tags", "id"], breaches)),
-    always(|held, breaches| some_term_has_alone(held, "id", &["tags"], breaches)),
+    always(|checked, violations| selects_by(checked, &["tags", "id"], violations)),
+    always(|checked, violations| some_term_has_alone(checked, "id", &["tags"], violations)),
 ];
 
 /// `spec.securityGroupSelectorTerms`.
 pub(in super::super) const SECURITY_GROUP: &[Relation] = &[
     always(not_empty),
-    always(|held, breaches| chooses(held, &["tags", "id", "name"], breaches)),
-    always(|held, breaches| some_term_has_alone(held, "id", &["tags", "name"], breaches)),
-    always(|held, breaches| some_term_has_alone(held, "name", &["tags", "id"], breaches)),
+    always(|checked, violations| selects_by(checked, &["tags", "id", "name"], violations)),
+    always(|checked, violations| some_term_has_alone(checked, "id", &["tags", "name"], violations)),
+    always(|checked, violations| some_term_has_alone(checked, "name", &["tags", "id"], violations)),
 ];
 
 /// `spec.capacityReservationSelectorTerms`.
 pub(in super::super) const CAPACITY_RESERVATION: &[Relation] = &[
     always(not_empty),
-    always(|held, breaches| chooses(held, &["tags", "id"], breaches)).until(7),
-    always(|held, breaches| chooses(held, &["tags", "id", "instanceMatchCriteria"], breaches)).since(8),
-    always(|held, breaches| some_term_has_alone(held, "id", &["tags", "ownerID"], breaches)).until(7),
-    always(|held, breaches| {
-        some_term_has_alone(held, "id", &["tags", "ownerID", "instanceMatchCriteria"], breaches);
+    always(|checked, violations| selects_by(checked, &["tags", "id"], violations)).until(7),
+    always(|checked, violations| selects_by(checked, &["tags", "id", "instanceMatchCriteria"], violations))
+        .since(8),
+    always(|checked, violations| some_term_has_alone(checked, "id", &["tags", "ownerID"], violations))
+        .until(7),
+    always(|checked, violations| {
+        some_term_has_alone(checked, "id", &["tags", "ownerID", "instanceMatchCriteria"], violations);
     })
     .since(8),
 ];
@@ -69,62 +77,75 @@ fn written(fields: &[&str]) -> String {
     fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn not_empty<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if held.node.is_sequence() && held.node.is_empty() {
-        let name = held.node.key();
-        breaches.add(held.node, format!("`{name}` has no term"), "write at least one term");
+fn not_empty<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if checked.node.is_sequence() && checked.node.is_empty() {
+        let name = checked.node.key();
+        violations.add(checked.node, format!("`{name}` has no term"), "write at least one term");
     }
 }
 
-/// Every term has at least one of some fields.
-fn chooses<'d>(held: Held<'d>, fields: &[&str], breaches: &mut Breaches<'d>) {
-    for term in held.node.items().filter(|term| !has_any(*term, fields)) {
-        breaches.add(
+/// Requires at least one of some fields in every term.
+fn selects_by<'d>(checked: CheckedValue<'d>, fields: &[&str], violations: &mut Violations<'d>) {
+    for term in checked.node.items().filter(|term| !has_any(*term, fields)) {
+        violations.add(
             term,
-            format!("a term has none of {}", written(fields)),
-            "write what the term selects by, or remove it",
+            format!("a term has none of the fields {}", written(fields)),
+            "write one of these fields, or remove the term",
         );
     }
 }
 
-/// No term has a field beside some others.
-fn stands_alone<'d>(held: Held<'d>, field: &str, others: &[&str], breaches: &mut Breaches<'d>) {
-    for term in held.node.items() {
+/// Rejects terms that combine a field with some others.
+fn stands_alone<'d>(
+    checked: CheckedValue<'d>,
+    field: &str,
+    others: &[&str],
+    violations: &mut Violations<'d>,
+) {
+    for term in checked.node.items() {
         if let Some(value) = present(term, field).filter(|_| has_any(term, others)) {
-            breaches.add_key(
+            violations.add_key(
                 value,
-                format!("a term has `{field}` beside other fields; `{field}` excludes {}", written(others)),
-                format!("keep `{field}` alone, or remove it"),
+                format!(
+                    "a term combines `{field}` with other fields, but `{field}` excludes {}",
+                    written(others)
+                ),
+                format!("keep only `{field}`, or remove it"),
             );
         }
     }
 }
 
-/// Not every term has a field beside some others. One that has it alone is enough for all. Without any term there is none,
-/// which [`not_empty`] says.
-fn some_term_has_alone<'d>(held: Held<'d>, field: &str, others: &[&str], breaches: &mut Breaches<'d>) {
+/// Rejects a list in which every term combines a field with some others. The server accepts the list if at least one term
+/// does not. [`not_empty`] reports an empty list.
+fn some_term_has_alone<'d>(
+    checked: CheckedValue<'d>,
+    field: &str,
+    others: &[&str],
+    violations: &mut Violations<'d>,
+) {
     let wrong = |term: &Node<'d>| present(*term, field).is_some() && has_any(*term, others);
-    if held.node.items().all(|term| wrong(&term)) {
-        stands_alone(held, field, others, breaches);
+    if checked.node.items().all(|term| wrong(&term)) {
+        stands_alone(checked, field, others, violations);
     }
 }
 
-fn alias_is_the_only_term<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if held.node.len() == 1 {
+fn alias_is_the_only_term<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if checked.node.len() == 1 {
         return;
     }
-    for alias in held.node.items().filter_map(|term| present(term, "alias")) {
-        breaches.add_key(
+    for alias in checked.node.items().filter_map(|term| present(term, "alias")) {
+        violations.add_key(
             alias,
-            "a term with an `alias` stands beside other terms of `amiSelectorTerms`",
-            "keep the alias as the only term, or select all AMIs by tags, name or id",
+            "a term with an `alias` must be the only term of `amiSelectorTerms`",
+            "keep only the term with the alias, or select all AMIs by tags, name or ID",
         );
     }
 }
 
-/// `^[a-zA-Z0-9]+@.+$`
-fn alias_has_a_version<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    let Some(text) = held.node.as_str() else { return };
+/// Requires `^[a-zA-Z0-9]+@.+$`.
+fn alias_has_a_version<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    let Some(text) = checked.node.as_str() else { return };
     let fits = text.split_once('@').is_some_and(|(family, version)| {
         !family.is_empty()
             && family.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -133,36 +154,38 @@ fn alias_has_a_version<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
     });
     if !fits {
         let family = text.split(['@', ':']).next().filter(|family| !family.is_empty()).unwrap_or("al2023");
-        breaches.add(
-            held.node,
-            format!("the alias `{text}` is not a family and a version with `@` between them"),
-            format!("write one such as `{family}@latest`, or with a version of the AMI"),
+        violations.add(
+            checked.node,
+            format!("the alias `{text}` is not a family and a version separated by `@`"),
+            format!("write an alias such as `{family}@latest`, or the family with the version of an AMI"),
         );
     }
 }
 
-fn alias_family<'d>(held: Held<'d>, known: &[&str], breaches: &mut Breaches<'d>) {
-    let Some(family) = held.node.as_str().and_then(|text| text.split('@').next()) else { return };
+fn alias_family<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut Violations<'d>) {
+    let Some(family) = checked.node.as_str().and_then(|text| text.split('@').next()) else { return };
     if !known.contains(&family) {
         let near = nearest(family, known.iter().copied())
             .map(|near| format!("write `{near}`; "))
             .unwrap_or_default();
-        breaches.add(
-            held.node,
-            format!("the alias names the family `{family}`, which there is not"),
-            format!("{near}known are {}", written(known)),
+        violations.add(
+            checked.node,
+            format!("the alias has the unknown family `{family}`"),
+            format!("{near}the families are {}", written(known)),
         );
     }
 }
 
-fn windows_is_latest<'d>(held: Held<'d>, families: &[&str], breaches: &mut Breaches<'d>) {
-    let Some(text) = held.node.as_str() else { return };
+fn windows_is_latest<'d>(checked: CheckedValue<'d>, families: &[&str], violations: &mut Violations<'d>) {
+    let Some(text) = checked.node.as_str() else { return };
     let mut parts = text.split('@');
     let (Some(family), version) = (parts.next(), parts.next()) else { return };
     if families.contains(&family) && version != Some("latest") {
-        breaches.add(
-            held.node,
-            format!("the alias `{text}` asks for a version; Windows images have `latest` alone"),
+        violations.add(
+            checked.node,
+            format!(
+                "the alias `{text}` does not select `latest`, the only supported version of Windows AMIs"
+            ),
             format!("write `{family}@latest`"),
         );
     }

@@ -1,36 +1,36 @@
-//! The tags that select something, and those that Karpenter puts on what it makes.
+//! Tags of selector terms, and tags that Karpenter sets on the resources that it creates.
 
 use super::super::stored::members;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 
 /// The tags of a selector term.
 pub(in super::super) const OF_TERM: &[Relation] = &[always(no_empty_tag)];
 
 /// `spec.tags` of an EC2NodeClass.
-pub(in super::super) const OF_NODE_CLASS: &[Relation] = &[always(no_kept_tag)];
+pub(in super::super) const OF_NODE_CLASS: &[Relation] = &[always(no_restricted_tag)];
 
-fn no_empty_tag<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (key, value) in members(held.node) {
+fn no_empty_tag<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (key, value) in members(checked.node) {
         if key.is_empty() {
-            breaches.add_key(value, "a tag to select by has an empty key", "write the key of the tag");
+            violations.add_key(value, "a tag of a selector has an empty key", "write the key of the tag");
         } else if value.as_str() == Some("") {
-            breaches.add(
+            violations.add(
                 value,
-                format!("the tag `{key}` to select by has an empty value"),
+                format!("the tag `{key}` of a selector has an empty value"),
                 "write the value of the tag, or `\"*\"` for any value",
             );
         }
     }
 }
 
-fn no_kept_tag<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    for (key, value) in members(held.node) {
+fn no_restricted_tag<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    for (key, value) in members(checked.node) {
         if key.is_empty() {
-            breaches.add_key(value, "a tag has an empty key", "write the key of the tag, or remove it");
+            violations.add_key(value, "a tag has an empty key", "write the key of the tag, or remove it");
             continue;
         }
-        // The prefix is compared without the slash behind it.
-        let kept = key.starts_with("kubernetes.io/cluster")
+        // The server compares the prefix without the following slash.
+        let is_restricted = key.starts_with("kubernetes.io/cluster")
             || matches!(
                 key,
                 "eks:eks-cluster-name"
@@ -38,10 +38,10 @@ fn no_kept_tag<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
                     | "karpenter.sh/nodeclaim"
                     | "karpenter.k8s.aws/ec2nodeclass"
             );
-        if kept {
-            breaches.add_key(
+        if is_restricted {
+            violations.add_key(
                 value,
-                format!("the tag `{key}` is set by Karpenter itself, with the value that finds its instances again"),
+                format!("the tag `{key}` is reserved: Karpenter sets it to find its instances again"),
                 format!("remove `{key}` from `spec.tags`"),
             );
         }

@@ -1,7 +1,7 @@
 //! The volumes of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{Breaches, Held, Relation, always};
+use super::{CheckedValue, Relation, Violations, always};
 
 /// `spec.blockDeviceMappings`.
 pub(in super::super) const MAPPINGS: &[Relation] = &[always(one_root_volume)];
@@ -9,33 +9,33 @@ pub(in super::super) const MAPPINGS: &[Relation] = &[always(one_root_volume)];
 /// `spec.blockDeviceMappings[].ebs`.
 pub(in super::super) const EBS: &[Relation] = &[always(has_a_size), always(rate_has_a_snapshot).since(5)];
 
-fn one_root_volume<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    let roots = held.node.items().filter_map(|mapping| present(mapping, "rootVolume"));
+fn one_root_volume<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    let roots = checked.node.items().filter_map(|mapping| present(mapping, "rootVolume"));
     for second in roots.filter(|root| root.as_bool() == Some(true)).skip(1) {
-        breaches.add_key(
+        violations.add_key(
             second,
-            "two block device mappings are the root volume",
-            "keep `rootVolume: true` on one of them",
+            "two block device mappings have `rootVolume: true`",
+            "keep `rootVolume: true` in one of them",
         );
     }
 }
 
-fn has_a_size<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    if !held.has("snapshotID") && !held.has("volumeSize") {
-        breaches.add(
-            held.node,
+fn has_a_size<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    if !checked.has("snapshotID") && !checked.has("volumeSize") {
+        violations.add(
+            checked.node,
             "a volume has neither a `volumeSize` nor a `snapshotID`",
-            "write `volumeSize`, such as `100Gi`, or the snapshot that the volume is made from",
+            "write `volumeSize`, such as `100Gi`, or `snapshotID`, the snapshot to create the volume from",
         );
     }
 }
 
-fn rate_has_a_snapshot<'d>(held: Held<'d>, breaches: &mut Breaches<'d>) {
-    let Some(rate) = held.get("volumeInitializationRate") else { return };
-    if held.get("snapshotID").is_none_or(|snapshot| snapshot.as_str() == Some("")) {
-        breaches.add_key(
+fn rate_has_a_snapshot<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+    let Some(rate) = checked.get("volumeInitializationRate") else { return };
+    if checked.get("snapshotID").is_none_or(|snapshot| snapshot.as_str() == Some("")) {
+        violations.add_key(
             rate,
-            "a volume has a `volumeInitializationRate` and no `snapshotID`; only what comes from a snapshot is initialised",
+            "a volume has a `volumeInitializationRate` but no `snapshotID`; AWS initializes only volumes from snapshots",
             "write `snapshotID`, or remove `volumeInitializationRate`",
         );
     }
