@@ -93,7 +93,7 @@ fn reports_an_unreadable_config_file() {
     1 | rules: [
       |        ^
 
-    error: the config file may contain only one document
+    error: the settings must be a single YAML document
      --> two.yaml:3:1
       |
     3 | fix: false

@@ -79,7 +79,7 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
     let text = File::read("settings.json", settings.to_string(), &Limits::DEFAULT);
     let Some(Document::Read(tree)) = text.documents.first() else { panic!("{:?}", text.documents) };
-    let settings = Settings::read(tree.root(), &karpwarden::REGISTRY).unwrap();
+    let settings = Settings::parse(tree.root(), &karpwarden::REGISTRY).unwrap();
     let report: Report = karpwarden::check(&[Checked { name: String::new(), files }], &settings);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.document == 0) {

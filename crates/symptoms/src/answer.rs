@@ -12,7 +12,7 @@ use lint::report::{
     Evidence, LogSummary, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, SkippedLines,
     TextRange,
 };
-use lint::rule::Registry;
+use lint::registry::Registry;
 use lint::settings::Settings;
 use manifest::File;
 use manifest::source::Span;

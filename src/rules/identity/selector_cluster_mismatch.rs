@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use karpenter::cluster_name::{Placeholder, Scheme, in_role, in_tag, names_network, placeholder, related};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;

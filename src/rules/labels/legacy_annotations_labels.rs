@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::{Fix, rename_label};
 use lint::rule::{Fixes, On};

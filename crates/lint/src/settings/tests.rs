@@ -1,5 +1,6 @@
-//! Settings as people write them.
+//! Tests of the settings parser.
 
+use super::exception::glob;
 use super::*;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
@@ -8,18 +9,18 @@ use manifest::{Document, File};
 fn read(text: &str) -> Result<Settings, Vec<String>> {
     let file = File::read("karpwarden.yaml", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
-    Settings::read(tree.root(), &crate::testing::REGISTRY)
+    Settings::parse(tree.root(), &crate::testing::REGISTRY)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
 #[test]
-fn nothing_said_is_the_default() {
+fn empty_settings_are_the_defaults() {
     assert_eq!(read("{}"), Ok(Settings::default()));
     assert_eq!(read("karpenterVersion: null\nrules:\n"), Ok(Settings::default()));
 }
 
 #[test]
-fn all_mistakes_come_at_once() {
+fn reports_all_problems_together() {
     let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
                 rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\n\
                 exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
@@ -48,7 +49,7 @@ fn rejects_unknown_release() {
 }
 
 #[test]
-fn ranges_take_the_newest_patch_between_their_ends() {
+fn ranges_have_the_newest_patch_of_each_minor_release() {
     let target = Target::parse("1.0.3..1.2").unwrap();
     let releases: Vec<_> = target.releases().map(|release| release.to_string()).collect();
     assert_eq!(releases, ["1.0.3", "1.0", "1.1", "1.2"]);
