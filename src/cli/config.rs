@@ -81,7 +81,6 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
         }
     };
     let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
-    let show = |span: Span, message: &str| show_error(&file.source, span, message, color);
     if let [Document::Unreadable { message, .. }] = file.documents.as_slice()
         && file.source.text().is_empty()
     {

@@ -9,7 +9,7 @@ use symptoms::entry::Level;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
-use super::catalog::{Entry, catalog};
+use super::catalog::{CatalogEntry, catalog};
 use super::index::index;
 use super::rule_page::{page, sentence};
 use crate::rules::REGISTRY;
@@ -25,7 +25,7 @@ pub fn pages() -> Vec<Page> {
     std::iter::once(readme).chain(rules).chain(symptoms).collect()
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Entry of a symptom.
     pub fn of_symptom(symptom: &Symptom) -> Self {
         let (since, until) = symptom.releases().ends();
@@ -46,8 +46,8 @@ impl Entry {
 }
 
 /// All rules and symptoms, sorted by family, then by name.
-pub fn with_symptoms() -> Vec<Entry> {
-    let mut symptoms: Vec<Entry> = all().map(Entry::of_symptom).collect();
+pub fn with_symptoms() -> Vec<CatalogEntry> {
+    let mut symptoms: Vec<CatalogEntry> = all().map(CatalogEntry::of_symptom).collect();
     symptoms.sort_by_key(|entry| entry.name);
     let mut entries = catalog();
     entries.extend(symptoms);

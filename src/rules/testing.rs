@@ -100,7 +100,7 @@ pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> S
     }
     assert!(
         rule.upgrade_only && findings(rule, text).is_empty(),
-        "the rule runs only under `karpwarden upgrade`"
+        "`check` must not run a rule that is only for upgrades"
     );
     output + &findings_with(rule, text, &settings)
 }

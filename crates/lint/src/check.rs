@@ -131,7 +131,7 @@ fn objects_of_document<'d>(
     };
     match read {
         Document::Read(_) if is_patch => {
-            skip("Kustomize patch, not checked alone: the patched object is checked")
+            skip("Kustomize patch, not checked: check the output of `kustomize build`")
         }
         Document::Read(tree) => {
             let objects =

@@ -25,17 +25,17 @@ fn reports_all_problems_together() {
                 rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\n\
                 exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
     insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
-    karpenterVersion: must be in quotes, such as "1.10": as a number, 1.10 is 1.1
-    kubernetesVersion: `latest` is no Kubernetes version; write one such as 1.33
-    clusterName: must be text that is not empty
-    clustername: unknown key (did you mean `clusterName`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
+    kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33
+    clusterName: must be a string that is not empty
+    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
     exceptions[0].rule: there is no rule or family `no-such-rule`
     exceptions[0]: `reason` is missing
-    exceptions[1].until: must be a day such as 2027-03-31
-    exceptions[1].why: unknown key; known are rule, kind, namespace, name, reason, until
+    exceptions[1].until: must be a date such as 2027-03-31
+    exceptions[1].why: unknown key; the known keys are rule, kind, namespace, name, reason, until
     "#);
 }
 
