@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
-use symptoms::entry::Level;
+use symptoms::entry::LogLevel;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
@@ -137,11 +137,11 @@ fn location(wording: &Wording) -> String {
     match wording {
         Wording::Log { level, .. } => {
             let level = match level {
-                Level::Debug => "DEBUG",
-                Level::Info => "INFO",
-                Level::Warn => "WARN",
-                Level::Error => "ERROR",
-                Level::Panic => "PANIC",
+                LogLevel::Debug => "DEBUG",
+                LogLevel::Info => "INFO",
+                LogLevel::Warn => "WARN",
+                LogLevel::Error => "ERROR",
+                LogLevel::Panic => "PANIC",
             };
             format!("log, {level}")
         }

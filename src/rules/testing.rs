@@ -86,14 +86,14 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
 }
 
 /// Settings for an upgrade path.
-pub(crate) fn on_the_way(from: &str, to: &str) -> Settings {
+pub(crate) fn on_upgrade_path(from: &str, to: &str) -> Settings {
     let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
     Settings { karpenter: Target::on_upgrade(path), ..Settings::default() }
 }
 
 /// Findings of one rule that begin on an upgrade path, each after its boundary.
 pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> String {
-    let settings = on_the_way(from, to);
+    let settings = on_upgrade_path(from, to);
     let mut output = String::new();
     for boundary in report(rule, text, &settings).findings.iter().filter_map(|finding| finding.boundary) {
         let _ = writeln!(output, "{boundary}");
@@ -107,7 +107,7 @@ pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> S
 
 /// Asserts that no finding of one rule begins on an upgrade path.
 pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &str) {
-    let output = findings_with(rule, text, &on_the_way(from, to));
+    let output = findings_with(rule, text, &on_upgrade_path(from, to));
     assert!(output.is_empty(), "{from} to {to}: {output}\n{text}");
 }
 
