@@ -17,7 +17,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::lint::apply::apply_fixes;
 use karpwarden::lint::check::Cluster;
 use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::Settings;
+use karpwarden::lint::settings::{Settings, keys};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::reference::catalog::catalog;
@@ -118,5 +118,5 @@ pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
 pub fn about() -> String {
     let release = |release: Release| json!({"name": release.to_string(), "newest": release.name_of_patch()});
     let releases: Vec<Json> = Release::minors().map(release).collect();
-    json!({"version": env!("CARGO_PKG_VERSION"), "keys": Settings::KEYS, "releases": releases}).to_string()
+    json!({"version": env!("CARGO_PKG_VERSION"), "keys": keys::NAMES, "releases": releases}).to_string()
 }

@@ -1,28 +1,23 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::settings::{Date, Problem, Settings, Target};
+use karpwarden::lint::settings::{Date, Settings, SettingsProblem, Target};
 use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::source::Span;
-use karpwarden::manifest::tree::Tree;
-use karpwarden::manifest::{Document, File};
+use karpwarden::manifest::File;
 use serde_json::{Value as Json, json};
 
 /// Parses settings, or returns every mistake in them.
 pub(crate) fn read(text: &str) -> Result<Settings, String> {
-    let file = file(text);
-    let read = tree(&file)
-        .and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
-    read.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    Settings::parse_file(&file(text), &REGISTRY).map_err(|problems| listed(&problems))
 }
 
 /// Converts the settings to JSON as written; an empty text gives an empty object.
 pub(crate) fn as_json(text: &str) -> Result<Json, String> {
     let file = file(text);
-    match tree(&file) {
+    match Settings::document(&file) {
         Ok(Some(tree)) if tree.root().is_mapping() => Ok(crate::outline::value_of(tree.root())),
         Ok(_) => Ok(json!({})),
-        Err(problems) => Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+        Err(problem) => Err(problem.to_string()),
     }
 }
 
@@ -41,9 +36,7 @@ pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&s
 /// Reports mistakes with their positions, or the settings as JSON if there are none.
 pub(crate) fn look_at(text: &str) -> Json {
     let file = file(text);
-    let read = tree(&file)
-        .and_then(|tree| tree.map_or(Ok(Settings::default()), |tree| Settings::read(tree.root(), &REGISTRY)));
-    match read {
+    match Settings::parse_file(&file, &REGISTRY) {
         Ok(_) => json!({"problems": [], "settings": as_json(text).unwrap_or_default()}),
         Err(problems) => {
             let problems: Vec<Json> = problems.iter().map(|problem| placed(&file, problem)).collect();
@@ -52,7 +45,11 @@ pub(crate) fn look_at(text: &str) -> Json {
     }
 }
 
-fn placed(file: &File, problem: &Problem) -> Json {
+fn listed(problems: &[SettingsProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn placed(file: &File, problem: &SettingsProblem) -> Json {
     let (from, to) = (file.source.position(problem.span.start), file.source.position(problem.span.end));
     json!({
         "path": problem.path,
@@ -66,17 +63,4 @@ fn placed(file: &File, problem: &Problem) -> Json {
 
 fn file(text: &str) -> File {
     File::read("karpwarden.yaml", text, &Limits::DEFAULT)
-}
-
-/// Returns the single document of the settings; nothing if the text is empty.
-fn tree(file: &File) -> Result<Option<&Tree>, Vec<Problem>> {
-    let problem =
-        |span, message: &str| Err(vec![Problem { path: String::new(), message: message.to_owned(), span }]);
-    match file.documents.as_slice() {
-        [] => Ok(None),
-        [Document::Read(tree)] => Ok(Some(tree)),
-        [Document::Unreadable { at, message }] => problem(Span::new(*at, *at), message),
-        [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
-        [..] => problem(Span::default(), "the settings must be a single YAML document"),
-    }
 }

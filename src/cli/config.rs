@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::settings::{Date, Level, Selector, Settings, Target, kubernetes_minor};
+use lint::settings::{Date, RuleLevel, Selector, Settings, Target, kubernetes_minor};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
@@ -82,35 +82,18 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
         }
     };
     let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
-    let show = |span: Span, message: &str| show_error(&file.source, span, message, color);
-    match file.documents.as_slice() {
-        [] => Some(Settings::default()),
-        [Document::Read(tree)] => match Settings::read(tree.root(), &REGISTRY) {
-            Ok(settings) => Some(settings),
-            Err(problems) => {
-                for problem in problems {
-                    show(problem.span, &problem.to_string());
-                }
-                None
+    if let [Document::Unreadable { message, .. }] = file.documents.as_slice()
+        && file.source.text().is_empty()
+    {
+        terminal::error(color, &format!("cannot read the config file `{name}`: {message}"));
+        return None;
+    }
+    match Settings::parse_file(&file, &REGISTRY) {
+        Ok(settings) => Some(settings),
+        Err(problems) => {
+            for problem in problems {
+                show_error(&file.source, problem.span, &problem.to_string(), color);
             }
-        },
-        [Document::Unreadable { message, .. }] if file.source.text().is_empty() => {
-            terminal::error(color, &format!("cannot read the config file `{name}`: {message}"));
-            None
-        }
-        [Document::Unreadable { at, message }] => {
-            show(Span::new(*at, at + 1), message);
-            None
-        }
-        [Document::Template(span)] => {
-            show(*span, "the config file is a template; render it first");
-            None
-        }
-        [_, second, ..] => {
-            show(
-                Span::new(second.start(), second.start() + 1),
-                "the config file may contain only one document",
-            );
             None
         }
     }
@@ -141,7 +124,7 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
     settings.select = selectors("--select", &check.choice.select);
     settings.ignore = selectors("--ignore", &check.choice.ignore);
     let selected = settings.select.clone();
-    settings.levels.retain(|(selector, level)| *level != Level::Off || !overrules(&selected, *selector));
+    settings.levels.retain(|(selector, level)| *level != RuleLevel::Off || !overrules(&selected, *selector));
     problems
 }
 
@@ -151,7 +134,7 @@ fn apply_target(check: &Check, settings: &mut Settings, problems: &mut Vec<Strin
         match Target::parse(text) {
             Ok(target) => {
                 settings.karpenter = target;
-                settings.karpenter_is_said = true;
+                settings.is_karpenter_version_set = true;
             }
             Err(message) => problems.push(format!("--karpenter-version: {message}")),
         }

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 
 use lint::report::DOCUMENTATION;
 use lint::settings::Target;
-use lint::settings::keys::{self, Key, Scope};
+use lint::settings::keys::{self, SettingKey, SettingScope};
 
 use super::arguments::{Color, Init};
 use super::config::FILE;
@@ -36,7 +36,7 @@ pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
 fn text(init: &Init) -> String {
     let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
     let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
-    for key in keys::ALL.iter().filter(|key| key.scope != Scope::Cluster) {
+    for key in keys::ALL.iter().filter(|key| key.scope != SettingScope::Cluster) {
         let _ = write!(text, "\n# {}\n", key.description);
         let given = match key.name {
             "karpenterVersion" => init.karpenter_version.as_deref(),
@@ -56,7 +56,7 @@ fn text(init: &Init) -> String {
     text
 }
 
-fn example(key: &Key) -> &'static str {
+fn example(key: &SettingKey) -> &'static str {
     match key.name {
         "karpenterVersion" => "karpenterVersion: \"1.8\"",
         "kubernetesVersion" => "kubernetesVersion: \"1.33\"",
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn every_key_has_an_example() {
-        for key in keys::ALL.iter().filter(|key| key.scope != Scope::Cluster) {
+        for key in keys::ALL.iter().filter(|key| key.scope != SettingScope::Cluster) {
             assert!(example(key).starts_with(key.name), "{}", key.name);
         }
     }

@@ -10,7 +10,7 @@ use crate::rules::REGISTRY;
 /// Rule or symptom in the catalog.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct CatalogEntry {
     /// Name of the rule.
     pub name: &'static str,
     /// Family of the rule.
@@ -34,7 +34,7 @@ pub struct Entry {
     pub url: String,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Entry of a rule.
     pub fn of(rule: &Rule) -> Self {
         let (since, until) = rule.releases.set().ends();
@@ -54,8 +54,8 @@ impl Entry {
 }
 
 /// All rules, sorted by family, then by name.
-pub fn catalog() -> Vec<Entry> {
-    let mut entries: Vec<Entry> = REGISTRY.rules().map(Entry::of).collect();
+pub fn catalog() -> Vec<CatalogEntry> {
+    let mut entries: Vec<CatalogEntry> = REGISTRY.rules().map(CatalogEntry::of).collect();
     entries.sort_by_key(|entry| (entry.family, entry.name));
     entries
 }

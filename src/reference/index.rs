@@ -4,21 +4,21 @@ use std::fmt::Write as _;
 
 use lint::finding::Family;
 
-use super::catalog::Entry;
+use super::catalog::CatalogEntry;
 
 /// Index of rules and symptoms as Markdown, with a table for each family.
-pub fn index(entries: &[Entry]) -> String {
+pub fn index(entries: &[CatalogEntry]) -> String {
     let mut text = String::from(
         "# Rules\n\nGenerated from the documentation of the rules; `UPDATE_DOCS=1 cargo test --test docs` updates it.\n",
     );
     for family in Family::ALL {
-        let members: Vec<&Entry> = entries.iter().filter(|entry| entry.family == family).collect();
+        let members: Vec<&CatalogEntry> = entries.iter().filter(|entry| entry.family == family).collect();
         if members.is_empty() {
             continue;
         }
         let _ = writeln!(text, "\n## {}\n", family.name());
         text.push_str("| rule | severity | releases | fix | problem |\n|---|---|---|---|---|\n");
-        for Entry { name, severity, releases, fix, summary, .. } in members {
+        for CatalogEntry { name, severity, releases, fix, summary, .. } in members {
             let summary = summary.replace('|', "\\|");
             let _ = writeln!(text, "| [{name}]({name}.md) | {severity} | {releases} | {fix} | {summary} |");
         }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
-use symptoms::entry::Level;
+use symptoms::entry::LogLevel;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
-use super::catalog::{Entry, catalog};
+use super::catalog::{CatalogEntry, catalog};
 use super::index::index;
 use super::rule_page::{page, sentence};
 use crate::rules::REGISTRY;
@@ -25,7 +25,7 @@ pub fn pages() -> Vec<Page> {
     std::iter::once(readme).chain(rules).chain(symptoms).collect()
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Entry of a symptom.
     pub fn of_symptom(symptom: &Symptom) -> Self {
         let (since, until) = symptom.releases().ends();
@@ -46,8 +46,8 @@ impl Entry {
 }
 
 /// All rules and symptoms, sorted by family, then by name.
-pub fn with_symptoms() -> Vec<Entry> {
-    let mut symptoms: Vec<Entry> = all().map(Entry::of_symptom).collect();
+pub fn with_symptoms() -> Vec<CatalogEntry> {
+    let mut symptoms: Vec<CatalogEntry> = all().map(CatalogEntry::of_symptom).collect();
     symptoms.sort_by_key(|entry| entry.name);
     let mut entries = catalog();
     entries.extend(symptoms);
@@ -137,11 +137,11 @@ fn location(wording: &Wording) -> String {
     match wording {
         Wording::Log { level, .. } => {
             let level = match level {
-                Level::Debug => "DEBUG",
-                Level::Info => "INFO",
-                Level::Warn => "WARN",
-                Level::Error => "ERROR",
-                Level::Panic => "PANIC",
+                LogLevel::Debug => "DEBUG",
+                LogLevel::Info => "INFO",
+                LogLevel::Warn => "WARN",
+                LogLevel::Error => "ERROR",
+                LogLevel::Panic => "PANIC",
             };
             format!("log, {level}")
         }

@@ -3,7 +3,8 @@
 //! A rule's file holds its documentation (the doc comment of its `RULE`), its metadata, its check and its tests. The
 //! registry does not refer to the documentation, so that a program that never prints it does not link it.
 
-use lint::rule::{Registry, Rule, SuppressionRules};
+use lint::registry::{Registry, SuppressionRules};
+use lint::rule::Rule;
 
 mod ami_family;
 mod api_server;

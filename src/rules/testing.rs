@@ -1,4 +1,4 @@
-//! What the tests of rules share: text in, what one rule says of it out.
+//! Helpers for the tests of rules: run one rule on a text and print its findings.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: 
     report
 }
 
-/// What one rule says of several clusters, one line a finding.
+/// The findings of one rule on several clusters, one line per finding.
 pub(crate) fn findings_of_clusters(rule: &'static Rule, texts: &[&str]) -> String {
     let mut output = String::new();
     for finding in report_of_clusters(rule, texts, &Settings::default()).findings {
@@ -44,13 +44,13 @@ pub(crate) fn findings_of_clusters(rule: &'static Rule, texts: &[&str]) -> Strin
     output
 }
 
-/// What one rule says of a text with the settings as they are unless something else is said: the line with carets
-/// below the place, then severity, object, path, message, help and fix.
+/// The findings of one rule on a text with the default settings: the line with carets below the span, then severity,
+/// object, path, message, help and fix.
 pub(crate) fn findings(rule: &'static Rule, text: &str) -> String {
     findings_with(rule, text, &Settings::default())
 }
 
-/// The same with settings.
+/// The findings of one rule on a text with other settings.
 pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings) -> String {
     let mut output = String::new();
     for finding in report(rule, text, settings).findings {
@@ -77,7 +77,7 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
             );
         }
         if let Some(fix) = &finding.fix {
-            let safe = if fix.safe { "fix" } else { "fix to look at" };
+            let safe = if fix.safe { "fix" } else { "unsafe fix" };
             let edits: Vec<_> = fix.edits.iter().map(|edit| format!("{:?}", edit.text)).collect();
             let _ = writeln!(output, "  {safe}: {}: {}", fix.title, edits.join(", "));
         }
@@ -86,29 +86,32 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
 }
 
 /// Settings for an upgrade path.
-pub(crate) fn on_the_way(from: &str, to: &str) -> Settings {
+pub(crate) fn on_upgrade_path(from: &str, to: &str) -> Settings {
     let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());
     Settings { karpenter: Target::on_upgrade(path), ..Settings::default() }
 }
 
 /// Findings of one rule that begin on an upgrade path, each after its boundary.
 pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> String {
-    let settings = on_the_way(from, to);
-    let mut said = String::new();
+    let settings = on_upgrade_path(from, to);
+    let mut output = String::new();
     for boundary in report(rule, text, &settings).findings.iter().filter_map(|finding| finding.boundary) {
-        let _ = writeln!(said, "{boundary}");
+        let _ = writeln!(output, "{boundary}");
     }
-    assert!(rule.upgrade_only && findings(rule, text).is_empty(), "`check` does not ask it");
-    said + &findings_with(rule, text, &settings)
+    assert!(
+        rule.upgrade_only && findings(rule, text).is_empty(),
+        "`check` must not run a rule that is only for upgrades"
+    );
+    output + &findings_with(rule, text, &settings)
 }
 
 /// Asserts that no finding of one rule begins on an upgrade path.
 pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &str) {
-    let said = findings_with(rule, text, &on_the_way(from, to));
-    assert!(said.is_empty(), "{from} to {to}: {said}\n{text}");
+    let output = findings_with(rule, text, &on_upgrade_path(from, to));
+    assert!(output.is_empty(), "{from} to {to}: {output}\n{text}");
 }
 
-/// The text with all safe fixes of a rule made.
+/// The text with all safe fixes of a rule applied.
 pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
     let source = manifest::source::Source::new("-", text);
     let findings = report(rule, text, &Settings::default()).findings;
@@ -123,8 +126,8 @@ pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
     apply(text, &edits)
 }
 
-/// Asserts that a rule has nothing to say.
+/// Asserts that a rule reports no finding.
 pub(crate) fn silent(rule: &'static Rule, text: &str) {
-    let said = findings(rule, text);
-    assert!(said.is_empty(), "{said}\n{text}");
+    let output = findings(rule, text);
+    assert!(output.is_empty(), "{output}\n{text}");
 }

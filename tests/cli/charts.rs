@@ -74,7 +74,7 @@ fn recognises_chart_values_by_keys_or_flag() {
         check(&folder, &["--helm-values", "-", "--stdin-filename", "prod.yaml"], "karpenter: {webhook: {}}");
     assert_snapshot!(locations(&run), @"helm-values-removed-keys prod.yaml:1:13 webhook");
     let run = check(&folder, &["--helm-values", "-"], "- a\n");
-    assert_eq!(run.json()["skipped"][0]["reason"], "no values of a chart: it holds no keys, not checked");
+    assert_eq!(run.json()["skipped"][0]["reason"], "no chart values: the document has no keys, not checked");
     assert_eq!(check(&folder, &["--helm-values", "missing.yaml"], "").status, 4);
 }
 
@@ -155,7 +155,7 @@ fn skips_kustomize_patches() {
     assert_snapshot!(skipped, @"
     skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1
     skipped: no rule reads the kind `Component`: components/labels/kustomization.yaml:1
-    skipped: a Kustomize patch, checked in what it is applied to: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
+    skipped: Kustomize patch, not checked: check the output of `kustomize build`: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
     no findings in 8 documents (6 skipped); checked against Karpenter 1.14
     ");
     // Hooks name single files, and editors send the text that they show.

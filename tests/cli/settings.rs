@@ -45,7 +45,7 @@ fn reports_all_mistakes_of_a_config_file_with_locations() {
     assert_eq!(run.status, 2);
     assert_eq!(run.stdout, "");
     assert_snapshot!(run.stderr, @r#"
-    error: karpenterVersion: must be in quotes, such as "1.10": as a number, 1.10 is 1.1
+    error: karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
      --> karpwarden.yaml:1:19
       |
     1 | karpenterVersion: 1.10
@@ -53,7 +53,7 @@ fn reports_all_mistakes_of_a_config_file_with_locations() {
     2 | rulez:
       |
 
-    error: rulez: unknown key (did you mean `rules`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    error: rulez: unknown key (did you mean `rules`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
      --> karpwarden.yaml:2:1
       |
     1 | karpenterVersion: 1.10
@@ -93,7 +93,7 @@ fn reports_an_unreadable_config_file() {
     1 | rules: [
       |        ^
 
-    error: the config file may contain only one document
+    error: the settings must be a single YAML document
      --> two.yaml:3:1
       |
     3 | fix: false

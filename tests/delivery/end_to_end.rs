@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use karpwarden_admit::{Cluster, Module, Policy, built, metadata};
+use karpwarden_admit::{FakeCluster, Module, Policy, built, metadata};
 use karpwarden_generate::home;
 use regex::RegexBuilder;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn kwctl(module: &Module, grants: &Value, arguments: &[String], used: &mut BTree
             other => panic!("kwctl run {other}"),
         }
     }
-    let cluster = session.map_or_else(Cluster::offline, |text| Cluster::replaying(&text).unwrap());
+    let cluster = session.map_or_else(FakeCluster::offline, |text| FakeCluster::replaying(&text).unwrap());
     let granted = metadata::context_aware_resources(grants);
     let cluster = if may_look { cluster.granting(granted) } else { cluster };
     // kwctl lets every policy mutate.

@@ -239,7 +239,7 @@ fn schema_and_parser_of_the_settings_agree() {
     ] {
         let (file, value) = read(text);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
-        assert_eq!(Settings::read(tree.root(), &karpwarden::REGISTRY).is_ok(), is_valid, "parser: {text}");
+        assert_eq!(Settings::parse(tree.root(), &karpwarden::REGISTRY).is_ok(), is_valid, "parser: {text}");
         assert_eq!(schema.is_valid(&value), is_valid, "schema: {text}");
     }
 }

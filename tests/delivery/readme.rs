@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::Settings;
+use karpwarden::lint::settings::{Settings, keys};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden_generate::{home, yaml};
@@ -17,14 +17,14 @@ use serde_json::Value;
 fn settings(text: &str) -> Result<Settings, String> {
     let file = File::read("settings.yaml", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
-    Settings::read(tree.root(), &karpwarden::REGISTRY)
+    Settings::parse(tree.root(), &karpwarden::REGISTRY)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
 /// Whether a document is meant to be settings: it has one of their keys.
 fn is_settings(document: &Value) -> bool {
     document.as_object().is_some_and(|fields| {
-        !fields.contains_key("apiVersion") && fields.keys().any(|key| Settings::KEYS.contains(&key.as_str()))
+        !fields.contains_key("apiVersion") && fields.keys().any(|key| keys::NAMES.contains(&key.as_str()))
     })
 }
 

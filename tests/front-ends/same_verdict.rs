@@ -8,14 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use karpwarden::lint::check::Cluster as Checked;
+use karpwarden::lint::check::Cluster;
 use karpwarden::lint::report::Report;
 use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::Object;
-use karpwarden_admit::{Cluster, Module, Request, built};
+use karpwarden_admit::{FakeCluster, Module, Request, built};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
 use karpwarden_policy::inventory::LOOKED_UP;
@@ -28,7 +28,7 @@ fn module() -> &'static Module {
 }
 
 /// The cluster as the host of the policy library.
-struct Native<'c>(&'c Cluster);
+struct Native<'c>(&'c FakeCluster);
 
 impl Host for Native<'_> {
     fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
@@ -56,15 +56,15 @@ fn objects(path: &Path) -> Vec<Value> {
     trees.flat_map(Object::all).map(|object| object.root().to_json()).collect()
 }
 
-fn cluster(objects: &[Value]) -> Cluster {
+fn cluster(objects: &[Value]) -> FakeCluster {
     let grants: Vec<_> =
         LOOKED_UP.iter().map(|(kind, _)| (format!("{}/{}", kind.group, kind.version), kind.name)).collect();
     let grants = grants.iter().map(|(version, kind)| (version.as_str(), *kind));
-    Cluster::holding(objects.iter().cloned()).granting(grants)
+    FakeCluster::holding(objects.iter().cloned()).granting(grants)
 }
 
 /// The answer to one request, which the module and the library give alike.
-fn answer(module: &Module, payload: &Value, cluster: &Cluster) -> Value {
+fn answer(module: &Module, payload: &Value, cluster: &FakeCluster) -> Value {
     let payload = payload.to_string();
     let of_module = module.call("validate", payload.as_bytes(), cluster).unwrap();
     let of_library = validate(payload.as_bytes(), &Native(cluster)).to_json().into_bytes();
@@ -79,8 +79,8 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
     let text = File::read("settings.json", settings.to_string(), &Limits::DEFAULT);
     let Some(Document::Read(tree)) = text.documents.first() else { panic!("{:?}", text.documents) };
-    let settings = Settings::read(tree.root(), &karpwarden::REGISTRY).unwrap();
-    let report: Report = karpwarden::check(&[Checked { name: String::new(), files }], &settings);
+    let settings = Settings::parse(tree.root(), &karpwarden::REGISTRY).unwrap();
+    let report: Report = karpwarden::check(&[Cluster { name: String::new(), files }], &settings);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.document == 0) {
         if finding.rule == "api-unknown-field" || finding.family.name() == "document" {
@@ -184,7 +184,7 @@ fn rejects_by_the_object_alone_when_the_cluster_cannot_be_read() {
     let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"template": {
         "metadata": {"labels": {"karpenter.sh/team": "a"}},
         "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "a"}, "requirements": []}}}});
-    for cluster in [Cluster::offline(), Cluster::failing("the API server is down")] {
+    for cluster in [FakeCluster::offline(), FakeCluster::failing("the API server is down")] {
         let request = Request::create(pool.clone()).to_json().unwrap();
         let response = answer(module, &json!({"request": request, "settings": {}}), &cluster);
         assert_eq!(response["accepted"], false);
@@ -204,7 +204,7 @@ fn accepts_a_payload_that_is_not_a_request() {
         "{",
         "\u{1}",
     ] {
-        let of_module = module.call("validate", payload.as_bytes(), &Cluster::offline()).unwrap();
+        let of_module = module.call("validate", payload.as_bytes(), &FakeCluster::offline()).unwrap();
         let response: Value = serde_json::from_slice(&of_module).unwrap();
         assert_eq!(response["accepted"], true, "{payload}: {response}");
     }
@@ -218,7 +218,7 @@ fn deeply_nested_objects_do_not_trap() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    let answered = module.call("validate", deep.as_bytes(), &Cluster::offline()).unwrap();
+    let answered = module.call("validate", deep.as_bytes(), &FakeCluster::offline()).unwrap();
     assert!(String::from_utf8(answered).unwrap().contains("--max-depth"));
 }
 
@@ -226,7 +226,7 @@ fn deeply_nested_objects_do_not_trap() {
 fn answers_protocol_version_and_validate_settings() {
     let module = module();
     let call = |operation, payload: &str| {
-        let answer = module.call(operation, payload.as_bytes(), &Cluster::offline()).unwrap();
+        let answer = module.call(operation, payload.as_bytes(), &FakeCluster::offline()).unwrap();
         serde_json::from_slice::<Value>(&answer).unwrap()
     };
     assert_eq!(call("protocol_version", ""), json!("v1"));
@@ -254,7 +254,7 @@ fn fix_changes_nothing_else_in_the_object() {
                  "subnetSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}], "securityGroupSelectorTerms": [{"tags": {"karpenter.sh/discovery": "a"}}]}});
     let request = Request::create(class.clone()).to_json().unwrap();
     let response =
-        answer(module, &json!({"request": request, "settings": {"fix": true}}), &Cluster::offline());
+        answer(module, &json!({"request": request, "settings": {"fix": true}}), &FakeCluster::offline());
     let mut expected = class;
     expected["spec"]["instanceProfile"] = "p".into();
     assert_eq!(response["accepted"], true, "{response}");

@@ -1,56 +1,57 @@
-//! Makes the safe fixes of findings in the texts they were found in, and takes back what does not mend.
+//! Applies the safe fixes of findings to their texts, and reverts fixes that do not work.
 //!
-//! A fix stands only if the text still parses as the same documents, its finding is gone, and no error is there that was
-//! not there before. Fixes that overlap wait for the next pass.
+//! A fix works if the text still parses as the same documents, the finding is gone, and no new error appears. Fixes that
+//! overlap wait for the next pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::check::{Cluster, check_within};
-use crate::finding::Severity;
-use crate::report::{Report, ReportedFinding};
-use crate::rule::Registry;
-use crate::settings::Settings;
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 
-/// How often fixes are looked for, at most. Each pass makes all that do not overlap.
+use crate::check::{Cluster, check_within};
+use crate::classification::Severity;
+use crate::registry::Registry;
+use crate::report::{Report, ReportedFinding};
+use crate::settings::Settings;
+
+/// Maximum number of passes. Each pass applies all fixes that do not overlap.
 const PASSES: usize = 10;
 
-/// How many sets of fixes a pass tries, at most, when some do not mend.
+/// Maximum number of sets of fixes that a pass tries if some fixes do not work.
 const TRIALS: usize = 100;
 
-/// What came of it.
+/// Result of applying fixes.
 #[derive(Debug, Default)]
 pub struct AppliedFixes {
-    /// How many fixes were made.
+    /// Number of applied fixes.
     pub applied: usize,
-    /// The fixes that were not made although they are safe, and why.
-    pub refused: Vec<Refused>,
+    /// Safe fixes that were not applied, with the reasons.
+    pub refused: Vec<RefusedFix>,
 }
 
-/// A fix that was not made.
+/// A safe fix that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// The rule that offers it.
+pub struct RefusedFix {
+    /// The rule that offers the fix.
     pub rule: &'static str,
     /// The file.
     pub file: String,
     /// The line of the finding.
     pub line: usize,
-    /// Why it was not made.
+    /// The reason.
     pub reason: String,
 }
 
-/// A file among the clusters.
+/// Index of a cluster, and index of a file in the cluster.
 type Slot = (usize, usize);
 
-/// Findings that are told apart only by their place, which a fix may move.
+/// Rule, cluster, file and document of findings. Findings of a group differ only in location, which a fix can move.
 type Group = (&'static str, String, String, usize);
 
-/// A fix that may be made.
+/// A fix that can be applied.
 #[derive(Clone, Debug)]
 struct Candidate {
     slot: Slot,
@@ -80,14 +81,14 @@ impl Candidate {
         Some(Self { slot, group: group(finding), path: finding.path.clone(), line, edits })
     }
 
-    /// What a fix is known by from one pass to the next.
+    /// Key of the fix in every pass.
     fn key(&self) -> (Group, String) {
         (self.group.clone(), self.path.clone())
     }
 
-    fn refused(&self, reason: &str) -> Refused {
+    fn refused(&self, reason: &str) -> RefusedFix {
         let (rule, _, file, _) = self.group.clone();
-        Refused { rule, file, line: self.line, reason: reason.to_owned() }
+        RefusedFix { rule, file, line: self.line, reason: reason.to_owned() }
     }
 }
 
@@ -95,21 +96,21 @@ fn group(finding: &ReportedFinding) -> Group {
     (finding.rule, finding.cluster.clone(), finding.file.clone(), finding.document)
 }
 
-/// Makes the safe fixes in the files of the clusters, as long as there are some.
+/// Applies the safe fixes to the files of the clusters until no pass finds more.
 pub fn apply_fixes(
     registry: &Registry,
     clusters: &mut [Cluster],
     settings: &Settings,
     limits: &Limits,
 ) -> AppliedFixes {
-    let mut mended = AppliedFixes::default();
+    let mut result = AppliedFixes::default();
     let mut given_up: BTreeSet<(Group, String)> = BTreeSet::new();
     for _ in 0..PASSES {
         let before = check_within(registry, clusters, settings, usize::MAX);
         let candidates: Vec<Candidate> = {
             let slots = slots(clusters);
             let all = before.findings.iter().filter_map(|finding| Candidate::of(finding, &slots, clusters));
-            apart(all.filter(|candidate| !given_up.contains(&candidate.key())).collect())
+            without_overlaps(all.filter(|candidate| !given_up.contains(&candidate.key())).collect())
         };
         if candidates.is_empty() {
             break;
@@ -117,18 +118,19 @@ pub fn apply_fixes(
         let source = |slot: Slot| Some(Arc::clone(&clusters.get(slot.0)?.files.get(slot.1)?.source));
         let texts = candidates.iter().filter_map(|candidate| Some((candidate.slot, source(candidate.slot)?)));
         let texts = texts.collect();
-        let (made, refused) = (Vec::new(), Vec::new());
-        let mut pass = Pass { registry, before: &before, texts, settings, limits, trials: 0, made, refused };
-        pass.settle(clusters, &candidates);
+        let (applied, refused) = (Vec::new(), Vec::new());
+        let mut pass =
+            Pass { registry, before: &before, texts, settings, limits, trials: 0, applied, refused };
+        pass.apply_working(clusters, &candidates);
         if !pass.refused.is_empty() {
-            // What was tried last may have been refused.
-            pass.write(clusters, &pass.made);
+            // The last trial can have failed; write only the fixes that worked.
+            pass.write(clusters, &pass.applied);
         }
-        mended.applied += pass.made.len();
+        result.applied += pass.applied.len();
         given_up.extend(pass.refused.iter().map(|(candidate, _)| candidate.key()));
-        mended.refused.extend(pass.refused.iter().map(|(candidate, reason)| candidate.refused(reason)));
+        result.refused.extend(pass.refused.iter().map(|(candidate, reason)| candidate.refused(reason)));
     }
-    mended
+    result
 }
 
 fn slots(clusters: &[Cluster]) -> BTreeMap<(&str, &str), Slot> {
@@ -141,8 +143,8 @@ fn slots(clusters: &[Cluster]) -> BTreeMap<(&str, &str), Slot> {
     slots
 }
 
-/// The fixes that overlap none before them.
-fn apart(candidates: Vec<Candidate>) -> Vec<Candidate> {
+/// The fixes that do not overlap an earlier fix.
+fn without_overlaps(candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut taken: BTreeMap<Slot, BTreeSet<Span>> = BTreeMap::new();
     let meets = |taken: &BTreeSet<Span>, span: Span| {
         let before = taken.range(..=Span::new(span.end, usize::MAX)).next_back();
@@ -164,19 +166,19 @@ fn apart(candidates: Vec<Candidate>) -> Vec<Candidate> {
 struct Pass<'p> {
     registry: &'p Registry,
     before: &'p Report,
-    /// The texts that the fixes are edits of.
+    /// The texts to which the fixes apply.
     texts: BTreeMap<Slot, Arc<Source>>,
     settings: &'p Settings,
     limits: &'p Limits,
     trials: usize,
-    made: Vec<Candidate>,
+    applied: Vec<Candidate>,
     refused: Vec<(Candidate, &'static str)>,
 }
 
 impl Pass<'_> {
-    /// Makes some fixes on top of those made in this pass; where they do not mend, half of them, and the other half.
-    fn settle(&mut self, clusters: &mut [Cluster], some: &[Candidate]) {
-        let wanted: Vec<Candidate> = self.made.iter().chain(some).cloned().collect();
+    /// Applies fixes in addition to the fixes of this pass. If they do not work together, tries each half.
+    fn apply_working(&mut self, clusters: &mut [Cluster], some: &[Candidate]) {
+        let wanted: Vec<Candidate> = self.applied.iter().chain(some).cloned().collect();
         self.trials += 1;
         let result = if self.trials > TRIALS {
             Err("too many other fixes in the file failed")
@@ -185,17 +187,17 @@ impl Pass<'_> {
             self.judge(&check_within(self.registry, clusters, self.settings, usize::MAX), &wanted)
         };
         match (result, some) {
-            (Ok(()), _) => self.made = wanted,
+            (Ok(()), _) => self.applied = wanted,
             (Err(reason), [only]) => self.refused.push((only.clone(), reason)),
             (Err(_), _) => {
                 let (left, right) = some.split_at(some.len() / 2);
-                self.settle(clusters, left);
-                self.settle(clusters, right);
+                self.apply_working(clusters, left);
+                self.apply_working(clusters, right);
             }
         }
     }
 
-    /// Sets the files of this pass to their texts with some fixes made.
+    /// Writes the files of this pass with some fixes applied.
     fn write(&self, clusters: &mut [Cluster], fixes: &[Candidate]) {
         for (slot, source) in &self.texts {
             let here = fixes.iter().filter(|fix| fix.slot == *slot);
@@ -208,7 +210,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether fixes did what they are for, and nothing else went wrong.
+    /// Whether the findings of the fixes are gone and no new problem appears.
     fn judge(&self, after: &Report, fixes: &[Candidate]) -> Result<(), &'static str> {
         let counts = |report: &Report| (report.summary.documents, report.unreadable.len());
         if counts(after) != counts(self.before) {
@@ -236,10 +238,10 @@ impl Pass<'_> {
                 None => {}
             }
         }
-        let mended: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
+        let fixed: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
         for finding in &after.findings {
             let group = group(finding);
-            if !mended.contains(&group) {
+            if !fixed.contains(&group) {
                 continue;
             }
             match left.get_mut(&group).filter(|left| **left > 0) {
@@ -259,7 +261,7 @@ mod tests {
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
 
     #[test]
-    fn a_fix_that_mends_nothing_or_breaks_something_is_refused() {
+    fn refuses_fix_that_does_not_work_or_breaks_the_file() {
         let limits = Limits::DEFAULT;
         let settings = Settings::default();
         let files =
@@ -278,7 +280,7 @@ mod tests {
             settings: &settings,
             limits: &limits,
             trials: 0,
-            made: Vec::new(),
+            applied: Vec::new(),
             refused: Vec::new(),
         };
         let judged =

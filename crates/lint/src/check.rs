@@ -1,73 +1,39 @@
-//! Documents and settings in, findings out: runs the rules and decides which of their findings are shown.
+//! The driver: runs the rules on documents, and removes findings that are off, suppressed or superseded.
 
-use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::finding::{Family, Finding, Severity};
-use crate::inventory::Inventory;
-use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
-use crate::rule::{Registry, Rule};
-use crate::settings::{Exception, Settings};
-use crate::supersession::remove_superseded;
-use crate::suppression::Suppressions;
-use crate::upgrade;
 use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 use manifest::{Document, File, FileKind};
 use objects::kustomize::Patches;
 use objects::object::Object;
-use objects::validation::{self, Refusal};
 
-/// The findings a run shows at most, unless something else is asked for.
+use crate::classification::{Family, Severity};
+use crate::context::Context;
+use crate::inventory::Inventory;
+use crate::registry::Registry;
+use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
+use crate::rule::{Finding, Rule};
+use crate::settings::{Exception, Settings};
+use crate::supersession::remove_superseded;
+use crate::suppression::Suppressions;
+use crate::upgrade;
+
+/// Default maximum number of findings in a report.
 pub const MAX_FINDINGS: usize = 10_000;
-
-/// What a rule can look at besides the object it checks.
-#[derive(Debug)]
-pub struct Context<'c, 'd> {
-    /// The rules that suppressions may name.
-    pub registry: &'c Registry,
-    /// What the findings depend on.
-    pub settings: &'c Settings,
-    /// The other objects of the same cluster.
-    pub inventory: &'c Inventory<'d>,
-    /// All clusters that are checked together, this one among them.
-    pub clusters: &'c [Inventory<'d>],
-    /// Whether the object was read from a text, rather than received from an API server that has pruned it.
-    pub is_text: bool,
-    /// What the API server refuses in the object, found when a rule first asks for it.
-    refusals: OnceCell<Vec<Refusal<'d>>>,
-}
-
-impl<'c, 'd> Context<'c, 'd> {
-    /// The context of one object among the objects of its cluster.
-    fn new(
-        registry: &'c Registry,
-        settings: &'c Settings,
-        inventory: &'c Inventory<'d>,
-        clusters: &'c [Inventory<'d>],
-        is_text: bool,
-    ) -> Self {
-        Self { registry, settings, inventory, clusters, is_text, refusals: OnceCell::new() }
-    }
-
-    /// What the API server refuses in the object of this context, in every release.
-    pub fn refusals(&self, object: Object<'d>) -> &[Refusal<'d>] {
-        self.refusals.get_or_init(|| validation::refusals(object, self.is_text))
-    }
-}
 
 /// The files of one cluster.
 #[derive(Debug, Default)]
 pub struct Cluster {
-    /// What tells it from others; empty where there is only one.
+    /// The name of the cluster; empty if the check has only one cluster.
     pub name: String,
-    /// Its files, in the order in which they are reported.
+    /// The files in report order.
     pub files: Vec<File>,
 }
 
-/// Where an object stands among the inputs.
+/// An object with the indices of its cluster, file and document.
 #[derive(Clone, Copy, Debug)]
-struct Subject<'d> {
+struct CheckedObject<'d> {
     object: Object<'d>,
     cluster: usize,
     file: usize,
@@ -79,7 +45,7 @@ pub fn check(registry: &Registry, clusters: &[Cluster], settings: &Settings) -> 
     check_within(registry, clusters, settings, MAX_FINDINGS)
 }
 
-/// The same with a bound on the findings that are kept. Those beyond it are counted all the same.
+/// Checks manifests with a maximum number of findings. The summary also counts the findings beyond the maximum.
 pub fn check_within(
     registry: &Registry,
     clusters: &[Cluster],
@@ -87,34 +53,35 @@ pub fn check_within(
     max_findings: usize,
 ) -> Report {
     let mut report = Report::new(settings);
-    let mut subjects: Vec<Subject<'_>> = Vec::new();
+    let mut checked_objects: Vec<CheckedObject<'_>> = Vec::new();
     let mut inventories = Vec::new();
     for (index, cluster) in clusters.iter().enumerate() {
-        let first = subjects.len();
+        let first = checked_objects.len();
         let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
             let is_patch = file.kind == FileKind::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
-                let objects = account(&mut report, registry, settings, file, document, read, is_patch);
-                let subject = |object| Subject { object, cluster: index, file: file_index, document };
-                subjects.extend(objects.into_iter().map(subject));
+                let objects =
+                    objects_of_document(&mut report, registry, settings, file, document, read, is_patch);
+                let checked = |object| CheckedObject { object, cluster: index, file: file_index, document };
+                checked_objects.extend(objects.into_iter().map(checked));
             }
         }
-        let objects = subjects.iter().skip(first).map(|subject| subject.object).collect();
+        let objects = checked_objects.iter().skip(first).map(|checked| checked.object).collect();
         inventories.push(Inventory::new(cluster.name.clone(), objects, settings.complete_inventory));
     }
-    let places = Places::new(clusters, &subjects);
-    for subject in &subjects {
-        let Some(inventory) = inventories.get(subject.cluster) else { continue };
-        let own = settings.of_file(places.of(subject).file);
-        let context = Context::new(registry, &own, inventory, &inventories, true);
-        let suppressions = Suppressions::of(subject.object, &context);
-        let findings = run(subject.object, &context, &suppressions);
+    let locations = Locations::new(clusters, &checked_objects);
+    for checked in &checked_objects {
+        let Some(inventory) = inventories.get(checked.cluster) else { continue };
+        let file_settings = settings.of_file(locations.of(checked).file);
+        let context = Context::new(&file_settings, inventory, &inventories, true);
+        let suppressions = Suppressions::of(checked.object, registry, &context);
+        let findings = run(registry, checked.object, &context, &suppressions);
         if settings.karpenter.is_range() {
-            report.accept(places.of(subject), &refused(&findings), subject.object);
+            report.accept(locations.of(checked), &refused(&findings), checked.object);
         }
         let mut shown =
-            shown(findings, subject.object, &context, suppressions, &mut report.summary.suppressed);
+            shown(registry, findings, checked.object, &context, suppressions, &mut report.summary.suppressed);
         if let Some(path) = settings.karpenter.upgrade_path() {
             report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
@@ -124,13 +91,13 @@ pub fn check_within(
                 report.truncated = true;
                 continue;
             }
-            report.add(&finding, subject.object, &places.of(subject), |node| places.find(node));
+            report.add(&finding, checked.object, &locations.of(checked), |node| locations.find(node));
         }
     }
     report
 }
 
-/// Checks the object of an admission request. `objects` are the objects of its cluster, the object itself among them.
+/// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself.
 pub fn check_request<'d>(
     registry: &Registry,
     object: Object<'d>,
@@ -139,14 +106,14 @@ pub fn check_request<'d>(
 ) -> Vec<Finding<'d>> {
     let clusters = [Inventory::new("", objects, settings.complete_inventory)];
     let [inventory] = &clusters;
-    let context = Context::new(registry, settings, inventory, &clusters, false);
-    let suppressions = Suppressions::of(object, &context);
-    let findings = run(object, &context, &suppressions);
-    shown(findings, object, &context, suppressions, &mut 0)
+    let context = Context::new(settings, inventory, &clusters, false);
+    let suppressions = Suppressions::of(object, registry, &context);
+    let findings = run(registry, object, &context, &suppressions);
+    shown(registry, findings, object, &context, suppressions, &mut 0)
 }
 
-/// Counts a document, and gives its objects where it has some.
-fn account<'d>(
+/// Returns the objects of a document, and counts the document as checked, skipped or unreadable.
+fn objects_of_document<'d>(
     report: &mut Report,
     registry: &Registry,
     settings: &Settings,
@@ -163,12 +130,14 @@ fn account<'d>(
         Vec::new()
     };
     match read {
-        Document::Read(_) if is_patch => skip("a Kustomize patch, checked in what it is applied to"),
+        Document::Read(_) if is_patch => {
+            skip("Kustomize patch, not checked: check the output of `kustomize build`")
+        }
         Document::Read(tree) => {
             let objects =
                 if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
             if objects.is_empty() && file.kind == FileKind::Values {
-                return skip("no values of a chart: it holds no keys, not checked");
+                return skip("no chart values: the document has no keys, not checked");
             }
             if objects.is_empty() {
                 return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
@@ -200,14 +169,15 @@ fn account<'d>(
     }
 }
 
-/// Runs the rules on the object of a context.
+/// Runs the rules on an object.
 fn run<'d>(
+    registry: &Registry,
     object: Object<'d>,
     context: &Context<'_, 'd>,
     suppressions: &Suppressions<'d>,
 ) -> Vec<Finding<'d>> {
     let mut findings = Vec::new();
-    for rule in context.registry.rules() {
+    for rule in registry.rules() {
         if rule.applies(object) && runs(rule, context.settings, suppressions) {
             (rule.check)(object, context, &mut findings);
         }
@@ -216,14 +186,14 @@ fn run<'d>(
     findings
 }
 
-/// Whether a rule runs. A rule that is off runs all the same if a range of releases needs its refusals, or if a suppression
-/// names it: the suppression may be needed under other settings.
+/// Whether a rule runs. A rule that is off still runs if a range of releases needs its refusals, or if a suppression
+/// names it, because other settings may need the suppression.
 fn runs(rule: &Rule, settings: &Settings, suppressions: &Suppressions<'_>) -> bool {
     let is_refusal_in_range = rule.family == Family::ApiServer && settings.karpenter.is_range();
-    is_refusal_in_range || settings.speaks(rule) || suppressions.name(rule)
+    is_refusal_in_range || settings.enables(rule) || suppressions.name(rule)
 }
 
-/// Document order, then rule.
+/// Orders findings by position, then by rule.
 fn in_order(one: &Finding<'_>, other: &Finding<'_>) -> Ordering {
     one.place.order().cmp(&other.place.order()).then(one.rule.name.cmp(other.rule.name))
 }
@@ -234,9 +204,10 @@ fn refused(findings: &[Finding<'_>]) -> ReleaseSet {
     refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))
 }
 
-/// Keeps the findings that neither the settings nor the author suppress, each with the severity of the settings, and adds
-/// the findings about the suppressions themselves.
+/// Removes the findings that the settings turn off or the author suppresses, sets the severity of the settings, and adds
+/// the findings about suppressions.
 fn shown<'d>(
+    registry: &Registry,
     findings: Vec<Finding<'d>>,
     object: Object<'d>,
     context: &Context<'_, 'd>,
@@ -249,14 +220,16 @@ fn shown<'d>(
     for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
         let is_accepted = suppressions.accept(&finding);
         let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
-        let covers = |exception: &Exception| exception.covers(finding.rule, object, settings.today);
+        let covers = |exception: &Exception| {
+            exception.covers(finding.rule.name, finding.rule.family, object, settings.today)
+        };
         if is_accepted || settings.exceptions.iter().any(covers) {
             *suppressed += 1;
         } else {
             shown.push(finding.severity(severity));
         }
     }
-    for finding in suppressions.findings(context.registry.suppressions) {
+    for finding in suppressions.findings(registry.suppressions) {
         if let Some(severity) = settings.severity(finding.rule, finding.severity) {
             shown.push(finding.severity(severity));
         }
@@ -266,40 +239,40 @@ fn shown<'d>(
     shown
 }
 
-/// Where documents stand among the inputs.
-struct Places<'d> {
+/// Locations of objects among the inputs, by tree and node.
+struct Locations<'d> {
     clusters: &'d [Cluster],
-    /// The address of each object's tree and the order of its root there, with the subject.
-    by_tree: Vec<(usize, usize, Subject<'d>)>,
+    /// Address of each object's tree, order of its root in the tree, and the object; sorted.
+    by_tree: Vec<(usize, usize, CheckedObject<'d>)>,
 }
 
-impl<'d> Places<'d> {
-    fn new(clusters: &'d [Cluster], subjects: &[Subject<'d>]) -> Self {
-        let key = |subject: &Subject<'d>| {
-            let root = subject.object.root();
-            (address(root.tree()), root.order(), *subject)
+impl<'d> Locations<'d> {
+    fn new(clusters: &'d [Cluster], objects: &[CheckedObject<'d>]) -> Self {
+        let key = |checked: &CheckedObject<'d>| {
+            let root = checked.object.root();
+            (address(root.tree()), root.order(), *checked)
         };
-        let mut by_tree: Vec<_> = subjects.iter().map(key).collect();
+        let mut by_tree: Vec<_> = objects.iter().map(key).collect();
         by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
         Self { clusters, by_tree }
     }
 
-    fn of(&self, subject: &Subject<'d>) -> DocumentLocation<'d> {
-        let cluster = self.clusters.get(subject.cluster);
-        let file = cluster.and_then(|cluster| cluster.files.get(subject.file));
+    fn of(&self, checked: &CheckedObject<'d>) -> DocumentLocation<'d> {
+        let cluster = self.clusters.get(checked.cluster);
+        let file = cluster.and_then(|cluster| cluster.files.get(checked.file));
         DocumentLocation {
             cluster: cluster.map_or("", |cluster| cluster.name.as_str()),
             file: file.map_or("", |file| file.source.name()),
-            document: subject.document,
+            document: checked.document,
         }
     }
 
-    /// The place and the object of a node.
+    /// The location and the object of a node.
     fn find(&self, node: Node<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
-        let (tree, _, subject) = self.by_tree.get(at.checked_sub(1)?)?;
-        (*tree == key.0).then(|| (self.of(subject), subject.object))
+        let (tree, _, checked) = self.by_tree.get(at.checked_sub(1)?)?;
+        (*tree == key.0).then(|| (self.of(checked), checked.object))
     }
 }
 
@@ -307,7 +280,7 @@ fn address<T>(value: &T) -> usize {
     core::ptr::from_ref(value).addr()
 }
 
-/// Whether any finding is at least as grave, those beyond the bound included.
+/// Whether any finding is at least as severe as a level. Findings beyond the maximum count too.
 pub fn fails(report: &Report, level: Severity) -> bool {
     let summary = &report.summary;
     let counts = [

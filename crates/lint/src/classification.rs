@@ -1,4 +1,4 @@
-//! What findings are classified by: severity, family, and the component that would otherwise report the problem.
+//! Classification of findings: severity, family, and the component that would otherwise report the problem.
 
 use core::fmt;
 

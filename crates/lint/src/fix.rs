@@ -4,36 +4,36 @@ use manifest::edit::Change;
 use objects::object::{Object, Operation};
 use objects::pod::{ExpressionOrigin, LabelExpression};
 
-/// An edit that mends a finding.
+/// A fix of a finding.
 #[derive(Clone, Debug)]
 pub struct Fix<'d> {
-    /// What it does, in a few words: `write the profile's name`.
+    /// Title of a few words, such as `write the profile's name`.
     pub title: String,
-    /// Whether it means what the author meant, so that it may be made unasked.
+    /// Whether the fix keeps the intent of the author, so that `--fix` applies it.
     pub safe: bool,
-    /// What changes; all of it or nothing.
+    /// The changes, which are applied together.
     pub changes: Vec<Change<'d>>,
 }
 
 impl<'d> Fix<'d> {
-    /// A fix that may be made unasked.
+    /// A safe fix.
     pub fn safe(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
         Self { title: title.into(), safe: true, changes }
     }
 
-    /// A fix of one change that may be made unasked.
+    /// A safe fix with one change.
     pub fn safe_one(title: impl Into<String>, change: Change<'d>) -> Self {
         Self::safe(title, vec![change])
     }
 
-    /// A fix that has to be looked at first.
+    /// An unsafe fix, which the author has to review.
     pub fn for_review(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
         Self { title: title.into(), safe: false, changes }
     }
 }
 
-/// A change that replaces the key of a label expression; `None` if the map has that key already, or if the object exists
-/// in a cluster and does not take the change.
+/// Returns a change that replaces the key of a label expression; `None` if the map already has the new key, or if the
+/// object is in a cluster, where the API server refuses the change.
 pub fn rename_label<'d>(
     expression: LabelExpression<'d>,
     object: Object<'d>,

@@ -1,8 +1,7 @@
-//! What else there is in the cluster of an object: the other documents of an input, or what the cluster was asked for.
-
-use std::collections::BTreeMap;
+//! The objects of a cluster: from the documents of an input, or looked up in the cluster.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use karpenter::kind::Kind;
 use manifest::tree::Node;
@@ -24,7 +23,8 @@ pub struct Inventory<'d> {
     /// The indices of objects by group and kind.
     by_kind: BTreeMap<&'d str, BTreeMap<&'d str, Vec<usize>>>,
     complete: bool,
-    // Gathered when a rule asks for them, so that each rule's cost stays linear and a request pays for what it uses.
+    // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
+    // only the fields that it uses.
     pools: OnceCell<PoolIndex<'d>>,
     claims: OnceCell<ClaimIndex<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
@@ -40,7 +40,7 @@ pub struct Inventory<'d> {
 }
 
 impl<'d> Inventory<'d> {
-    /// The objects of a cluster. `complete` says that what is absent here is absent from the cluster.
+    /// The inventory of a cluster. `complete` means that an object that is absent here is absent from the cluster.
     pub fn new(name: impl Into<String>, objects: Vec<Object<'d>>, complete: bool) -> Self {
         let mut by_kind = BTreeMap::<_, BTreeMap<_, Vec<usize>>>::new();
         for (index, object) in objects.iter().enumerate() {
@@ -50,7 +50,7 @@ impl<'d> Inventory<'d> {
         Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
 
-    /// The name of the cluster, where several are checked together; else empty.
+    /// The name of the cluster; empty if the check has only one cluster.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -70,13 +70,13 @@ impl<'d> Inventory<'d> {
         self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
     }
 
-    /// The NodePools as the scheduler sees them, those of the API version before included.
+    /// The NodePools as the scheduler sees them, including NodePools of version v1beta1.
     pub fn pools(&self) -> &PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
         self.pools.get_or_init(|| PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
     }
 
-    /// The claims on volumes, in objects of their own and within workloads.
+    /// The PersistentVolumeClaims, including the claim templates of workloads.
     pub fn claims(&self) -> &ClaimIndex<'d> {
         self.claims.get_or_init(|| ClaimIndex::of(&self.objects))
     }
@@ -96,8 +96,8 @@ impl<'d> Inventory<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
     }
 
-    /// The object of a name and of a kind that knows no namespaces, in whatever version; the last one where the input has
-    /// several. A namespace that is written all the same is ignored, as the API server does.
+    /// The object of a cluster-scoped kind with a name, in any version; the last object if the input repeats the name. The
+    /// namespace is ignored, as the API server ignores it.
     pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
         let by_name = self.by_name.get_or_init(|| {
             let mut groups = BTreeMap::<_, BTreeMap<_, BTreeMap<_, _>>>::new();
@@ -110,7 +110,7 @@ impl<'d> Inventory<'d> {
         by_name.get(group)?.get(kind)?.get(name).copied()
     }
 
-    /// How many objects there are of a group and kind, in whatever version.
+    /// Number of objects of a group and kind, in any version.
     pub fn count(&self, group: &str, kind: &str) -> usize {
         self.indices(group, kind).len()
     }
@@ -136,18 +136,18 @@ impl<'d> Inventory<'d> {
         *self.without_reservations.get_or_init(first)
     }
 
-    /// What tells this cluster from others.
+    /// Known identity of the cluster.
     pub fn identity(&self) -> &Identity<'d> {
         self.identity.get_or_init(|| Identity::of(&self.objects, self.controllers()))
     }
 
-    /// The name that the controller, or its chart, is given, and the node that holds it; `None` where nothing says it, or
-    /// where two objects say different ones.
+    /// The cluster name in the settings of the controller or its chart, and the node of the name; `None` if no object sets
+    /// the name, or if two objects set different names.
     pub fn cluster_name(&self) -> Option<(&'d str, Node<'d>)> {
         self.identity().name.map(|mark| (mark.text, mark.node))
     }
 
-    /// Whether what is absent here is absent from the cluster.
+    /// Whether an object that is absent here is absent from the cluster.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -159,7 +159,7 @@ fn selects_reservations(class: Object<'_>) -> bool {
     terms.is_some_and(|terms| !terms.is_empty())
 }
 
-/// What [`Inventory::of`] goes through.
+/// Iterator over the objects of a kind, returned by [`Inventory::of`].
 #[derive(Clone, Debug)]
 pub struct OfKind<'i, 'd> {
     objects: &'i [Object<'d>],
@@ -170,8 +170,6 @@ pub struct OfKind<'i, 'd> {
 impl<'d> Iterator for OfKind<'_, 'd> {
     type Item = Object<'d>;
 
-    // Called from many rules: one copy of it keeps the policy module small.
-    #[inline(never)]
     fn next(&mut self) -> Option<Object<'d>> {
         loop {
             let object = self.objects.get(*self.indices.next()?)?;

@@ -3,10 +3,11 @@
 pub mod apply;
 pub mod check;
 pub mod classification;
+pub mod context;
 pub mod finding;
 pub mod fix;
 pub mod inventory;
-
+pub mod registry;
 pub mod report;
 pub mod rule;
 pub mod settings;

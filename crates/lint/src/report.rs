@@ -1,52 +1,55 @@
 //! The report of a run: findings with their positions as plain data, in the shape of the JSON report.
 
-use serde::Serialize;
-
-use crate::finding::{CaughtBy, Family, Finding, Severity};
-use crate::settings::{Settings, Target};
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::tree::Node;
+use objects::location::Place;
 use objects::object::Object;
+use serde::Serialize;
 
-/// Where the documentation is published; a rule's page is below it.
+use crate::classification::{CaughtBy, Family, Severity};
+use crate::fix::Fix;
+use crate::rule::Finding;
+use crate::settings::{Settings, Target};
+
+/// Address of the published documentation of the rules.
 pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
 
-/// What a run found, as `--format json` prints it.
+/// The result of a check, in the shape of `--format json`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The version of this shape.
+    /// The version of the JSON schema.
     pub schema: u8,
-    /// The version of this program.
+    /// The version of Karpwarden.
     pub version: &'static str,
-    /// The release or range that was checked against.
+    /// The release or range of the check.
     pub karpenter_version: String,
-    /// How much of what.
+    /// Counts of documents and findings.
     pub summary: Summary,
-    /// What is wrong, in document order.
+    /// The findings in document order.
     pub findings: Vec<ReportedFinding>,
-    /// With a range: which releases accept each Karpenter document.
+    /// The releases that accept each Karpenter document; absent unless the check is about a range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Vec<Accepted>>,
-    /// Of a diagnosis: what was read of each cluster, in their order.
+    /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<Vec<LogSummary>>,
-    /// What was not checked, and why.
+    /// Documents that were not checked, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// What could not be read.
+    /// Documents and files that could not be parsed.
     pub unreadable: Vec<Unreadable>,
-    /// There were more findings than the bound; the summary counts them all.
+    /// Whether findings beyond the maximum were left out. The summary counts all findings.
     #[serde(skip)]
     pub truncated: bool,
-    /// On the way from one release to another: findings that hold at its start already, and are not shown.
+    /// Number of findings that are the same at both ends of the upgrade path. They are not in the report.
     #[serde(skip)]
     pub unchanged: usize,
     #[serde(skip)]
     target: Target,
 }
 
-/// Counts.
+/// Counts of documents and findings.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Summary {
     /// Documents in the input.
@@ -61,21 +64,21 @@ pub struct Summary {
     pub warnings: usize,
     /// Findings of severity info.
     pub infos: usize,
-    /// Findings that an exception covers.
+    /// Findings that a suppression, an exception or the baseline accepts.
     pub suppressed: usize,
 }
 
-/// One finding. `line` to `end_offset` and `fix` are absent where there is no text.
+/// A finding with its location. `line` to `end_offset` and `fix` are null if the finding has no text.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report, described in the design of its schema")]
+#[expect(missing_docs, reason = "the keys of the JSON report, described in the JSON schema")]
 pub struct ReportedFinding {
     pub rule: &'static str,
     pub family: Family,
     pub severity: Severity,
     pub caught_by: CaughtBy,
     pub releases: String,
-    /// On the way from one release to another: the release at which it begins.
+    /// The step of the upgrade path at which the finding begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
     pub cluster: String,
@@ -105,15 +108,15 @@ pub struct ReportedFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Nothing else explains the input.
+    /// No other explanation fits the input.
     Certain,
-    /// Another explanation would be a surprise.
+    /// Another explanation is improbable.
     Likely,
     /// One of several explanations.
     Possible,
 }
 
-/// A line that tells of what is wrong.
+/// A line of the input that proves a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct Evidence {
@@ -122,7 +125,7 @@ pub struct Evidence {
     pub text: String,
 }
 
-/// How often and when something was seen, and the first few of the objects that it happened to.
+/// Count and times of a symptom, and the first affected objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
@@ -134,35 +137,35 @@ pub struct Occurrences {
     pub objects_in_all: usize,
 }
 
-/// What was read of a cluster's logs, events and status, and how much of it was understood.
+/// Summary of a cluster's logs, events and status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogSummary {
-    /// The cluster's name; empty where there is only one.
+    /// The name of the cluster; empty if the check has only one cluster.
     pub cluster: String,
-    /// Files.
+    /// Number of files.
     pub files: usize,
-    /// Lines of all files.
+    /// Number of lines in all files.
     pub lines: u64,
-    /// Lines of logs, events and conditions.
+    /// Number of log lines, events and conditions.
     pub entries: u64,
-    /// Entries that are known, those of normal work among them.
+    /// Entries that match the vocabulary, including entries of normal operation.
     pub understood: u64,
-    /// Entries that are not.
+    /// Entries that do not match the vocabulary.
     pub unknown: u64,
-    /// Lines of logs whose start or end is missing.
+    /// Log lines without their start or end.
     pub truncated: u64,
-    /// Lines that are not UTF-8, and were read as well as they can be.
+    /// Lines that are not valid UTF-8. Invalid bytes are replaced.
     pub not_utf8: u64,
-    /// Lines that were passed over, by reason.
+    /// Skipped lines, by reason.
     pub skipped: Vec<SkippedLines>,
-    /// Causes, batches and lives of NodeClaims that had to be forgotten to stay within bounds.
+    /// Causes, batches and NodeClaim histories that were dropped because of memory limits.
     pub forgotten: u64,
-    /// The lowest level of a line: a log that has none at DEBUG is silent on much.
+    /// The lowest level of a line. A log without DEBUG lines lacks many messages.
     pub level: Option<&'static str>,
-    /// The messages at DEBUG that would settle what is not certain.
+    /// DEBUG messages that would confirm or exclude an uncertain diagnosis.
     pub settling: Vec<String>,
-    /// The releases that could have written the log; empty where there is none.
+    /// The releases that can have written the log; empty if no release matches.
     pub releases: String,
     /// The time of the first line.
     pub first: Option<String>,
@@ -170,7 +173,7 @@ pub struct LogSummary {
     pub last: Option<String>,
 }
 
-/// Lines that were passed over.
+/// Number of lines skipped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct SkippedLines {
@@ -178,10 +181,10 @@ pub struct SkippedLines {
     pub count: u64,
 }
 
-/// A range of a text: lines and columns from 1 (columns in code points), offsets in UTF-16 code units.
+/// A range of a text. Lines and columns start at 1, columns count code points, offsets count UTF-16 code units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "see the sentence above")]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct TextRange {
     pub line: Option<usize>,
     pub column: Option<usize>,
@@ -191,7 +194,7 @@ pub struct TextRange {
     pub end_offset: Option<usize>,
 }
 
-/// Another place that has to do with a finding.
+/// A related location of a finding.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
@@ -216,7 +219,7 @@ pub struct ReportedFix {
     pub edits: Vec<ReportedEdit>,
 }
 
-/// A range of a file, in UTF-16 code units, and what to write there.
+/// A range of a file, in UTF-16 code units, and its replacement.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
@@ -258,10 +261,10 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// Where a document stands among the inputs.
+/// The location of a document among the inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentLocation<'d> {
-    /// The cluster's name, where there are several.
+    /// The name of the cluster; empty if the check has only one cluster.
     pub cluster: &'d str,
     /// The file's name.
     pub file: &'d str,
@@ -298,11 +301,11 @@ impl Report {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Keeps the findings that fit; the others count as suppressed.
-    pub fn keep(&mut self, mut fits: impl FnMut(usize, &ReportedFinding) -> bool) {
+    /// Keeps the findings that match; the others count as suppressed.
+    pub fn keep(&mut self, mut matches: impl FnMut(usize, &ReportedFinding) -> bool) {
         let all = core::mem::take(&mut self.findings);
         for (index, finding) in all.into_iter().enumerate() {
-            if fits(index, &finding) {
+            if matches(index, &finding) {
                 self.findings.push(finding);
                 continue;
             }
@@ -336,7 +339,7 @@ impl Report {
         *self.counted(severity) += 1;
     }
 
-    /// A finding that was counted under one severity is of another.
+    /// Moves a finding from the count of one severity to the count of another.
     pub fn recount(&mut self, before: Severity, after: Severity) {
         let count = self.counted(before);
         *count = count.saturating_sub(1);
@@ -401,16 +404,16 @@ impl Report {
     }
 }
 
-/// The page of a rule.
+/// Address of the page of a rule or symptom.
 pub fn url(rule: &str) -> String {
     format!("{DOCUMENTATION}{rule}")
 }
 
 impl TextRange {
-    fn of(place: &crate::finding::Place<'_>) -> Self {
+    fn of(place: &Place<'_>) -> Self {
         let (source, span) = (place.node().tree().source(), place.span());
         let text = source.slice(span);
-        // A place is marked up to the last word of it.
+        // The range ends before trailing white space.
         let end = span.start + text.trim_end().len().max(text.len().min(1));
         let (from, to) = (source.position(span.start), source.position(end));
         Self {
@@ -425,7 +428,7 @@ impl TextRange {
 }
 
 impl ReportedFix {
-    fn of(fix: &crate::fix::Fix<'_>, file: &str) -> Option<Self> {
+    fn of(fix: &Fix<'_>, file: &str) -> Option<Self> {
         let edits = fix.changes.iter().map(|change| {
             let edit = change.edit()?;
             let source = change.node().tree().source();

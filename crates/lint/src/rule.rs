@@ -1,12 +1,18 @@
-//! The rule contract: what a rule declares about itself, and the registry of rules.
+//! The rule contract: the declaration of a rule, and the findings that its check returns.
+//!
+//! [`Rule`] and [`Finding`] refer to each other, so they share this file.
 
 use karpenter::kind::Kind;
-use karpenter::release::Releases;
+use karpenter::release::{ReleaseSet, Releases};
+use manifest::edit::Change;
+use manifest::tree::Node;
+use objects::location::Place;
 use objects::object::Object;
 use objects::{chart_values, iam_policy};
 
-use crate::check::Context;
-use crate::finding::{CaughtBy, Family, Finding, Severity};
+use crate::classification::{CaughtBy, Family, Severity};
+use crate::context::Context;
+use crate::fix::Fix;
 
 /// A rule without its documentation.
 #[derive(Debug)]
@@ -27,7 +33,7 @@ pub struct Rule {
     pub summary: &'static str,
     /// The objects it reads.
     pub on: &'static [On],
-    /// The kinds it looks up besides the object it checks.
+    /// The kinds of other objects that it looks up.
     pub inventory: &'static [Kind],
     /// Runs only under `karpwarden upgrade`.
     pub upgrade_only: bool,
@@ -43,22 +49,22 @@ pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Finding<'d>>)
 /// The objects that a rule reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// Objects of one kind, in the version given there.
+    /// Objects of one kind in one version.
     Kind(Kind),
     /// Every object of an API group, in any version.
     Group(&'static str),
     /// Pods, and every object with a pod template.
     Workload,
-    /// Everything that holds IAM policies: a policy document, a CloudFormation resource, an operator's object.
+    /// Every object with IAM policies: a policy document, a CloudFormation resource, an operator's object.
     IamPolicy,
-    /// Values of Karpenter's Helm chart, in a document of their own or in an object that installs the chart.
+    /// Values of Karpenter's Helm chart, in a values file or in an object that installs the chart.
     ChartValues,
     /// Every object.
     Any,
 }
 
 impl Rule {
-    /// What a declaration need not repeat.
+    /// Default values of the fields.
     pub const DEFAULTS: Self = Self {
         name: "",
         family: Family::Document,
@@ -86,7 +92,7 @@ impl Rule {
         })
     }
 
-    /// Whether the rule reads this kind of object in particular, and runs under `check`.
+    /// Whether the rule runs under `check` and names this kind of object, rather than every object.
     pub fn reads(&self, object: Object<'_>) -> bool {
         !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
@@ -97,7 +103,7 @@ impl Rule {
 pub enum Fixes {
     /// No fix.
     None,
-    /// Edits that keep what the author meant.
+    /// Edits that keep the intent of the author.
     Safe,
     /// Edits that the author has to review.
     Unsafe,
@@ -114,79 +120,121 @@ impl Fixes {
     }
 }
 
-/// The rules of a program. Settings, suppressions and the driver find rules only here.
-#[derive(Clone, Copy, Debug)]
-pub struct Registry {
-    /// The rules, family by family, in the order in which they are listed.
-    pub families: &'static [&'static [&'static Rule]],
-    /// The rules whose findings the driver makes itself.
-    pub suppressions: SuppressionRules,
-    /// The names of the symptoms that settings may name beside rules.
-    pub symptoms: fn() -> Vec<&'static str>,
+/// A finding of a rule.
+#[derive(Debug)]
+pub struct Finding<'d> {
+    /// The rule that found it.
+    pub rule: &'static Rule,
+    /// The place it is reported at.
+    pub place: Place<'d>,
+    /// The problem, in one sentence without a full stop.
+    pub message: String,
+    /// The remedy, in one or two sentences; empty if unknown.
+    pub help: String,
+    /// The severity.
+    pub severity: Severity,
+    /// The component that would otherwise report the problem.
+    pub caught_by: CaughtBy,
+    /// The releases for which the finding holds.
+    pub releases: ReleaseSet,
+    /// Related places, each with its message.
+    pub related: Vec<(Place<'d>, String)>,
+    /// The fix.
+    pub fix: Option<Fix<'d>>,
+    /// Further nodes at which the finding explains the refusals that its rule supersedes.
+    pub explains: Vec<Node<'d>>,
 }
 
-/// The rules about suppressions. The driver makes their findings, because only it knows which suppressions were used.
-#[derive(Clone, Copy, Debug)]
-pub struct SuppressionRules {
-    /// A suppression names a rule that does not exist.
-    pub unknown_rule: &'static Rule,
-    /// A suppression suppresses nothing.
-    pub unused: &'static Rule,
-    /// A suppression gives no reason.
-    pub without_reason: &'static Rule,
-}
-
-impl Registry {
-    /// The same rules in a program that knows symptoms too.
-    #[must_use]
-    pub const fn with_symptoms(self, symptoms: fn() -> Vec<&'static str>) -> Self {
-        Self { symptoms, ..self }
+impl<'d> Finding<'d> {
+    /// A finding with the severity, the releases and the reporting component of its rule.
+    pub fn new(rule: &'static Rule, place: Place<'d>, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            place,
+            message: message.into(),
+            help: String::new(),
+            severity: rule.severity,
+            caught_by: rule.caught_by,
+            releases: rule.releases.set(),
+            related: Vec::new(),
+            fix: None,
+            explains: Vec::new(),
+        }
     }
 
-    /// All rules in the order in which they are listed.
-    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + Clone + use<> {
-        self.families.iter().copied().flatten().copied()
+    /// A finding at a value.
+    pub fn at(rule: &'static Rule, node: Node<'d>, message: impl Into<String>) -> Self {
+        Self::new(rule, Place::value(node), message)
     }
 
-    /// The rule with a name.
-    pub fn find(&self, name: &str) -> Option<&'static Rule> {
-        self.rules().find(|rule| rule.name == name)
+    /// Sets the help.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
     }
-}
 
-/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` instead of `RULE` declares a rule that runs only under
-/// `karpwarden upgrade`.
-#[macro_export]
-macro_rules! rule {
-    ($(#[doc = $doc:literal])* RULE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { $($fields)* });
-    };
-    ($(#[doc = $doc:literal])* UPGRADE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { upgrade_only: true, check: check, $($fields)* });
-    };
-    (@declare [$($doc:literal)*] { $($fields:tt)* }) => {
-        $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
-            $($fields)*
-            ..$crate::rule::Rule::DEFAULTS
-        };
+    /// Sets the help to ``write `text` ``.
+    pub fn write(self, text: &str) -> Self {
+        self.help(format!("write `{text}`"))
+    }
 
-        /// The doc comment, each line with its leading space.
-        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
-    };
-}
+    /// Sets the severity.
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
 
-/// Declares the rules of a family, one module each.
-#[macro_export]
-macro_rules! family {
-    ($($rule:ident),* $(,)?) => {
-        $(pub(crate) mod $rule;)*
+    /// Sets the component that would otherwise report the problem.
+    pub fn caught_by(mut self, caught_by: CaughtBy) -> Self {
+        self.caught_by = caught_by;
+        self
+    }
 
-        /// The rules of this family.
-        pub(super) const RULES: &[&$crate::rule::Rule] = &[$(&$rule::RULE),*];
+    /// Sets the releases for which the finding holds.
+    pub fn releases(mut self, releases: impl Into<ReleaseSet>) -> Self {
+        self.releases = releases.into();
+        self
+    }
 
-        /// Module path and documentation of each rule, in the same order.
-        pub(super) const DOCS: &[(&str, &str)] =
-            &[$((concat!(module_path!(), "::", stringify!($rule)), $rule::DOC)),*];
-    };
+    /// Adds a related place.
+    pub fn related(mut self, place: Place<'d>, message: impl Into<String>) -> Self {
+        self.related.push((place, message.into()));
+        self
+    }
+
+    /// Adds a node at which the finding explains the refusals that its rule supersedes.
+    pub fn explains(mut self, node: Node<'d>) -> Self {
+        self.explains.push(node);
+        self
+    }
+
+    /// Sets the fix.
+    pub fn fix(mut self, fix: Fix<'d>) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
+    /// Sets a safe fix with one change.
+    pub fn safe_fix(self, title: &str, change: Change<'d>) -> Self {
+        self.fix(Fix::safe(title, vec![change]))
+    }
+
+    /// Sets an unsafe fix with one change.
+    pub fn unsafe_fix(self, title: &str, change: Change<'d>) -> Self {
+        self.fix(Fix::for_review(title, vec![change]))
+    }
+
+    /// Sets help and a safe fix that writes a value.
+    pub fn set(self, node: Node<'d>, text: &str) -> Self {
+        let finding = self.write(text);
+        let title = finding.help.clone();
+        finding.safe_fix(&title, Change::Set(node, text.to_owned()))
+    }
+
+    /// Sets help and an unsafe fix that renames a key.
+    pub fn rename(self, node: Node<'d>, key: &str) -> Self {
+        let finding = self.write(key);
+        let title = finding.help.clone();
+        finding.unsafe_fix(&title, Change::Rename(node, key.to_owned()))
+    }
 }

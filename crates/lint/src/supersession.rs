@@ -1,7 +1,7 @@
-//! Refusals of the API server that a named rule explains: one refusal, one finding.
+//! Removal of superseded findings: if a named rule explains a refusal of the API server, only its finding is reported.
 //!
 //! A rule declares the rules of family `api-server` that it supersedes. A finding of the rule explains their refusals at its
-//! own key or value and at the nodes that it adds with [`Finding::explains`], for its releases.
+//! key or value and at the nodes that it adds with [`Finding::explains`], for its releases.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
 use objects::object::Object;
 
-use crate::finding::{CaughtBy, Family, Finding};
+use crate::classification::{CaughtBy, Family};
+use crate::rule::Finding;
 use crate::settings::Target;
 
 /// Explained refusals: the position of a node in its tree and the rule of family `api-server`, with the releases.
@@ -19,7 +20,7 @@ type Explained = BTreeMap<(usize, &'static str), ReleaseSet>;
 pub(crate) fn remove_superseded<'d>(findings: &mut Vec<Finding<'d>>, object: Object<'d>, target: Target) {
     let mut explained = Explained::new();
     for finding in findings.iter().filter(|finding| finding.caught_by == CaughtBy::ApiServer) {
-        // A rule of family `api-server` explains only what it names.
+        // A rule of family `api-server` explains only the nodes in `explains`.
         let own = Some(finding.place.node()).filter(|_| finding.rule.family != Family::ApiServer);
         for node in own.into_iter().chain(finding.explains.iter().copied()) {
             if is_within(node, object) {

@@ -1,16 +1,17 @@
 //! Findings that an author accepts: an annotation of the object, or a comment on or above the line.
 //!
-//! Suppressions are checked too: naming an unknown rule, giving no reason and suppressing nothing are findings themselves.
+//! Suppressions are checked too: a suppression that names an unknown rule, gives no reason or suppresses nothing is a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::source::Span;
 use manifest::tree::Node;
+use objects::location::Place;
 use objects::object::{Object, Operation};
 
-use crate::check::Context;
-use crate::finding::{Finding, Place};
-use crate::rule::{Registry, Rule, SuppressionRules};
+use crate::context::Context;
+use crate::registry::{Registry, SuppressionRules};
+use crate::rule::{Finding, Rule};
 use crate::settings::Selector;
 
 /// The annotation that accepts findings of an object: `rule[, rule] -- reason`.
@@ -20,17 +21,17 @@ pub const ANNOTATION: &str = "karpwarden/ignore";
 #[derive(Debug)]
 pub(crate) struct Suppressions<'d> {
     all: Vec<Suppression<'d>>,
-    /// What is suppressed, and whether a finding was.
-    used: BTreeMap<Scope, bool>,
+    /// The scopes, each with whether it suppressed a finding.
+    used: BTreeMap<SuppressionScope, bool>,
 }
 
-/// The findings that a name in a suppression covers: the line, or the whole object, and the rule or family.
-type Scope = (Option<usize>, &'static str);
+/// The scope of a name in a suppression: the line, or `None` for the whole object, and the rule or family.
+type SuppressionScope = (Option<usize>, &'static str);
 
 /// One annotation or comment.
 #[derive(Debug)]
 struct Suppression<'d> {
-    names: Vec<Name<'d>>,
+    names: Vec<SuppressedName<'d>>,
     /// The line whose findings it covers; an annotation covers the whole object.
     line: Option<usize>,
     place: Place<'d>,
@@ -39,7 +40,7 @@ struct Suppression<'d> {
 
 /// The name of a rule or family in a suppression.
 #[derive(Debug)]
-struct Name<'d> {
+struct SuppressedName<'d> {
     place: Place<'d>,
     selector: Result<Selector, String>,
 }
@@ -47,13 +48,13 @@ struct Name<'d> {
 impl<'d> Suppressions<'d> {
     /// Returns the suppressions that count for the object. In admission, the author's annotation counts only if the settings
     /// allow it.
-    pub(crate) fn of(object: Object<'d>, context: &Context<'_, 'd>) -> Self {
+    pub(crate) fn of(object: Object<'d>, registry: &Registry, context: &Context<'_, 'd>) -> Self {
         let counts = object.operation() == Operation::Apply || context.settings.allow_ignore_annotation;
         let annotated = object.annotation(ANNOTATION).filter(|_| counts || context.is_text);
-        let annotated = annotated.and_then(|node| annotation(node, context.registry));
-        let mut all: Vec<_> = comments(object, context.registry);
+        let annotated = annotated.and_then(|node| annotation(node, registry));
+        let mut all: Vec<_> = comments(object, registry);
         all.extend(annotated);
-        // Document order, which the findings about suppressions keep.
+        // The findings about suppressions are in document order.
         all.reverse();
         let scopes = all.iter().flat_map(|one| one.names.iter().filter_map(|name| one.scope(name)));
         let used = scopes.map(|scope| (scope, false)).collect();
@@ -82,7 +83,7 @@ impl<'d> Suppressions<'d> {
         accepted
     }
 
-    /// The lines that a finding marks in the object's own text, and `None` for the whole object.
+    /// The lines that a finding marks in the document of the object, and `None` for the whole object.
     fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<usize>> {
         let mut lines = BTreeSet::from([None]);
         let Some(tree) = self.all.first().map(|one| one.place.node().tree()) else { return lines };
@@ -92,7 +93,7 @@ impl<'d> Suppressions<'d> {
         lines
     }
 
-    /// Returns the findings about the suppressions, after all other findings were offered to [`Self::accept`].
+    /// Returns the findings about the suppressions. The caller passes all other findings to [`Self::accept`] first.
     pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Finding<'d>> {
         let mut findings = Vec::new();
         for suppression in &self.all {
@@ -106,7 +107,7 @@ impl<'d> Suppressions<'d> {
                     ),
                     Ok(selector) if is_unused => {
                         let message = format!("`{}` has no finding here to suppress", selector.name());
-                        let help = "remove it, so that it hides nothing later";
+                        let help = "remove it, so that it does not hide a later finding";
                         findings.push(Finding::new(rules.unused, name.place.clone(), message).help(help));
                     }
                     Ok(_) => {}
@@ -119,7 +120,7 @@ impl<'d> Suppressions<'d> {
 }
 
 impl<'d> Suppression<'d> {
-    fn scope(&self, name: &Name<'d>) -> Option<Scope> {
+    fn scope(&self, name: &SuppressedName<'d>) -> Option<SuppressionScope> {
         Some((self.line, name.selector.as_ref().ok()?.name()))
     }
 
@@ -130,7 +131,7 @@ impl<'d> Suppression<'d> {
         let place = if self.line.is_some() { "after `]`" } else { "after ` -- `" };
         let finding =
             Finding::new(rules.without_reason, self.place.clone(), "this suppression gives no reason");
-        Some(finding.help(format!("give the reason {place}, for the next reader")))
+        Some(finding.help(format!("write the reason {place}")))
     }
 }
 
@@ -180,7 +181,7 @@ fn comment<'d>(
     let (Some(start), Some(end)) = (list, end) else {
         let message =
             "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
-        let names = vec![Name { place: at(Span::new(0, text.len())), selector: Err(message) }];
+        let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
         return Suppression { names, line: Some(0), place: Place::comment(root, span), has_reason: true };
     };
     let list = text.get(start..end).unwrap_or_default();
@@ -210,14 +211,14 @@ fn next_code(rest: &str, line: usize, following: Option<(usize, usize)>) -> usiz
 }
 
 /// The names in a list separated by commas, each with its place in the list.
-fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<Name<'d>> {
+fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<SuppressedName<'d>> {
     let mut names = Vec::new();
     let mut start = 0;
     for part in list.split(',') {
         let name = part.trim();
         let at = start + part.len() - part.trim_start().len();
         let place = place(Span::new(at, at + name.len()));
-        names.push(Name { place, selector: Selector::parse(name, registry) });
+        names.push(SuppressedName { place, selector: Selector::parse(name, registry) });
         start += part.len() + 1;
     }
     names

@@ -5,9 +5,10 @@ use karpenter::release::Releases;
 use manifest::edit::Change;
 use objects::object::Object;
 
-use crate::check::Context;
+use crate::context::Context;
 use crate::finding::{CaughtBy, Family, Finding, Place, Severity};
-use crate::rule::{Fixes, On, Registry, Rule, SuppressionRules};
+use crate::registry::{Registry, SuppressionRules};
+use crate::rule::{Fixes, On, Rule};
 
 /// Reports an ARN in `spec.instanceProfile`, with a safe fix.
 pub(crate) static ARN: Rule = Rule {

@@ -1,10 +1,12 @@
-//! The findings of an upgrade: those that begin on the path from one release to another.
+//! The findings that begin on the path from one release to another.
 
 use std::collections::BTreeMap;
 
-use crate::finding::{CaughtBy, Finding, Severity};
 use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
+
+use crate::classification::{CaughtBy, Severity};
+use crate::rule::Finding;
 
 /// The rule that reports a kind or version that a release does not serve.
 const NOT_SERVED: &str = "removed-api-version";
@@ -12,7 +14,7 @@ const NOT_SERVED: &str = "removed-api-version";
 /// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
 /// A finding is no change if the same node already failed at the start of the path for another reason: if the same rule
-/// reported an error there, if the API server refused the node or a parent of it, or if any rule reported a graver
+/// reported an error there, if the API server refused the node or a parent of it, or if any rule reported a higher
 /// severity there.
 pub fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath) -> usize {
     let (from, to) = path.ends();
@@ -58,7 +60,7 @@ impl Start {
         self.findings.get(&node.order()).into_iter().flatten()
     }
 
-    /// Whether the start had a graver problem at the node of a finding. Rules for upgrades report each direction
+    /// Whether the start had a more severe problem at the node of a finding. Rules for upgrades report each direction
     /// separately, so their findings are never compared.
     fn was_worse_than(&self, finding: &Finding<'_>) -> bool {
         if finding.rule.upgrade_only {

@@ -12,7 +12,8 @@ use lint::finding::Severity;
 use lint::report::{
     RelatedLocation, Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url,
 };
-use lint::rule::{Registry, Rule};
+use lint::registry::Registry;
+use lint::rule::Rule;
 use manifest::source::Source;
 
 use crate::fingerprint::{NAME, fingerprints};

@@ -1,9 +1,10 @@
 //! JSON Schemas (draft 2020-12) of the settings and of the report.
 
 use lint::finding::{CaughtBy, Family, Severity};
-use lint::rule::{Registry, Rule};
-use lint::settings::Level;
-use lint::settings::keys::{self, Scope, Shape};
+use lint::registry::Registry;
+use lint::rule::Rule;
+use lint::settings::RuleLevel;
+use lint::settings::keys::{self, SettingScope, SettingShape};
 use serde_json::{Map, Value, json};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -23,28 +24,28 @@ pub fn settings(registry: &Registry, id: &str) -> Value {
     })
 }
 
-fn property(registry: &Registry, key: &keys::Key) -> Value {
+fn property(registry: &Registry, key: &keys::SettingKey) -> Value {
     let mut schema = match key.shape {
-        Shape::Releases => {
+        SettingShape::Releases => {
             json!({"type": "string", "pattern": r"^v?1\.\d+(\.\d+)?(\.\.v?1\.\d+(\.\d+)?)?$", "examples": ["1.8", "1.8.3", "1.8..1.14"]})
         }
-        Shape::Kubernetes => {
+        SettingShape::Kubernetes => {
             json!({"type": "string", "pattern": r"^v?1\.\d+([.+-].*)?$", "examples": ["1.33"]})
         }
-        Shape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
-        Shape::Truth => json!({"type": "boolean", "default": false}),
-        Shape::Levels => {
+        SettingShape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
+        SettingShape::Boolean => json!({"type": "boolean", "default": false}),
+        SettingShape::Levels => {
             json!({"type": "object", "additionalProperties": false, "properties": levels(registry)})
         }
-        Shape::Exceptions => json!({"type": "array", "items": exception(registry)}),
-        Shape::Paths => paths(),
-        Shape::Overrides => json!({"type": "array", "items": one_override(registry)}),
+        SettingShape::Exceptions => json!({"type": "array", "items": exception(registry)}),
+        SettingShape::Paths => paths(),
+        SettingShape::Overrides => json!({"type": "array", "items": one_override(registry)}),
     };
     if let Some(fields) = schema.as_object_mut() {
         let only = match key.scope {
-            Scope::Everywhere => "",
-            Scope::Cluster => " In the cluster only.",
-            Scope::Terminal => " On the command line only.",
+            SettingScope::Everywhere => "",
+            SettingScope::Cluster => " In the cluster only.",
+            SettingScope::Terminal => " On the command line only.",
         };
         fields.insert("title".to_owned(), key.title.into());
         fields.insert("description".to_owned(), format!("{}{only}", key.description).into());
@@ -56,7 +57,7 @@ fn property(registry: &Registry, key: &keys::Key) -> Value {
 fn levels(registry: &Registry) -> Map<String, Value> {
     let level = |description: String| {
         // YAML 1.1 reads `off` without quotes as `false`; the settings accept it as the level.
-        let names = Level::NAMES.into_iter().map(Value::from).chain([Value::Bool(false)]);
+        let names = RuleLevel::NAMES.into_iter().map(Value::from).chain([Value::Bool(false)]);
         json!({"enum": names.collect::<Vec<_>>(), "description": description})
     };
     let families = Family::ALL.into_iter().map(|family| {

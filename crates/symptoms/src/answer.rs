@@ -2,17 +2,17 @@
 
 use super::cluster::ClusterInput;
 use super::diagnosis::Diagnosis;
-use super::entry::{Level, Subject};
+use super::entry::{LogLevel, Subject};
 use super::settling;
 use super::symptom::Symptom;
 use lint::check::{Cluster, check_within};
 use lint::finding::{CaughtBy, Family, Severity};
+use lint::registry::Registry;
 use lint::report::Confidence;
 use lint::report::{
     Evidence, LogSummary, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, SkippedLines,
     TextRange,
 };
-use lint::rule::Registry;
 use lint::settings::Settings;
 use manifest::File;
 use manifest::source::Span;
@@ -333,13 +333,13 @@ fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSummary {
     ];
     let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
     let level = cluster.level.map(|level| match level {
-        Level::Debug => "DEBUG",
-        Level::Info => "INFO",
-        Level::Warn => "WARN",
-        Level::Error => "ERROR",
-        Level::Panic => "PANIC",
+        LogLevel::Debug => "DEBUG",
+        LogLevel::Info => "INFO",
+        LogLevel::Warn => "WARN",
+        LogLevel::Error => "ERROR",
+        LogLevel::Panic => "PANIC",
     });
-    let settling = if cluster.level.is_some_and(|level| level > Level::Debug) {
+    let settling = if cluster.level.is_some_and(|level| level > LogLevel::Debug) {
         settling::lines(open)
     } else {
         Vec::new()

@@ -1,6 +1,6 @@
 //! Everything that was read of one cluster.
 
-use super::entry::{Entry, Level, Origin, Time};
+use super::entry::{Entry, LogLevel, Origin, Time};
 use super::history::History;
 use super::reader::LineCounts;
 use super::recognise::Recogniser;
@@ -22,7 +22,7 @@ pub(super) struct ClusterInput {
     pub(super) history: History,
     pub(super) counts: LineCounts,
     /// The lowest level of its log.
-    pub(super) level: Option<Level>,
+    pub(super) level: Option<LogLevel>,
     /// The time of the first log line.
     pub(super) first: Option<Time>,
     /// The time of the last log line.

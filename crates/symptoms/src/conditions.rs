@@ -1,6 +1,6 @@
 //! Entries for conditions, which objects, descriptions and events carry.
 
-use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 
 /// Entry for a condition, with a text of one line.
 pub(super) fn condition_entry<'e>(
@@ -23,7 +23,7 @@ pub(super) fn condition_entry<'e>(
         text: text.into(),
         time: None,
         first: None,
-        level: Level::Info,
+        level: LogLevel::Info,
         controller: "".into(),
         pod: "".into(),
         message: message.into(),

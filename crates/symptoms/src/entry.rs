@@ -20,7 +20,7 @@ pub struct Entry<'a> {
     /// The first time of a repeated event.
     pub first: Option<Time>,
     /// The level of a line; `Warn` for an event of type Warning.
-    pub level: Level,
+    pub level: LogLevel,
     /// The controller, such as `nodeclaim.lifecycle`, or the reporter of an event.
     pub controller: Cow<'a, str>,
     /// The pod in the prefix of the line (`kubectl logs --prefix`, stern); may be empty.
@@ -65,7 +65,7 @@ pub struct At {
 
 /// The level of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// `DEBUG`: off by default.
     Debug,
     /// `INFO`, a Normal event, a condition.

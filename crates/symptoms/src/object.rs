@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::conditions::{condition_entry, emit_event, is_new};
-use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use manifest::tree::Node;
 use objects::object::Object;
 
@@ -55,7 +55,7 @@ fn event(object: Object<'_>, file: usize) -> Entry<'_> {
         text: format!("{kind} {reason} {}/{}: {message}", subject.kind, subject.name).into(),
         time: time(&last),
         first: time(&[&["firstTimestamp"], &["deprecatedFirstTimestamp"], &["eventTime"]]),
-        level: if kind == "Warning" { Level::Warn } else { Level::Info },
+        level: if kind == "Warning" { LogLevel::Warn } else { LogLevel::Info },
         controller: text(&[
             &["source", "component"],
             &["reportingComponent"],

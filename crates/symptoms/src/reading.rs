@@ -7,8 +7,8 @@ use super::reader::{ReadFile, Reader};
 use super::{answer, consequences, correlations};
 use karpenter::release::{Release, ReleaseSet};
 use lint::check::{Cluster, MAX_FINDINGS};
+use lint::registry::Registry;
 use lint::report::Report;
-use lint::rule::Registry;
 use lint::settings::{Override, Settings, Target};
 use manifest::limits::Limits;
 use manifest::{Document, File, FileKind};
@@ -143,7 +143,7 @@ impl Reading {
 
 /// Checks the manifests for the release of the logs, unless the settings name a release.
 fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
-    if settings.karpenter_is_said {
+    if settings.is_karpenter_version_set {
         return;
     }
     let targets: Vec<_> = inputs.iter().map(|input| target(&input.tally.releases())).collect();

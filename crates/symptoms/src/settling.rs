@@ -1,6 +1,6 @@
 //! The DEBUG lines that would confirm or refute a diagnosis that a log without them leaves open.
 
-use super::entry::Level;
+use super::entry::LogLevel;
 use super::symptom::Symptom;
 use super::vocabulary::{self, MessageId, Text, Wording};
 
@@ -33,7 +33,7 @@ pub(super) fn lines(open: &[&'static Symptom]) -> Vec<String> {
 fn debug_lines(id: MessageId) -> impl Iterator<Item = &'static str> {
     let patterns = vocabulary::messages().map(|message| &message.pattern);
     patterns.filter(move |pattern| pattern.id == Some(id)).filter_map(|pattern| match pattern.wording {
-        Wording::Log { level: Level::Debug, message: Text::Is(words), .. } => Some(words),
+        Wording::Log { level: LogLevel::Debug, message: Text::Is(words), .. } => Some(words),
         _ => None,
     })
 }

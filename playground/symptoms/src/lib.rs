@@ -8,7 +8,7 @@
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::{Document, File, FileKind};
+use karpwarden::manifest::{File, FileKind};
 use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -50,10 +50,6 @@ impl Reading {
 
 /// Reads the settings, or returns every mistake in them.
 fn read(text: &str) -> Result<Settings, String> {
-    match File::read("karpwarden.yaml", text, &Limits::DEFAULT).documents.as_slice() {
-        [] => Ok(Settings::default()),
-        [Document::Read(tree)] => Settings::read(tree.root(), &REGISTRY)
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
-        [..] => Err("the settings must be one readable YAML document".to_owned()),
-    }
+    Settings::parse_file(&File::read("karpwarden.yaml", text, &Limits::DEFAULT), &REGISTRY)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }

@@ -1,11 +1,11 @@
-//! Reviews a request.
+//! Review of admission requests.
 
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::check_request;
 use karpwarden::lint::finding::Finding;
-use karpwarden::lint::settings::{Problem, Settings};
+use karpwarden::lint::settings::{Settings, SettingsProblem};
 use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
@@ -19,14 +19,14 @@ use crate::response::Response;
 
 /// Answers `validate`. The payload holds a `request` and the `settings`.
 ///
-/// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning: a policy that failed on it would
-/// block objects that it knows nothing about.
+/// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning, because a failing policy would block
+/// objects that it does not check.
 pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let tree = match read(payload) {
         Ok(tree) => tree,
         Err(reason) => return Response::accepted(vec![format!("the request was not checked: {reason}")]),
     };
-    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), of_policy) {
+    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), settings_of) {
         Ok(settings) => settings,
         Err(problems) => {
             return Response::refused(format!("the policy's settings are not valid: {}", listed(&problems)));
@@ -51,7 +51,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
 /// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
 /// settings alone.
 pub fn validate_settings(payload: &[u8]) -> String {
-    let read = read(payload).and_then(|tree| of_policy(tree.root()).map_err(|problems| listed(&problems)));
+    let read = read(payload).and_then(|tree| settings_of(tree.root()).map_err(|problems| listed(&problems)));
     let Err(message) = read else { return r#"{"valid":true,"message":null}"#.to_owned() };
     let mut answer = r#"{"valid":false,"message":"#.to_owned();
     quote(&message, &mut answer);
@@ -59,14 +59,11 @@ pub fn validate_settings(payload: &[u8]) -> String {
     answer
 }
 
-/// The settings of a policy. Settings of the command line are problems.
-fn of_policy(node: Node<'_>) -> Result<Settings, Vec<Problem>> {
-    let settings = Settings::read(node, &REGISTRY)?;
-    let useless = settings.of_terminal_only(node);
-    if useless.is_empty() { Ok(settings) } else { Err(useless) }
+fn settings_of(node: Node<'_>) -> Result<Settings, Vec<SettingsProblem>> {
+    Settings::parse_policy(node, &REGISTRY)
 }
 
-fn listed(problems: &[Problem]) -> String {
+fn listed(problems: &[SettingsProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -88,8 +85,8 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
         Some("UPDATE") => Operation::Update,
         _ => return None,
     };
-    let whole = |key| request.get(key).filter(|node| node.is_mapping());
-    Some(Object::in_request(whole("object")?, whole("oldObject"), operation))
+    let object = |key| request.get(key).filter(|node| node.is_mapping());
+    Some(Object::in_request(object("object")?, object("oldObject"), operation))
 }
 
 /// Settings and inventory of one request.

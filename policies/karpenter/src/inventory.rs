@@ -44,7 +44,7 @@ impl Lists {
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
         let mut lists = Self::default();
         let wanting: Vec<&Rule> =
-            REGISTRY.rules().filter(|rule| settings.speaks(rule) && rule.applies(object)).collect();
+            REGISTRY.rules().filter(|rule| settings.enables(rule) && rule.applies(object)).collect();
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
                 continue;

@@ -1,5 +1,5 @@
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
 use manifest::edit::Change;
@@ -101,7 +101,7 @@ mod tests {
         error NodePool/a spec.disruption.budgets[0].reasons[1] [since 1.13]
           `reasons` contains `Empty` twice; the API server refuses the NodePool (since 1.13)
           help: remove the second item
-          fix to look at: remove the second item: ""
+          unsafe fix: remove the second item: ""
         "#);
     }
 }

@@ -1,6 +1,6 @@
 use karpenter::api::EnumValue;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
 use manifest::edit::Change;
@@ -149,7 +149,7 @@ mod tests {
         error NodePool/a spec.template.spec.requirements[1].operator [all]
           `operator` is `in`, which is not a supported value; the API server refuses the NodePool
           help: write `In`; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
-          fix to look at: write `In`: "In"
+          unsafe fix: write `In`: "In"
         "#);
         silent(&super::RULE, &pool("      - {key: a, operator: Gte, values: ['1']}\n"));
     }

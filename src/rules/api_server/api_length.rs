@@ -1,6 +1,6 @@
 use karpenter::api::Limit;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
 use objects::object::Object;

@@ -1,6 +1,6 @@
 use karpenter::api::pattern::{NO_SLASH, Pattern};
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
 use objects::object::Object;

@@ -1,5 +1,5 @@
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::Fixes;
 use objects::object::Object;

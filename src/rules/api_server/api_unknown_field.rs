@@ -1,6 +1,6 @@
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
 use lint::settings::Target;
@@ -209,7 +209,7 @@ mod tests {
         error NodePool/a metadata.lables [all]
           `metadata` has no field `lables`; `kubectl apply` refuses the NodePool
           help: write `labels`
-          fix to look at: write `labels`: "labels"
+          unsafe fix: write `labels`: "labels"
           5 |   disruption: {consolidateAfter: 0s, expireAfter: 1h}
             |                                      ^^^^^^^^^^^
         error NodePool/a spec.disruption.expireAfter [all]
@@ -235,7 +235,7 @@ mod tests {
         error NodePool/a spec.template.spec.requirements[0].value [all]
           an item of `requirements` has no field `value`; `kubectl apply` refuses the NodePool
           help: write `values`
-          fix to look at: write `values`: "values"
+          unsafe fix: write `values`: "values"
         "#);
     }
 

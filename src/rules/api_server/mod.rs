@@ -20,7 +20,7 @@ family! {
 
 use core::fmt::Write as _;
 
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{Finding, Place, Severity};
 use lint::rule::{On, Rule};
 use manifest::tree::{Node, Value};

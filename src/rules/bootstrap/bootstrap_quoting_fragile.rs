@@ -1,7 +1,7 @@
 use super::user_data::{UserData, calls};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;

@@ -2,7 +2,7 @@ use super::registration_taint_wrong::is_wrong;
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;

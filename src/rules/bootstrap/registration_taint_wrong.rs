@@ -1,7 +1,7 @@
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_claim::TaintField;

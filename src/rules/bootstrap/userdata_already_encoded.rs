@@ -1,7 +1,7 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
@@ -117,7 +117,7 @@ mod tests {
         error EC2NodeClass/a spec.userData [all]
           the user data is already Base64, and Karpenter encodes it again; the node gets Base64 instead of the text
           help: write the decoded text
-          fix to look at: write the decoded text: "\"#!/bin/bash\\necho hi\\n\""
+          unsafe fix: write the decoded text: "\"#!/bin/bash\\necho hi\\n\""
         "##);
         insta::assert_snapshot!(findings(&super::RULE, &class("Custom", "H4sIAAAAAAAAA0vOSAUAAAA=")), @"
           6 |   userData: |

@@ -1,7 +1,7 @@
 use karpenter::api::pattern::{EVICTION, QUANTITY};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::Fix;
 use lint::rule::{Fixes, On};
@@ -225,7 +225,7 @@ mod tests {
         error EC2NodeClass/a spec.kubelet.systemReserved.memory [all]
           `100 Mi` contains whitespace, which a quantity may not; did you mean `100Mi`; the API server refuses the value
           help: write `100Mi`
-          fix to look at: write `100Mi`: "100Mi"
+          unsafe fix: write `100Mi`: "100Mi"
         "#);
         let output = findings(&RULE, &class("AL2023", "evictionHard: {memory.available: 5 %}"));
         assert!(output.contains("`5 %` is not a percentage"), "{output}");

@@ -1,6 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
@@ -149,7 +149,7 @@ mod tests {
         warning NodePool/a spec.limits.gpu [all]
           no node has a resource `gpu`, so this limit has no effect
           help: write `nvidia.com/gpu`
-          fix to look at: write `nvidia.com/gpu`: "nvidia.com/gpu"
+          unsafe fix: write `nvidia.com/gpu`: "nvidia.com/gpu"
         "#);
         assert!(findings(&RULE, &pool("{nvidia.com/gpus: 4}")).contains("write `nvidia.com/gpu`"));
         assert!(findings(&RULE, &pool("{Memory: 4Gi}")).contains("write `memory`"));

@@ -3,7 +3,7 @@ use karpenter::known_values::{self, KnownValues, ZoneMistake};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;

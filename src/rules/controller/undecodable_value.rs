@@ -1,7 +1,7 @@
 use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::{Node, members_of};

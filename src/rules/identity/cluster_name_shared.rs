@@ -1,7 +1,7 @@
 use karpenter::cluster_name::placeholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};

@@ -1,7 +1,7 @@
 use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;

@@ -5,7 +5,7 @@ use karpenter::cluster_name::{
 };
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;

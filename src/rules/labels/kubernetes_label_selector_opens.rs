@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::On;
 use objects::object::Object;

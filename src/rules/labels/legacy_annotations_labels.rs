@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};
@@ -272,7 +272,7 @@ mod tests {
         warning Pod/a metadata.annotations [all]
           Karpenter does not read `safe-to-evict`, and evicts the pod when it consolidates the node
           help: write `karpenter.sh/do-not-disrupt: "true"`
-          fix to look at: add `karpenter.sh/do-not-disrupt`: ", karpenter.sh/do-not-disrupt: \"true\""
+          unsafe fix: add `karpenter.sh/do-not-disrupt`: ", karpenter.sh/do-not-disrupt: \"true\""
         "#);
         silent(&super::RULE, &of(", karpenter.sh/do-not-disrupt: 'true'"));
         silent(&super::RULE, &of("").replace("false", "true"));
@@ -286,7 +286,7 @@ mod tests {
         error Pod/a spec.nodeSelector [all]
           `karpenter.sh/provisioner-name` is a label of Karpenter before 1.0 that no node has any more: Karpenter launches no node for this pod while it is pending
           help: write `karpenter.sh/nodepool` with the name of the NodePool
-          fix to look at: select the NodePool: "karpenter.sh/nodepool"
+          unsafe fix: select the NodePool: "karpenter.sh/nodepool"
         "#);
     }
 

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::fix::{Fix, rename_label};
 use lint::rule::{Fixes, On};
@@ -170,7 +170,7 @@ mod tests {
         warning Pod/a spec.nodeSelector [all]
           this pod selects `eks.amazonaws.com/capacityType`, a node group label: Karpenter launches no node for it
           help: select `karpenter.sh/capacity-type` with `spot` or `on-demand`
-          fix to look at: select the capacity type: "spot", "karpenter.sh/capacity-type"
+          unsafe fix: select the capacity type: "spot", "karpenter.sh/capacity-type"
         "#);
         insta::assert_snapshot!(findings(&super::RULE, &terms(GROUP)), @"
           6 |   affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: eks.amazonaws.com/nodegroup, operator: In, values: [a]}]}]}}}

@@ -1,6 +1,6 @@
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::rename_label;
 use lint::rule::{Fixes, On};

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels::{self, LabelField, is_within};
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;

@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;

@@ -1,6 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
@@ -74,13 +74,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{begins_nothing, findings_with, on_the_way};
+    use crate::rules::testing::{begins_nothing, findings_with, on_upgrade_path};
     use lint::settings::Settings;
 
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiSelectorTerms:\n    - alias: al2@v20250519\n";
 
     fn with_kubernetes(minor: u8, from: &str, to: &str) -> String {
-        let settings = Settings { kubernetes_minor: Some(minor), ..on_the_way(from, to) };
+        let settings = Settings { kubernetes_minor: Some(minor), ..on_upgrade_path(from, to) };
         findings_with(&super::RULE, CLASS, &settings)
     }
 

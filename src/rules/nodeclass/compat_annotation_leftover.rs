@@ -1,6 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
@@ -101,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, on_the_way, silent};
+    use crate::rules::testing::{findings, findings_with, on_upgrade_path, silent};
     use lint::settings::{Settings, Target};
 
     fn object(kind: &str, annotation: &str) -> String {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn reports_kubelet_annotation_that_stops_the_controller_of_1_1_to_1_5() {
         let text = object("karpenter.sh/v1\nkind: NodePool", super::KUBELET);
-        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on_the_way("1.0", "1.14")), @"
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &on_upgrade_path("1.0", "1.14")), @"
           6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{}'
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.1 to 1.5]
@@ -125,7 +125,7 @@ mod tests {
         ");
         let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &at("1.0")), "");
-        assert_eq!(findings_with(&super::RULE, &text, &on_the_way("1.1", "1.5")), "");
+        assert_eq!(findings_with(&super::RULE, &text, &on_upgrade_path("1.1", "1.5")), "");
     }
 
     #[test]

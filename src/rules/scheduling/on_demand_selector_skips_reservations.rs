@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::On;
 use objects::object::Object;

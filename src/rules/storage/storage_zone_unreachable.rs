@@ -1,7 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::zones::is_zone_id;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use karpwarden_admit::server::Mode;
-use karpwarden_admit::{Cluster, Module, Policy, Request, built};
+use karpwarden_admit::{FakeCluster, Module, Policy, Request, built};
 use serde_json::{Value, json};
 
 use super::samples::{bad, good, kind};
@@ -16,11 +16,11 @@ fn module() -> &'static Module {
 }
 
 /// A cluster with the objects that the policy looks up.
-fn cluster(spec: &Value) -> Cluster {
+fn cluster(spec: &Value) -> FakeCluster {
     let granted = spec["contextAwareResources"].as_array().unwrap();
     let granted =
         granted.iter().map(|one| (one["apiVersion"].as_str().unwrap(), one["kind"].as_str().unwrap()));
-    Cluster::holding(["NodePool", "EC2NodeClass", "StorageClass"].map(good)).granting(granted)
+    FakeCluster::holding(["NodePool", "EC2NodeClass", "StorageClass"].map(good)).granting(granted)
 }
 
 fn policy(module: &Module, spec: &Value) -> Policy {

@@ -25,7 +25,7 @@ use session::{HostRequest, Session};
 ///
 /// Clones share the objects and the record.
 #[derive(Clone)]
-pub struct Cluster {
+pub struct FakeCluster {
     granted: BTreeSet<(String, String)>,
     capabilities: Vec<String>,
     world: Arc<World>,
@@ -58,7 +58,7 @@ pub struct Call {
     pub refusal: Option<String>,
 }
 
-impl Cluster {
+impl FakeCluster {
     /// A policy-server without a connection to Kubernetes, and a policy that may read nothing: the situation of a policy
     /// whose ClusterAdmissionPolicy lists no `contextAwareResources`.
     pub fn offline() -> Self {
@@ -205,9 +205,9 @@ impl Cluster {
     }
 }
 
-impl fmt::Debug for Cluster {
+impl fmt::Debug for FakeCluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cluster").field("granted", &self.granted).finish_non_exhaustive()
+        f.debug_struct("FakeCluster").field("granted", &self.granted).finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@
 //! manifest ──▶ admission::Request ──▶ server::Policy::review ──▶ server::AdmissionResponse
 //!                                        │          ▲
 //!                                        ▼          │ host calls
-//!                                  module::Module ──┴── cluster::Cluster
+//!                                  module::Module ──┴── cluster::FakeCluster
 //! ```
 //!
 //! * [`module`] is the waPC host: one compiled module, a new instance for every request, a deadline for each.
@@ -24,6 +24,6 @@ pub mod module;
 pub mod server;
 
 pub use admission::Request;
-pub use cluster::Cluster;
+pub use cluster::FakeCluster;
 pub use module::{Failure, Module};
 pub use server::{AdmissionResponse, Policy};

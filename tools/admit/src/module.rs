@@ -16,7 +16,7 @@ use wasmtime_provider::{
     wasmtime::{self, Config, Engine},
 };
 
-use crate::cluster::Cluster;
+use crate::cluster::FakeCluster;
 
 /// Default time after which policy-server interrupts a request.
 pub const DEADLINE: Duration = Duration::from_secs(2);
@@ -61,12 +61,12 @@ impl Module {
 
     /// Makes an instance, calls one operation (`validate`, `validate_settings`, `protocol_version`) and drops the instance,
     /// as policy-server does.
-    pub fn call(&self, operation: &str, payload: &[u8], cluster: &Cluster) -> Result<Vec<u8>, Failure> {
+    pub fn call(&self, operation: &str, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, Failure> {
         self.instance(cluster)?.call(operation, payload)
     }
 
     /// An instance for several calls. `kwctl bench` measures such an instance; policy-server never reuses one.
-    pub fn instance(&self, cluster: &Cluster) -> Result<Instance, Failure> {
+    pub fn instance(&self, cluster: &FakeCluster) -> Result<Instance, Failure> {
         let provider = self
             .pre
             .rehydrate(Some(self.deadline))

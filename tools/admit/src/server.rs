@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::Cluster,
+    cluster::FakeCluster,
     module::{Failure, Module},
 };
 
@@ -67,7 +67,7 @@ impl Policy {
     }
 
     /// Validates the settings. policy-server does this once at start, and exits if they are not valid.
-    pub fn check_settings(&self, cluster: &Cluster) -> SettingsVerdict {
+    pub fn check_settings(&self, cluster: &FakeCluster) -> SettingsVerdict {
         let invalid = |message| SettingsVerdict { valid: false, message: Some(message) };
         match self.module.call("validate_settings", self.settings.to_string().as_bytes(), cluster) {
             Ok(answer) => {
@@ -78,11 +78,11 @@ impl Policy {
     }
 
     /// Reviews a request in a new instance, and returns the response that the API server gets.
-    pub fn review(&self, request: &Value, cluster: &Cluster) -> AdmissionResponse {
+    pub fn review(&self, request: &Value, cluster: &FakeCluster) -> AdmissionResponse {
         self.constrain(self.evaluate(request, cluster))
     }
 
-    fn evaluate(&self, request: &Value, cluster: &Cluster) -> AdmissionResponse {
+    fn evaluate(&self, request: &Value, cluster: &FakeCluster) -> AdmissionResponse {
         let uid = request.get("uid").and_then(Value::as_str).unwrap_or_default();
         let payload = json!({"request": request, "settings": self.settings}).to_string();
         match self.module.call("validate", payload.as_bytes(), cluster) {

@@ -2,13 +2,13 @@
 
 #![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
-use karpwarden_admit::{Cluster, Failure, Module};
+use karpwarden_admit::{Failure, FakeCluster, Module};
 use serde_json::{Value, json};
 
 const LIST_ALL: &str = "list_resources_all";
 
 /// Makes a host call from a real instance. An error is the one that the policy gets.
-fn ask(cluster: &Cluster, operation: &str, request: &Value) -> Result<Value, String> {
+fn ask(cluster: &FakeCluster, operation: &str, request: &Value) -> Result<Value, String> {
     let module = Module::load(include_bytes!("probe.wat")).unwrap();
     match module.call(operation, request.to_string().as_bytes(), cluster) {
         Ok(answer) => Ok(serde_json::from_slice(&answer).unwrap_or_default()),
@@ -34,8 +34,8 @@ fn pod(namespace: &str, name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}, "spec": {}})
 }
 
-fn cluster() -> Cluster {
-    Cluster::holding([node_pool("a"), node_pool("b"), pod("x", "one"), pod("y", "two")])
+fn cluster() -> FakeCluster {
+    FakeCluster::holding([node_pool("a"), node_pool("b"), pod("x", "one"), pod("y", "two")])
         .granting([("karpenter.sh/v1", "NodePool"), ("v1", "Pod")])
 }
 
@@ -48,7 +48,9 @@ fn names(list: &Value) -> Vec<&str> {
 fn kind_without_grant_is_denied_with_the_hosts_message() {
     let refusal = "Policy has not been granted access to Kubernetes karpenter.sh/v1/NodePool resources. \
                    The violation has been reported.";
-    for cluster in [Cluster::offline(), Cluster::holding([node_pool("a")]).granting([("v1", "NodePool")])] {
+    for cluster in
+        [FakeCluster::offline(), FakeCluster::holding([node_pool("a")]).granting([("v1", "NodePool")])]
+    {
         assert_eq!(ask(&cluster, LIST_ALL, &node_pools()).unwrap_err(), refusal);
         let calls = cluster.calls();
         assert_eq!(calls.len(), 1);
@@ -77,7 +79,7 @@ fn capability_is_checked_before_the_resource() {
 
 #[test]
 fn policy_gets_the_error_of_a_failing_api_server() {
-    let cluster = Cluster::failing("etcd is down").granting([("karpenter.sh/v1", "NodePool")]);
+    let cluster = FakeCluster::failing("etcd is down").granting([("karpenter.sh/v1", "NodePool")]);
     assert_eq!(
         ask(&cluster, LIST_ALL, &node_pools()).unwrap_err(),
         "Callback evaluation failure: etcd is down"
@@ -163,7 +165,7 @@ fn get_returns_an_object_whole_or_masked() {
 #[test]
 fn can_i_needs_no_grant_and_answers_by_permission() {
     let cluster =
-        Cluster::holding(Vec::<Value>::new()).permitting("eve", "create", "karpenter.sh", "nodepools");
+        FakeCluster::holding(Vec::<Value>::new()).permitting("eve", "create", "karpenter.sh", "nodepools");
     let request = |verb: &str| {
         json!({"disable_cache": false, "subject_access_review": {"user": "eve", "groups": null,
             "resource_attributes": {"verb": verb, "group": "karpenter.sh", "resource": "nodepools"}}})
@@ -174,7 +176,7 @@ fn can_i_needs_no_grant_and_answers_by_permission() {
 
 #[test]
 fn log_lines_need_no_capability() {
-    let cluster = Cluster::offline().capable_of([]);
+    let cluster = FakeCluster::offline().capable_of([]);
     let line = json!({"level": "info", "message": "hello"});
     ask(&cluster, "~log", &line).unwrap();
     assert_eq!(cluster.log(), [line]);
@@ -212,8 +214,8 @@ const SESSION: &str = r#"
   response: {type: Error, message: "gone"}
 "#;
 
-fn replay() -> Cluster {
-    Cluster::replaying(SESSION).unwrap().granting([("karpenter.sh/v1", "NodePool")])
+fn replay() -> FakeCluster {
+    FakeCluster::replaying(SESSION).unwrap().granting([("karpenter.sh/v1", "NodePool")])
 }
 
 #[test]
@@ -249,9 +251,12 @@ fn replay_rejects_a_call_that_differs_in_one_field() {
 #[test]
 fn error_of_an_invalid_session_names_the_exchange() {
     let unknown = SESSION.replace("!KubernetesGetResource", "!KubernetesPatchResource");
-    let error = Cluster::replaying(&unknown).unwrap_err().to_string();
+    let error = FakeCluster::replaying(&unknown).unwrap_err().to_string();
     assert!(error.starts_with("the request of exchange 1 is not a host call to Kubernetes"), "{error}");
     assert!(
-        Cluster::replaying("a: b").unwrap_err().to_string().starts_with("not a list of recorded exchanges")
+        FakeCluster::replaying("a: b")
+            .unwrap_err()
+            .to_string()
+            .starts_with("not a list of recorded exchanges")
     );
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use karpwarden_admit::{Cluster, Failure, Module, built};
+use karpwarden_admit::{Failure, FakeCluster, Module, built};
 
 const NOTHING: &[u8] = b"";
 
@@ -14,7 +14,7 @@ fn probe() -> Module {
 
 #[test]
 fn every_request_gets_a_new_instance() {
-    let (module, cluster) = (probe(), Cluster::offline());
+    let (module, cluster) = (probe(), FakeCluster::offline());
     for _ in 0..3 {
         assert_eq!(module.call("#", NOTHING, &cluster).unwrap(), b"1");
     }
@@ -28,7 +28,7 @@ fn requests_run_in_parallel() {
     let module = probe();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| assert_eq!(module.call("#", NOTHING, &Cluster::offline()).unwrap(), b"1"));
+            scope.spawn(|| assert_eq!(module.call("#", NOTHING, &FakeCluster::offline()).unwrap(), b"1"));
         }
     });
 }
@@ -36,14 +36,14 @@ fn requests_run_in_parallel() {
 #[test]
 fn endless_loop_is_interrupted_and_the_next_request_served() {
     let module = probe().with_deadline(Duration::from_millis(50));
-    let failure = module.call("@", NOTHING, &Cluster::offline()).unwrap_err();
+    let failure = module.call("@", NOTHING, &FakeCluster::offline()).unwrap_err();
     assert!(matches!(failure, Failure::Interrupted(_)), "{failure:?}");
     assert_eq!(
         failure.to_string(),
         "Guest call failure: guest code interrupted, execution deadline exceeded",
         "policy-evaluator searches for this text"
     );
-    assert_eq!(module.call("#", NOTHING, &Cluster::offline()).unwrap(), b"1");
+    assert_eq!(module.call("#", NOTHING, &FakeCluster::offline()).unwrap(), b"1");
 }
 
 #[test]
@@ -52,21 +52,21 @@ fn endless_initialisation_is_interrupted() {
         (func (export "wapc_init") (loop $forever (br $forever)))
         (func (export "__guest_call") (param i32 i32) (result i32) i32.const 0))"#;
     let module = Module::load(endless).unwrap().with_deadline(Duration::from_millis(50));
-    let failure = module.call("validate", NOTHING, &Cluster::offline()).unwrap_err();
+    let failure = module.call("validate", NOTHING, &FakeCluster::offline()).unwrap_err();
     assert!(matches!(failure, Failure::NotStarted(_)), "{failure:?}");
 }
 
 #[test]
 fn trap_and_returned_error_are_distinguished() {
     let module = probe();
-    let trap = module.call("!", NOTHING, &Cluster::offline()).unwrap_err();
+    let trap = module.call("!", NOTHING, &FakeCluster::offline()).unwrap_err();
     assert!(matches!(trap, Failure::Trapped(_)), "{trap:?}");
     assert!(
         trap.to_string().starts_with("Guest call failure: error while executing at wasm backtrace"),
         "{trap}"
     );
 
-    let error = module.call("?", b"no such thing", &Cluster::offline()).unwrap_err();
+    let error = module.call("?", b"no such thing", &FakeCluster::offline()).unwrap_err();
     assert_eq!(error, Failure::Returned("Guest call failure: no such thing".to_owned()));
 }
 
@@ -78,13 +78,16 @@ fn loading_something_else_than_a_policy_fails_with_a_reason() {
     let not_linked = Module::load(unknown_import).unwrap_err();
     assert!(not_linked.to_string().contains("does not link"), "{not_linked}");
     let no_guest = Module::load(b"(module)").unwrap();
-    assert!(matches!(no_guest.call("validate", NOTHING, &Cluster::offline()), Err(Failure::NotStarted(_))));
+    assert!(matches!(
+        no_guest.call("validate", NOTHING, &FakeCluster::offline()),
+        Err(Failure::NotStarted(_))
+    ));
 }
 
 #[test]
 fn accept_all_policy_implements_the_protocol() {
     let floor = Module::load(&built::floor().unwrap()).unwrap();
-    let cluster = Cluster::offline();
+    let cluster = FakeCluster::offline();
     assert_eq!(floor.call("protocol_version", NOTHING, &cluster).unwrap(), br#""v1""#);
     let settings = floor.call("validate_settings", b"{}", &cluster).unwrap();
     assert_eq!(String::from_utf8(settings).unwrap(), r#"{"valid":true,"message":null}"#);

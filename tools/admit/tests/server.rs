@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use karpwarden_admit::{AdmissionResponse, Cluster, Module, Policy, Request, built, server::Mode};
+use karpwarden_admit::{AdmissionResponse, FakeCluster, Module, Policy, Request, built, server::Mode};
 use serde_json::{Value, json};
 
 fn node_pool() -> Value {
@@ -29,7 +29,7 @@ fn answering(answer: &str) -> Policy {
 
 fn review(policy: &Policy) -> AdmissionResponse {
     let request = Request::create(node_pool()).uid("7").to_json().unwrap();
-    policy.review(&request, &Cluster::offline())
+    policy.review(&request, &FakeCluster::offline())
 }
 
 fn as_json(response: &AdmissionResponse) -> Value {
@@ -45,7 +45,7 @@ fn acceptance_is_an_empty_response() {
     assert_eq!(as_json(&review(&answering(r#"{"accepted":true}"#))), expected);
     let floor = Policy::new(Module::load(&built::floor().unwrap()).unwrap());
     assert_eq!(as_json(&review(&floor)), expected);
-    assert!(floor.check_settings(&Cluster::offline()).valid);
+    assert!(floor.check_settings(&FakeCluster::offline()).valid);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn mutation_without_a_change_gives_no_patch() {
 #[test]
 fn mutation_of_a_delete_request_is_rejected() {
     let request = Request::delete(node_pool()).to_json().unwrap();
-    let response = mutating(2).mutating(true).review(&request, &Cluster::offline());
+    let response = mutating(2).mutating(true).review(&request, &FakeCluster::offline());
     assert!(!response.allowed);
     assert!(response.message().starts_with("Incoming object is null"), "{}", response.message());
 }

@@ -1,142 +1,165 @@
-//! The keys of the settings, each described once: the schema for editors and the form in Rancher are made from this.
+//! Table of the setting keys. The schema for editors and the form in Rancher are generated from this table.
 
-/// What may be said under a key.
+/// Shape of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A Karpenter release or a range of them.
+pub enum SettingShape {
+    /// A Karpenter release or a range of releases.
     Releases,
     /// A Kubernetes version.
     Kubernetes,
-    /// Text that is not empty.
+    /// A string that is not empty.
     Text,
-    /// True or false; false where it is not said.
-    Truth,
-    /// Rules and families, each with a level.
+    /// A boolean; the default is false.
+    Boolean,
+    /// A map from rules and families to levels.
     Levels,
-    /// Exceptions, each with its reason.
+    /// A list of exceptions.
     Exceptions,
-    /// Patterns of paths, as ignore files have them.
+    /// A list of path patterns in the syntax of ignore files.
     Paths,
-    /// Patterns of paths, each with settings for the files that fit.
+    /// A list of path patterns with settings for the files that match them.
     Overrides,
 }
 
-/// Where a key means something.
+/// Front ends in which a key has an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// At every door.
+pub enum SettingScope {
+    /// Every front end.
     Everywhere,
-    /// To the policy in the cluster.
+    /// The policy in the cluster.
     Cluster,
-    /// On the command line.
+    /// The command line.
     Terminal,
 }
 
 /// A key of the settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// The key itself.
+pub struct SettingKey {
+    /// The key as written.
     pub name: &'static str,
-    /// What may be said.
-    pub shape: Shape,
+    /// The shape of the value.
+    pub shape: SettingShape,
     /// A title of a few words.
     pub title: &'static str,
-    /// One or two sentences.
+    /// A description in a few sentences.
     pub description: &'static str,
-    /// Where it means something.
-    pub scope: Scope,
+    /// The front ends in which the key has an effect.
+    pub scope: SettingScope,
 }
 
-impl Key {
-    const fn new(name: &'static str, shape: Shape, title: &'static str, description: &'static str) -> Self {
-        Self { name, shape, title, description, scope: Scope::Everywhere }
+impl SettingKey {
+    const fn new(
+        name: &'static str,
+        shape: SettingShape,
+        title: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self { name, shape, title, description, scope: SettingScope::Everywhere }
     }
 
-    const fn only(mut self, scope: Scope) -> Self {
+    const fn only(mut self, scope: SettingScope) -> Self {
         self.scope = scope;
         self
     }
 }
 
-/// All keys, in the order in which they are written.
-pub const ALL: [Key; 10] = [
-    Key::new(
+/// All keys, in the order in which generated files list them.
+pub const ALL: [SettingKey; 10] = [
+    SettingKey::new(
         "karpenterVersion",
-        Shape::Releases,
+        SettingShape::Releases,
         "Karpenter version",
-        "The release that runs in the cluster, such as 1.8 or 1.8.3, in quotes. What is wrong depends on it. Where it is \
-         not said, the newest release that is known.",
+        "The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes. Findings depend on the release. The \
+         default is the newest known release.",
     ),
-    Key::new(
+    SettingKey::new(
         "kubernetesVersion",
-        Shape::Kubernetes,
+        SettingShape::Kubernetes,
         "Kubernetes version",
-        "The version of the cluster, such as 1.33, in quotes, for what depends on it. Where it is not said, none is assumed.",
+        "The Kubernetes version of the cluster, such as 1.33, in quotes. Some rules depend on it. By default, no version \
+         is assumed.",
     ),
-    Key::new(
+    SettingKey::new(
         "clusterName",
-        Shape::Text,
+        SettingShape::Text,
         "Cluster name",
-        "The name that Karpenter was told. Objects that name another cluster are found by it.",
+        "The cluster name in Karpenter's settings. Rules report objects that name another cluster.",
     ),
-    Key::new(
+    SettingKey::new(
         "completeInventory",
-        Shape::Truth,
-        "Every NodePool and node class is there",
-        "Whether every NodePool and node class of the cluster is there to be looked at, so that what is absent is missing. Pods may still run on nodes of another maker, such as a managed node group.",
+        SettingShape::Boolean,
+        "Complete inventory",
+        "Whether the input contains every NodePool and node class of the cluster, so that rules can report references to \
+         missing ones. The cluster may still have nodes that Karpenter does not manage, such as a managed node group.",
     ),
-    Key::new(
+    SettingKey::new(
         "rules",
-        Shape::Levels,
+        SettingShape::Levels,
         "Rule levels",
-        "A rule or a family of rules, with deny, warn, info or off. What is said of a rule wins over what is said of its family.",
+        "Levels of rules and families: deny, warn, info or off. The level of a rule takes precedence over the level of its \
+         family.",
     ),
-    Key::new(
+    SettingKey::new(
         "allowIgnoreAnnotation",
-        Shape::Truth,
-        "Let authors accept findings",
-        "Whether the annotation karpwarden/ignore of an object counts in the cluster.",
+        SettingShape::Boolean,
+        "Allow suppression by annotation",
+        "Whether authors can suppress findings in the cluster with the annotation karpwarden/ignore.",
     )
-    .only(Scope::Cluster),
-    Key::new(
+    .only(SettingScope::Cluster),
+    SettingKey::new(
         "fix",
-        Shape::Truth,
-        "Make the safe fixes",
-        "Return the object with the fixes that mean what its author meant. The policy has to be mutating for it.",
+        SettingShape::Boolean,
+        "Apply safe fixes",
+        "Whether the policy returns the object with the safe fixes applied. The policy must be mutating.",
     )
-    .only(Scope::Cluster),
-    Key::new(
+    .only(SettingScope::Cluster),
+    SettingKey::new(
         "exceptions",
-        Shape::Exceptions,
+        SettingShape::Exceptions,
         "Exceptions",
-        "Findings that are accepted, each with a reason; after the day in `until` they are back.",
+        "Accepted findings, each with a reason. After the day in `until`, the findings are reported again.",
     ),
-    Key::new(
+    SettingKey::new(
         "exclude",
-        Shape::Paths,
+        SettingShape::Paths,
         "Excluded paths",
-        "Files and folders that a walk leaves out, as patterns of an ignore file in the config file's folder. A file named \
-         outright is checked all the same, unless `--force-exclude` is given.",
+        "Files and folders that the search of a folder leaves out, as patterns of an ignore file in the config file's \
+         folder. A file that is named on the command line is still checked, unless `--force-exclude` is given.",
     )
-    .only(Scope::Terminal),
-    Key::new(
+    .only(SettingScope::Terminal),
+    SettingKey::new(
         "overrides",
-        Shape::Overrides,
+        SettingShape::Overrides,
         "Settings for some paths",
-        "Settings for the files that fit one of the paths, which are patterns of an ignore file in the config file's folder.",
+        "Settings for the files that match one of the paths. Paths are patterns of an ignore file in the config file's \
+         folder.",
     )
-    .only(Scope::Terminal),
+    .only(SettingScope::Terminal),
 ];
 
-/// A key of an exception, what it says, and whether it must be there.
+/// The names of all keys.
+pub const NAMES: [&str; ALL.len()] = {
+    let mut names = [""; ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+        {
+            names[index] = ALL[index].name;
+        }
+        index += 1;
+    }
+    names
+};
+
+/// Keys of an exception: the name, the description, and whether the key is required.
 pub const EXCEPTION: [(&str, &str, bool); 6] = [
     ("rule", "The rule or family.", true),
-    ("kind", "The kind of object; any where absent.", false),
-    ("namespace", "The namespace; `*` stands for any letters.", false),
-    ("name", "The name; `*` stands for any letters.", false),
-    ("reason", "Why the finding is accepted.", true),
-    ("until", "The last day on which the exception holds, such as 2027-03-31.", false),
+    ("kind", "The kind of the object. The default is every kind.", false),
+    ("namespace", "The namespace of the object; `*` matches any characters.", false),
+    ("name", "The name of the object; `*` matches any characters.", false),
+    ("reason", "The reason for the exception.", true),
+    ("until", "The last day on which the exception applies, such as 2027-03-31.", false),
 ];
 
-/// What may be said for some paths besides the paths themselves.
+/// Keys that an override can set.
 pub const OVERRIDDEN: [&str; 4] = ["karpenterVersion", "kubernetesVersion", "clusterName", "rules"];

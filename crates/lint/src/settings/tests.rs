@@ -1,5 +1,6 @@
-//! Settings as people write them.
+//! Tests of the settings parser.
 
+use super::exception::glob;
 use super::*;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
@@ -8,33 +9,33 @@ use manifest::{Document, File};
 fn read(text: &str) -> Result<Settings, Vec<String>> {
     let file = File::read("karpwarden.yaml", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
-    Settings::read(tree.root(), &crate::testing::REGISTRY)
+    Settings::parse(tree.root(), &crate::testing::REGISTRY)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
 #[test]
-fn nothing_said_is_the_default() {
+fn empty_settings_are_the_defaults() {
     assert_eq!(read("{}"), Ok(Settings::default()));
     assert_eq!(read("karpenterVersion: null\nrules:\n"), Ok(Settings::default()));
 }
 
 #[test]
-fn all_mistakes_come_at_once() {
+fn reports_all_problems_together() {
     let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
                 rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\n\
                 exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
     insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
-    karpenterVersion: must be in quotes, such as "1.10": as a number, 1.10 is 1.1
-    kubernetesVersion: `latest` is no Kubernetes version; write one such as 1.33
-    clusterName: must be text that is not empty
-    clustername: unknown key (did you mean `clusterName`?); known are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
+    kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33
+    clusterName: must be a string that is not empty
+    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
     exceptions[0].rule: there is no rule or family `no-such-rule`
     exceptions[0]: `reason` is missing
-    exceptions[1].until: must be a day such as 2027-03-31
-    exceptions[1].why: unknown key; known are rule, kind, namespace, name, reason, until
+    exceptions[1].until: must be a date such as 2027-03-31
+    exceptions[1].why: unknown key; the known keys are rule, kind, namespace, name, reason, until
     "#);
 }
 
@@ -48,7 +49,7 @@ fn rejects_unknown_release() {
 }
 
 #[test]
-fn ranges_take_the_newest_patch_between_their_ends() {
+fn ranges_have_the_newest_patch_of_each_minor_release() {
     let target = Target::parse("1.0.3..1.2").unwrap();
     let releases: Vec<_> = target.releases().map(|release| release.to_string()).collect();
     assert_eq!(releases, ["1.0.3", "1.0", "1.1", "1.2"]);

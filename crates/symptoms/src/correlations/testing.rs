@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::correlation::Correlation;
-use crate::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use crate::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use crate::history::History;
 use crate::recognise::Recogniser;
 use manifest::limits::Limits;
@@ -53,7 +53,7 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
         text: Cow::Borrowed(text),
         time: (time != "-").then(|| Time::of_age(time).unwrap_or_else(|| at(time))),
         first: None,
-        level: Level::Info,
+        level: LogLevel::Info,
         controller: Cow::Borrowed(""),
         pod: Cow::Borrowed(""),
         message: Cow::Borrowed(""),
@@ -82,10 +82,10 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
         entry.message = message.into();
         return entry;
     }
-    let levels = [("DEBUG ", Level::Debug), ("ERROR ", Level::Error)];
+    let levels = [("DEBUG ", LogLevel::Debug), ("ERROR ", LogLevel::Error)];
     let level = levels.into_iter().find(|(name, _)| rest.starts_with(name));
     let rest = level.map_or(rest, |(name, _)| rest.strip_prefix(name).unwrap());
-    entry.level = level.map_or(Level::Info, |(_, level)| level);
+    entry.level = level.map_or(LogLevel::Info, |(_, level)| level);
     let (controller, rest) = rest.split_once(": ").unwrap();
     let (controller, pod) = controller.split_once('@').unwrap_or((controller, ""));
     let (message, fields) = rest.split_once(" {").map_or((rest, "}"), |(message, fields)| (message, fields));

@@ -3,7 +3,7 @@
 use super::History;
 use super::life::Cause;
 use super::record::Record;
-use crate::entry::{Level, Origin};
+use crate::entry::{LogLevel, Origin};
 use crate::recognise::Recognised;
 use crate::vocabulary::MessageId;
 
@@ -16,7 +16,7 @@ impl History {
         }
         if entry.origin == Origin::Log {
             self.has_log = true;
-            self.has_debug |= entry.level == Level::Debug;
+            self.has_debug |= entry.level == LogLevel::Debug;
         }
         if matches!(entry.origin, Origin::Event | Origin::Condition) && entry.object.kind == "NodeClaim" {
             // The NodeClaim exists, whatever its event or condition says.

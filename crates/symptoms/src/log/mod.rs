@@ -9,7 +9,7 @@ mod prefix;
 
 use std::borrow::Cow;
 
-use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use object::{Broken, Object, object, unlogged, words};
 use prefix::{Prefix, bare, before};
 
@@ -115,7 +115,7 @@ impl<'l> Reader<'l, '_> {
         let bare = bare(text);
         if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
             let prefix = prefix.before(before(text, bare));
-            let entry = Entry { message: message.into(), level: Level::Panic, ..self.entry(prefix) };
+            let entry = Entry { message: message.into(), level: LogLevel::Panic, ..self.entry(prefix) };
             self.emit(&entry);
             return LineKind::Entry;
         }
@@ -247,7 +247,7 @@ impl<'l> Reader<'l, '_> {
             text: Cow::Borrowed(self.line),
             time: prefix.time,
             first: None,
-            level: Level::Info,
+            level: LogLevel::Info,
             controller: "".into(),
             pod: prefix.pod.into(),
             message: "".into(),
@@ -261,40 +261,40 @@ impl<'l> Reader<'l, '_> {
     }
 }
 
-fn level(name: &str) -> Option<Level> {
-    const NAMES: [(&str, Level); 12] = [
-        ("info", Level::Info),
-        ("debug", Level::Debug),
-        ("error", Level::Error),
-        ("warn", Level::Warn),
-        ("warning", Level::Warn),
-        ("panic", Level::Panic),
-        ("dpanic", Level::Panic),
-        ("fatal", Level::Panic),
-        ("critical", Level::Panic),
-        ("trace", Level::Debug),
-        ("notice", Level::Info),
-        ("err", Level::Error),
+fn level(name: &str) -> Option<LogLevel> {
+    const NAMES: [(&str, LogLevel); 12] = [
+        ("info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+        ("error", LogLevel::Error),
+        ("warn", LogLevel::Warn),
+        ("warning", LogLevel::Warn),
+        ("panic", LogLevel::Panic),
+        ("dpanic", LogLevel::Panic),
+        ("fatal", LogLevel::Panic),
+        ("critical", LogLevel::Panic),
+        ("trace", LogLevel::Debug),
+        ("notice", LogLevel::Info),
+        ("err", LogLevel::Error),
     ];
     NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
 }
 
-fn klog_level(word: &str) -> Option<Level> {
+fn klog_level(word: &str) -> Option<LogLevel> {
     let (letter, date) = word.split_at_checked(1)?;
     if date.len() != 4 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     match letter {
-        "I" => Some(Level::Info),
-        "W" => Some(Level::Warn),
-        "E" => Some(Level::Error),
-        "F" => Some(Level::Panic),
+        "I" => Some(LogLevel::Info),
+        "W" => Some(LogLevel::Warn),
+        "E" => Some(LogLevel::Error),
+        "F" => Some(LogLevel::Panic),
         _ => None,
     }
 }
 
 /// The text before the level, the level, and the text after it. A time comes before the level.
-fn console_head(text: &str) -> Option<(&str, Level, &str)> {
+fn console_head(text: &str) -> Option<(&str, LogLevel, &str)> {
     let mut at = 0;
     let mut before: Option<&str> = None;
     for word in text.split([' ', '\t']).take(12) {

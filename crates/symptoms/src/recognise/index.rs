@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use foldhash::HashMap;
 
 use super::pieces::Pieces;
-use crate::entry::{Entry, Level, Origin};
+use crate::entry::{Entry, LogLevel, Origin};
 use crate::symptom::Symptom;
 use crate::vocabulary::{self, Message, MessageId, Pattern, Text, Wording};
 
@@ -155,7 +155,7 @@ impl Index {
                 self.keep(entry, candidates.copied(), found);
             }
         }
-        if !self.has_message(found) && (has_text_only(entry) || entry.level >= Level::Warn) {
+        if !self.has_message(found) && (has_text_only(entry) || entry.level >= LogLevel::Warn) {
             *by_text_alone = true;
             self.find_anywhere(entry, found);
         }

@@ -13,7 +13,7 @@ mod events;
 use std::borrow::Cow;
 
 use super::conditions::emit_event;
-use super::entry::{At, Condition, Entry, Fields, Level, Origin, Subject};
+use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject};
 use columns::Columns;
 use described::Described;
 
@@ -77,7 +77,7 @@ impl Table {
             text: text.trim_start().into(),
             time: cells.seen.last,
             first: cells.seen.first,
-            level: if cells.kind == "Warning" { Level::Warn } else { Level::Info },
+            level: if cells.kind == "Warning" { LogLevel::Warn } else { LogLevel::Info },
             controller: cells.from.into(),
             pod: "".into(),
             message: cells.message.into(),

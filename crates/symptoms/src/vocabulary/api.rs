@@ -1,7 +1,7 @@
 //! Requests that the API server refuses or answers too late.
 
 use super::message::{Detail, Message, Text, When, anywhere, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -23,14 +23,14 @@ and requirements is limited.
         rules: &["too-many-requirements", "name-too-long"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "NodeClaim.karpenter.sh \"", "\" is invalid: "], &["is restricted"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "NodeClaim.karpenter.sh \"", "\" is invalid: "], &["is restricted"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" is invalid: ", ": "),
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:05:35.675Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a231983-3c5e-4b7a-9d21-7e4c00213abd","error":"creating node claim, NodeClaim.karpenter.sh \"default-7xk2p\" is invalid: spec.requirements: Too many: 104: must have at most 100 items"}"#,
                 source: "kubernetes-sigs/karpenter v1.6.0 pkg/apis/v1/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "unknown field \""], &["is restricted"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating node claim, ", "unknown field \""], &["is restricted"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("unknown field \"", "\""),
                 example: r#"{"level":"ERROR","time":"2026-02-10T14:12:48.812Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a231d54-3c5e-4b7a-9d21-7e4c002159ac","error":"creating node claim, admission refused, unknown field \"spec.terminationGracePeriod\""}"#,
@@ -53,14 +53,14 @@ The cluster's policies also apply to Karpenter's requests: creating NodeClaims, 
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["admission webhook \"", "\" denied the request"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["admission webhook \"", "\" denied the request"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("admission webhook \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T15:19:01.949Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"provisioner","namespace":"","name":"","reconcileID":"5a232125-3c5e-4b7a-9d21-7e4c0021789b","error":"creating node claim, admission webhook \"validate.policies.example.com\" denied the request: label team is required"}"#,
                 source: "kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["failed calling webhook \""])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["failed calling webhook \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("failed calling webhook \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T16:26:14.086Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a2324f6-3c5e-4b7a-9d21-7e4c0021978a","error":"creating node claim, Internal error occurred: failed calling webhook \"mutate.policies.example.com\": failed to call webhook: Post \"https://policies.example.svc:443/mutate\": context deadline exceeded"}"#,
@@ -84,14 +84,14 @@ only the image, or if a second installation overwrites the ClusterRoles.
         rules: &["two-controllers"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" cannot ", " in API group"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T08:33:27.223Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a2328c7-3c5e-4b7a-9d21-7e4c0021b679","error":"nodeclaims.karpenter.sh is forbidden: User \"system:serviceaccount:kube-system:karpenter\" cannot list resource \"nodeclaims\" in API group \"karpenter.sh\" at the cluster scope"}"#,
                 source: "kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Failed to watch"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
+                pattern: line(LogLevel::Error, Text::Is("Failed to watch"), Text::Has(&["is forbidden: User \"system:serviceaccount:", "\" cannot "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("\" cannot ", " in API group"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T09:40:40.360Z","logger":"controller","message":"Failed to watch","commit":"31fa2ea","error":"failed to list *v1.NodePool: nodepools.karpenter.sh is forbidden: User \"system:serviceaccount:karpenter:karpenter\" cannot list resource \"nodepools\" in API group \"karpenter.sh\" at the cluster scope"}"#,
@@ -116,7 +116,7 @@ within minutes mean that two writers undo each other's changes.
         rules: &["two-controllers", "two-autoscalers"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Operation cannot be fulfilled on "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["Operation cannot be fulfilled on "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T10:47:53.497Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a233069-3c5e-4b7a-9d21-7e4c0021f457","error":"Operation cannot be fulfilled on nodeclaims.karpenter.sh \"default-7xk2p\": the object has been modified; please apply your changes to the latest version and try again"}"#,
@@ -140,21 +140,21 @@ of the control plane are normal.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["client rate limiter Wait returned an error"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["client rate limiter Wait returned an error"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T11:54:06.634Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a23343a-3c5e-4b7a-9d21-7e4c00221346","error":"client rate limiter Wait returned an error: context deadline exceeded"}"#,
                 source: "k8s.io/client-go rest/request.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["etcdserver: request timed out"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["etcdserver: request timed out"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T12:01:19.771Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a23380b-3c5e-4b7a-9d21-7e4c00223235","error":"etcdserver: request timed out"}"#,
                 source: "etcd",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["the server was unable to return a response in the time allotted"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["the server was unable to return a response in the time allotted"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:08:32.908Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a233bdc-3c5e-4b7a-9d21-7e4c00225124","error":"the server was unable to return a response in the time allotted, but may still be processing the request (get nodeclaims.karpenter.sh)"}"#,
@@ -209,7 +209,7 @@ that `v1` does not know.
 pub(super) const REFUSED_LABEL: &[Message] = &[
     Message {
         pattern: line(
-            Level::Error,
+            LogLevel::Error,
             Text::Is("Reconciler error"),
             Text::Has(&["creating node claim, ", "label domain \"", "\" is restricted"]),
         ),
@@ -220,7 +220,7 @@ pub(super) const REFUSED_LABEL: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Error,
+            LogLevel::Error,
             Text::Is("Reconciler error"),
             Text::Has(&["creating node claim, ", "label \"", "\" is restricted"]),
         ),

@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -27,42 +27,42 @@ contradiction.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["UnfulfillableCapacity"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["UnfulfillableCapacity"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T14:57:03.987Z","logger":"controller","message":"failed launching nodeclaim","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fc2a3-3c5e-4b7a-9d21-7e4c0006299d","error":"creating instance, insufficient capacity, with fleet error(s), UnfulfillableCapacity: Unable to fulfill capacity due to your request configuration. Please adjust your request and try again."}"#,
                 source: "aws/karpenter-provider-aws v1.0.6 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["InsufficientInstanceCapacity"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["InsufficientInstanceCapacity"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T15:04:16.124Z","logger":"controller","message":"failed launching nodeclaim","commit":"13242ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fc674-3c5e-4b7a-9d21-7e4c0006488c","error":"creating instance, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity: We currently do not have sufficient p5.48xlarge capacity in the Availability Zone you requested (eu-west-1c). Our system will be working on provisioning additional capacity."}"#,
                 source: "aws/karpenter-provider-aws v1.6.3 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["ReservationCapacityExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["ReservationCapacityExceeded"])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T16:11:29.261Z","logger":"controller","message":"failed launching nodeclaim","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fca45-3c5e-4b7a-9d21-7e4c0006677b","error":"creating instance, insufficient capacity, with fleet error(s), ReservationCapacityExceeded: The requested reservation does not have sufficient compatible and available capacity for this request."}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["Unsupported: "])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["Unsupported: "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T08:18:42.398Z","logger":"controller","message":"failed launching nodeclaim","commit":"e7e1327","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fce16-3c5e-4b7a-9d21-7e4c0006866a","error":"creating instance, insufficient capacity, with fleet error(s), Unsupported: Your requested instance type (c7i.large) is not supported in your requested Availability Zone (us-east-1e)."}"#,
                 source: "aws/karpenter-provider-aws v1.9.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::HasBut(&["all requested instance types were unavailable during launch"], &["with fleet error"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::HasBut(&["all requested instance types were unavailable during launch"], &["with fleet error"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T09:25:55.535Z","logger":"controller","message":"failed launching nodeclaim","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fd1e7-3c5e-4b7a-9d21-7e4c0006a559","error":"creating instance, insufficient capacity, all requested instance types were unavailable during launch"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/providers/instance/instance.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["no capacity offerings are currently available given the constraints"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["no capacity offerings are currently available given the constraints"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:32:08.672Z","logger":"controller","message":"failed launching nodeclaim","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fd5b8-3c5e-4b7a-9d21-7e4c0006c448","error":"creating instance, getting launch template configs, no capacity offerings are currently available given the constraints"}"#,
@@ -93,7 +93,7 @@ treats the refusal as missing capacity and keeps trying.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["MaxSpotInstanceCountExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["MaxSpotInstanceCountExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T11:39:21.809Z","logger":"controller","message":"failed launching nodeclaim","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fd989-3c5e-4b7a-9d21-7e4c0006e337","error":"creating instance, insufficient capacity, with fleet error(s), MaxSpotInstanceCountExceeded: Max spot instance count exceeded"}"#,
@@ -131,7 +131,7 @@ Karpenter treats the refusal as missing capacity and keeps trying.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["VcpuLimitExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["VcpuLimitExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T12:46:34.946Z","logger":"controller","message":"failed launching nodeclaim","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fdd5a-3c5e-4b7a-9d21-7e4c00070226","error":"creating instance, insufficient capacity, with fleet error(s), VcpuLimitExceeded: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}"#,
@@ -169,7 +169,7 @@ software that keeps fleets, use up the quota.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["MaxFleetCountExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["MaxFleetCountExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T13:53:47.083Z","logger":"controller","message":"failed launching nodeclaim","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fe12b-3c5e-4b7a-9d21-7e4c00072115","error":"creating instance, insufficient capacity, with fleet error(s), MaxFleetCountExceeded: Fleet request quota exceeded"}"#,
@@ -207,7 +207,7 @@ prefers the selected subnet with the most free addresses; it does not use other 
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["InsufficientFreeAddressesInSubnet"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["InsufficientFreeAddressesInSubnet"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T14:00:00.220Z","logger":"controller","message":"failed launching nodeclaim","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fe4fc-3c5e-4b7a-9d21-7e4c00074004","error":"creating instance, insufficient capacity, with fleet error(s), InsufficientFreeAddressesInSubnet: There are not enough free addresses in subnet subnet-0a1b2c3d4e5f60718 to satisfy the requested number of instances."}"#,

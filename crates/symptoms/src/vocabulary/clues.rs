@@ -4,25 +4,25 @@
 
 use super::id::MessageId;
 use super::message::{Pattern, Text, anywhere, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 
 /// All clues.
 pub(super) const CLUES: &[Pattern] = &[
     // A launch fails with many errors, and only some of them have a symptom.
     // Source: pkg/controllers/nodeclaim/lifecycle/launch.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0.
-    line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Any).id(MessageId::LaunchFailed),
-    line(Level::Error, RECONCILER_ERROR, Text::Has(&["launching nodeclaim"])).id(MessageId::LaunchFailed),
+    line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Any).id(MessageId::LaunchFailed),
+    line(LogLevel::Error, RECONCILER_ERROR, Text::Has(&["launching nodeclaim"])).id(MessageId::LaunchFailed),
     event("InsufficientCapacityError", Text::Any).id(MessageId::LaunchFailed),
     event("NodeClassNotReady", Text::Any).id(MessageId::LaunchFailed),
     // `NodeClass` up to 1.6, `nodeclass` from 1.7 on: pkg/cloudprovider/cloudprovider.go of the provider.
-    line(Level::Error, RECONCILER_ERROR, Text::Has(&["is in Ready=Unknown, ValidationSucceeded=Unknown"]))
+    line(LogLevel::Error, RECONCILER_ERROR, Text::Has(&["is in Ready=Unknown, ValidationSucceeded=Unknown"]))
         .id(MessageId::NodeClassUndecided),
-    line(Level::Error, RECONCILER_ERROR, Text::Has(&["creating node claim"]))
+    line(LogLevel::Error, RECONCILER_ERROR, Text::Has(&["creating node claim"]))
         .id(MessageId::NodeClaimNotCreated),
     // The API server refuses the NodeClaim of a controller or of a user. Source: the CEL rules in
     // pkg/apis/crds/karpenter.sh_nodeclaims.yaml of the provider at v1.0.0 and v1.14.0.
-    line(Level::Error, Text::Any, RESTRICTED_LABEL).id(MessageId::LabelRestricted),
-    line(Level::Error, RESTRICTED_LABEL, Text::Any).id(MessageId::LabelRestricted),
+    line(LogLevel::Error, Text::Any, RESTRICTED_LABEL).id(MessageId::LabelRestricted),
+    line(LogLevel::Error, RESTRICTED_LABEL, Text::Any).id(MessageId::LabelRestricted),
     event("", RESTRICTED_LABEL).id(MessageId::LabelRestricted),
     anywhere(RESTRICTED_LABEL).id(MessageId::LabelRestricted),
     // With a reason other than this one the NodePool's instances were not even launched.

@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -23,7 +23,7 @@ checks the schedule only roughly.
         rules: &["budget-cron-unparseable", "budget-schedule-never-runs"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("detected disruption budget errors"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("detected disruption budget errors"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::Between("invalid disruption budgets in nodepool ", ","),
                 example: r#"{"level":"ERROR","time":"2025-03-20T13:50:50.510Z","logger":"controller","message":"detected disruption budget errors","commit":"ad71530","controller":"disruption","namespace":"","name":"","reconcileID":"5a226dc6-3c5e-4b7a-9d21-7e4c001bcaba","error":"invalid disruption budgets in nodepool default, invariant violated, invalid cron, end of range (0) before beginning of range (6): sat-sun (cron=0 9 * * sat-sun)"}"#,
@@ -116,14 +116,14 @@ nor drains a node with such a pod.
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/terminator/eviction.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["This pod has more than one PodDisruptionBudget, which the eviction subresource does not support"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["This pod has more than one PodDisruptionBudget, which the eviction subresource does not support"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T14:57:03.647Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"eviction-queue","controllerGroup":"","controllerKind":"Pod","Pod":{"name":"api-6d5f7c9b8-qk2vx"},"namespace":"","name":"api-6d5f7c9b8-qk2vx","reconcileID":"5a227197-3c5e-4b7a-9d21-7e4c001be9a9","error":"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."}"#,
                 source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/node/termination/terminator/eviction.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed evicting pod"), Text::Has(&["This pod has more than one PodDisruptionBudget"])),
+                pattern: line(LogLevel::Error, Text::Is("failed evicting pod"), Text::Has(&["This pod has more than one PodDisruptionBudget"])),
                 releases: Releases::until(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T15:04:16.784Z","logger":"controller","message":"failed evicting pod","commit":"ad71530","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."}"#,
@@ -280,7 +280,7 @@ in the same way. Once in a while this is normal.
         rules: &["startup-taint-never-removed", "registration-taint-missing"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed terminating nodes while executing a disruption command"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed terminating nodes while executing a disruption command"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T16:11:29.921Z","logger":"controller","message":"failed terminating nodes while executing a disruption command","commit":"31fa2ea","controller":"disruption.queue","namespace":"","name":"","reconcileID":"5a227939-3c5e-4b7a-9d21-7e4c001c2787","command-id":"9b0e7f0a-1f0e-4c55-8c0e-0d5b7a5f8a11","error":"replacement was deleted, NodeClaim.karpenter.sh \"default-7xk2p\" not found"}"#,
@@ -305,28 +305,28 @@ then.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Starts("abandoning single-node consolidation due to timeout after evaluating "), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Starts("abandoning single-node consolidation due to timeout after evaluating "), Text::Any),
                 releases: Releases::until(9),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-07-22T08:18:42.058Z","logger":"controller","message":"abandoning single-node consolidation due to timeout after evaluating 41 candidates","commit":"c8c45c1","controller":"disruption","namespace":"","name":"","reconcileID":"5a227d0a-3c5e-4b7a-9d21-7e4c001c4676"}"#,
                 source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/disruption/singlenodeconsolidation.go",
             },
             Message {
-                pattern: line(Level::Debug, Text::Is("abandoning single-node consolidation due to timeout"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("abandoning single-node consolidation due to timeout"), Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2026-04-21T09:25:55.195Z","logger":"controller","message":"abandoning single-node consolidation due to timeout","commit":"537b01a","controller":"disruption","namespace":"","name":"","reconcileID":"5a2280db-3c5e-4b7a-9d21-7e4c001c6565","candidates_evaluated":41}"#,
                 source: "kubernetes-sigs/karpenter v1.11.0 pkg/controllers/disruption/singlenodeconsolidation.go",
             },
             Message {
-                pattern: line(Level::Debug, Text::Starts("failed to find a multi-node consolidation after timeout, last considered batch had "), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Starts("failed to find a multi-node consolidation after timeout, last considered batch had "), Text::Any),
                 releases: Releases::until(9),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-03-20T10:32:08.332Z","logger":"controller","message":"failed to find a multi-node consolidation after timeout, last considered batch had 50","commit":"ad71530","controller":"disruption","namespace":"","name":"","reconcileID":"5a2284ac-3c5e-4b7a-9d21-7e4c001c8454"}"#,
                 source: "kubernetes-sigs/karpenter v1.3.2 pkg/controllers/disruption/multinodeconsolidation.go",
             },
             Message {
-                pattern: line(Level::Debug, Text::Is("failed to find a multi-node consolidation after timeout"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("failed to find a multi-node consolidation after timeout"), Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2026-05-19T11:39:21.469Z","logger":"controller","message":"failed to find a multi-node consolidation after timeout","commit":"7ff7943","controller":"disruption","namespace":"","name":"","reconcileID":"5a22887d-3c5e-4b7a-9d21-7e4c001ca343","last_batch_size":50}"#,
@@ -350,14 +350,14 @@ CPU, or that its simulations take too long.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Starts("abnormal time between runs of "), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Starts("abnormal time between runs of "), Text::Any),
                 releases: Releases::until(9),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-10-21T12:46:34.606Z","logger":"controller","message":"abnormal time between runs of singlenodeconsolidation = 17m3.412s","commit":"31fa2ea","controller":"disruption","namespace":"","name":"","reconcileID":"5a228c4e-3c5e-4b7a-9d21-7e4c001cc232"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/disruption/controller.go",
             },
             Message {
-                pattern: line(Level::Debug, Text::Is("abnormal time between runs"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("abnormal time between runs"), Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2026-03-24T13:53:47.743Z","logger":"controller","message":"abnormal time between runs","commit":"d80cb86","controller":"disruption","namespace":"","name":"single","reconcileID":"5a22901f-3c5e-4b7a-9d21-7e4c001ce121","time_since":"17m3.412s"}"#,
@@ -381,28 +381,28 @@ the API server are normal.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed computing consolidation"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed computing consolidation"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T14:00:00.880Z","logger":"controller","message":"failed computing consolidation","commit":"9458bb5","controller":"disruption","namespace":"","name":"","reconcileID":"5a2293f0-3c5e-4b7a-9d21-7e4c001d0010","error":"getting pods from deleting nodes, context deadline exceeded"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/disruption/singlenodeconsolidation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed listing nodepools"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed listing nodepools"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T15:07:13.017Z","logger":"controller","message":"failed listing nodepools","commit":"9458bb5","controller":"disruption","namespace":"","name":"","reconcileID":"5a2297c1-3c5e-4b7a-9d21-7e4c001d1eff","error":"context deadline exceeded"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/disruption/controller.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Starts("failed listing instance types for "), Text::Any),
+                pattern: line(LogLevel::Error, Text::Starts("failed listing instance types for "), Text::Any),
                 releases: Releases::until(9),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:14:26.154Z","logger":"controller","message":"failed listing instance types for default","commit":"9458bb5","controller":"disruption","namespace":"","name":"","reconcileID":"5a229b92-3c5e-4b7a-9d21-7e4c001d3dee","error":"no subnets found"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/disruption/helpers.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed listing instance types"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed listing instance types"), Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-03-24T08:21:39.291Z","logger":"controller","message":"failed listing instance types","commit":"d80cb86","controller":"disruption","namespace":"","name":"","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cdd","nodepool":"default","error":"no subnets found"}"#,
@@ -427,14 +427,14 @@ that fails.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Is("deleting unhealthy node"), Text::Any).id(MessageId::NodeUnhealthy),
+                pattern: line(LogLevel::Debug, Text::Is("deleting unhealthy node"), Text::Any).id(MessageId::NodeUnhealthy),
                 releases: Releases::between(1, 6),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-06-11T09:28:52.428Z","logger":"controller","message":"deleting unhealthy node","commit":"9458bb5","controller":"node.health","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a22a334-3c5e-4b7a-9d21-7e4c001d7bcc"}"#,
                 source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/node/health/controller.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("deleting unhealthy node"), Text::Any).id(MessageId::NodeUnhealthy),
+                pattern: line(LogLevel::Info, Text::Is("deleting unhealthy node"), Text::Any).id(MessageId::NodeUnhealthy),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2025-10-21T10:35:05.565Z","logger":"controller","message":"deleting unhealthy node","commit":"31fa2ea","controller":"node.health","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a22a705-3c5e-4b7a-9d21-7e4c001d9abb"}"#,
@@ -474,7 +474,8 @@ assumes another cause and replaces no nodes.
 /// Nodes that drifted: the correlation `drift-loop`.
 pub(super) const DRIFT: &[Message] = &[
     Message {
-        pattern: line(Level::Debug, Text::Is("marking drifted"), Text::Any).id(MessageId::NodeClaimDrifted),
+        pattern: line(LogLevel::Debug, Text::Is("marking drifted"), Text::Any)
+            .id(MessageId::NodeClaimDrifted),
         releases: Releases::ALL,
         detail: Detail::Field("reason"),
         example: r#"{"level":"DEBUG","time":"2025-10-21T12:43:37.373Z","logger":"controller","message":"marking drifted","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2269f5-3c5e-4b7a-9d21-7e4c001babcb","reason":"SecurityGroupDrift"}"#,

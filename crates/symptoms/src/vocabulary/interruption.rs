@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -23,28 +23,28 @@ spot interruptions and scheduled maintenance terminate nodes without warning.
         rules: &["interruption-queue-malformed"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["NonExistentQueue"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["NonExistentQueue"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T12:49:31.839Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"interruption","namespace":"","name":"","reconcileID":"5a22aea7-3c5e-4b7a-9d21-7e4c001dd899","error":"getting messages from queue, receiving sqs messages, operation error SQS: ReceiveMessage, https response error StatusCode: 400, RequestID: 1b2c, AWS.SimpleQueueService.NonExistentQueue: The queue is not there"}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/controllers/interruption/controller.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::Has(&["NonExistentQueue"])),
+                pattern: line(LogLevel::Error, Text::Is("failed to create valid sqs provider"), Text::Has(&["NonExistentQueue"])),
                 releases: Releases::since(4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:56:44.976Z","logger":"controller","message":"failed to create valid sqs provider","commit":"c8c45c1","controller":"interruption","namespace":"","name":"","reconcileID":"5a22b278-3c5e-4b7a-9d21-7e4c001df788","error":"operation error SQS: GetQueueUrl, https response error StatusCode: 400, RequestID: 1b2c, AWS.SimpleQueueService.NonExistentQueue: The queue is not there"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/controllers/interruption/controller.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T14:03:57.113Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"interruption","namespace":"","name":"","reconcileID":"5a22b649-3c5e-4b7a-9d21-7e4c001e1677","error":"creating sqs provider, fetching queue url, operation error SQS: GetQueueUrl, https response error StatusCode: 400, api error QueueDoesNotExist: The specified queue does not exist."}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/interruption/controller.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
+                pattern: line(LogLevel::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["The specified queue does not exist"], &["NonExistentQueue"])),
                 releases: Releases::since(4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:10:10.250Z","logger":"controller","message":"failed to create valid sqs provider","commit":"e7e1327","controller":"interruption","namespace":"","name":"","reconcileID":"5a22ba1a-3c5e-4b7a-9d21-7e4c001e3566","error":"fetching queue url, operation error SQS: GetQueueUrl, https response error StatusCode: 400, api error QueueDoesNotExist: The specified queue does not exist."}"#,
@@ -68,7 +68,7 @@ that it cannot parse. Other users of the queue lose their messages.
         rules: &["interruption-queue-shared"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed parsing interruption message"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed parsing interruption message"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T16:17:23.387Z","logger":"controller","message":"failed parsing interruption message","commit":"0871602","controller":"interruption","namespace":"","name":"","reconcileID":"5a22bdeb-3c5e-4b7a-9d21-7e4c001e5455","queue":"prod","error":"parsing sqs message, unmarshalling the message as Metadata, invalid character 'h' looking for beginning of value"}"#,
@@ -92,7 +92,7 @@ without a route to SQS every call fails.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting messages from queue, "], &["NonExistentQueue", "The specified queue does not exist", "is not authorized to perform: "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting messages from queue, "], &["NonExistentQueue", "The specified queue does not exist", "is not authorized to perform: "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T08:24:36.524Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"interruption","namespace":"","name":"","reconcileID":"5a22c1bc-3c5e-4b7a-9d21-7e4c001e7344","error":"getting messages from queue, receiving sqs messages, operation error SQS: ReceiveMessage, https response error StatusCode: 0, request send failed, dial tcp: lookup sqs.eu-west-1.amazonaws.com: i/o timeout"}"#,
@@ -115,7 +115,7 @@ From 1.12 on Karpenter also reads the status checks of EC2. The policies of earl
         rules: &["iam-tag-condition-mismatch"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks"), Text::Any),
                 releases: Releases::since(12),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-05-19T09:31:49.661Z","logger":"controller","message":"ec2:DescribeInstanceStatus permission is not allowed, update the IAM policy and restart the Karpenter deployment to enable instance status health checks","commit":"7ff7943","controller":"interruption.instancestatus","namespace":"","name":"","reconcileID":"5a22c58d-3c5e-4b7a-9d21-7e4c001e9233","error":"failed describing ec2 instance status checks, api error UnauthorizedOperation: denied"}"#,
@@ -139,7 +139,7 @@ normal.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Info, Text::Is("detected unhealthy instance owned by cluster"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("detected unhealthy instance owned by cluster"), Text::Any),
                 releases: Releases::since_patch(12, 2),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-06-16T10:38:02.798Z","logger":"controller","message":"detected unhealthy instance owned by cluster","commit":"2be9554","controller":"interruption.instancestatus","namespace":"","name":"","reconcileID":"5a22c95e-3c5e-4b7a-9d21-7e4c001eb122","instance-id":"i-0a1b2c3d4e5f60718"}"#,
@@ -155,7 +155,7 @@ normal.
 /// Instances and NodeClaims that are garbage-collected: the correlation `foreign-collection`.
 pub(super) const COLLECTED: &[Message] = &[
     Message {
-        pattern: line(Level::Debug, Text::Is("garbage collected cloudprovider instance"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("garbage collected cloudprovider instance"), Text::Any)
             .id(MessageId::InstanceCollected),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -163,7 +163,7 @@ pub(super) const COLLECTED: &[Message] = &[
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/nodeclaim/garbagecollection/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("garbage collected node"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("garbage collected node"), Text::Any)
             .id(MessageId::NodeCollected),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -172,7 +172,7 @@ pub(super) const COLLECTED: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Is("garbage collecting nodeclaim with no cloudprovider representation"),
             Text::Any,
         )

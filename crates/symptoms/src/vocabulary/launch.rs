@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -26,14 +26,14 @@ With `settings.disableDryRun`, up to 1.3.0, and if the profile is deleted later,
         rules: &["instance-profile-is-arn", "status-contradiction"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["iamInstanceProfile.name is invalid"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["iamInstanceProfile.name is invalid"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("Value (", ")"),
                 example: r#"{"level":"ERROR","time":"2024-12-10T15:10:10.590Z","logger":"controller","message":"Reconciler error","commit":"3298d91","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200b26-3c5e-4b7a-9d21-7e4c0008755a","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidParameterValue: Value (arn:aws:iam::111122223333:instance-profile/KarpenterNodes) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}"#,
                 source: "aws/karpenter-provider-aws v1.1.1 pkg/providers/instance/instance.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["iamInstanceProfile.name is invalid"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["iamInstanceProfile.name is invalid"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("Value (", ")"),
                 example: r#"{"level":"ERROR","time":"2024-10-15T16:17:23.727Z","logger":"controller","message":"failed launching nodeclaim","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200ef7-3c5e-4b7a-9d21-7e4c00089449","error":"creating instance, insufficient capacity, with fleet error(s), InvalidParameterValue: Value (KarpenterNodes) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}"#,
@@ -78,14 +78,14 @@ security groups of one VPC with subnets of another, and EC2 refuses the launch.
         rules: &["selector-cluster-mismatch", "selector-not-cluster-specific", "sg-cluster-tag-selector"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["belong to different networks"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["belong to different networks"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T08:24:36.864Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2012c8-3c5e-4b7a-9d21-7e4c0008b338","error":"launching nodeclaim, creating instance, creating fleet request, with fleet error(s), InvalidParameter: Security group sg-0a1b2c3d and subnet subnet-0f9e8d7c belong to different networks."}"#,
                 source: "aws/karpenter-provider-aws v1.12.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["belong to different networks"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["belong to different networks"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T09:31:49.001Z","logger":"controller","message":"failed launching nodeclaim","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a201699-3c5e-4b7a-9d21-7e4c0008d227","error":"creating instance, insufficient capacity, with fleet error(s), InvalidParameter: Security group sg-0a1b2c3d and subnet subnet-0f9e8d7c belong to different networks."}"#,
@@ -117,21 +117,21 @@ deleted; the controller then creates it again.
         rules: &["cluster-name-shared", "clustername-empty", "two-controllers"],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Is("invalidating launch template in the cache because it no longer exists"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("invalidating launch template in the cache because it no longer exists"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-10-21T10:38:02.138Z","logger":"controller","message":"invalidating launch template in the cache because it no longer exists","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"karpenter.k8s.aws/1234567890123456789","reconcileID":"5a201a6a-3c5e-4b7a-9d21-7e4c0008f116","id":"lt-0a1b2c3d4e5f60718"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/providers/launchtemplate/launchtemplate.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidLaunchTemplateId.NotFound"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidLaunchTemplateId.NotFound"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T11:45:15.275Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a201e3b-3c5e-4b7a-9d21-7e4c00091005","error":"launching nodeclaim, creating instance, creating fleet request, with fleet error(s), InvalidLaunchTemplateId.NotFound: The specified launch template, with template ID lt-0a1b2c3d4e5f60718, does not exist."}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["launch templates not found when creating fleet request"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["launch templates not found when creating fleet request"])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T12:52:28.412Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20220c-3c5e-4b7a-9d21-7e4c00092ef4","error":"launching nodeclaim, creating instance, launch templates not found when creating fleet request, operation error EC2: CreateFleet, api error InvalidLaunchTemplateName.NotFoundException: At least one of the launch templates specified in the request does not exist."}"#,
@@ -163,7 +163,7 @@ terminated the instance.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["Client.InvalidKMSKey.InvalidState"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T13:59:41.549Z","logger":"controller","message":"Reconciler error","commit":"781485b","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2025dd-3c5e-4b7a-9d21-7e4c00094de3","error":"launching nodeclaim, creating instance, with fleet error(s), Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"}"#,
@@ -202,14 +202,14 @@ because it may appear soon. Right after a node class is created this is normal f
         rules: &["instance-profile-is-arn", "status-contradiction"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving NodeClass readiness, NodeClass is in Ready=Unknown"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["resolving NodeClass readiness, NodeClass is in Ready=Unknown"])),
                 releases: Releases::until(6),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T14:06:54.686Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2029ae-3c5e-4b7a-9d21-7e4c00096cd2","error":"launching nodeclaim, resolving NodeClass readiness, NodeClass is in Ready=Unknown, ValidationSucceeded=Unknown"}"#,
                 source: "aws/karpenter-provider-aws v1.4.0 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving nodeclass readiness, nodeclass is in Ready=Unknown"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["resolving nodeclass readiness, nodeclass is in Ready=Unknown"])),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:13:07.823Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a202d7f-3c5e-4b7a-9d21-7e4c00098bc1","error":"launching nodeclaim, resolving nodeclass readiness, nodeclass is in Ready=Unknown, ValidationSucceeded=Unknown"}"#,
@@ -248,7 +248,7 @@ This can happen once after a change of the node class.
         rules: &["status-contradiction", "selector-cluster-mismatch"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["NodeClassRef not ready, "])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["NodeClassRef not ready, "])),
                 releases: Releases::ALL,
                 detail: Detail::Between("NodeClassRef not ready, ", ""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:20:20.960Z","logger":"controller","message":"failed launching nodeclaim","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203150-3c5e-4b7a-9d21-7e4c0009aab0","error":"NodeClassRef not ready, SubnetsReady=False"}"#,
@@ -286,14 +286,14 @@ the NodePool is not Ready, and existing NodeClaims are deleted as if EC2 had no 
         rules: &["nodeclass-ref-dangling", "nodeclass-ref-unmanaged"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving nodeclass, ", "\" not found"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving nodeclass, ", "\" not found"])),
                 releases: Releases::ALL,
                 detail: Detail::Between(".karpenter.k8s.aws \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.097Z","logger":"controller","message":"failed launching nodeclaim","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203521-3c5e-4b7a-9d21-7e4c0009c99f","error":"insufficient capacity, resolving nodeclass, ec2nodeclasses.karpenter.k8s.aws \"default\" not found"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/cloudprovider/cloudprovider.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving node class, ", "\" not found"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["resolving node class, ", "\" not found"])),
                 releases: Releases::until(5),
                 detail: Detail::Between(".karpenter.k8s.aws \"", "\""),
                 example: r#"{"level":"ERROR","time":"2024-10-15T09:34:46.234Z","logger":"controller","message":"failed launching nodeclaim","commit":"6174c75","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2038f2-3c5e-4b7a-9d21-7e4c0009e88e","error":"insufficient capacity, resolving node class, ec2nodeclasses.karpenter.k8s.aws \"default\" not found"}"#,
@@ -338,14 +338,14 @@ since, because it is shared without its encrypted snapshot, or because the contr
         rules: &["selector-term-id-mixed"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidAMIID."])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["InvalidAMIID."])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T10:41:59.371Z","logger":"controller","message":"Reconciler error","commit":"781485b","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a203cc3-3c5e-4b7a-9d21-7e4c000a077d","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidAMIID.NotFound: The image id '[ami-0a1b2c3d4e5f60718]' does not exist"}"#,
                 source: "aws/karpenter-provider-aws v1.7.1 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Not authorized for images"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["Not authorized for images"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T11:48:12.508Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204094-3c5e-4b7a-9d21-7e4c000a266c","error":"launching nodeclaim, creating instance, with fleet error(s), AuthFailure: Not authorized for images: [ami-0a1b2c3d4e5f60718]"}"#,
@@ -390,7 +390,7 @@ allows only `arm64` and the node class has only `amd64` images, no type remains.
         rules: &["requirement-value-unknown"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no instance types satisfy requirements of amis ["])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["no instance types satisfy requirements of amis ["])),
                 releases: Releases::ALL,
                 detail: Detail::Between("of amis [", "]"),
                 example: r#"{"level":"ERROR","time":"2025-04-23T12:55:25.645Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204465-3c5e-4b7a-9d21-7e4c000a455b","error":"launching nodeclaim, creating instance, getting launch template configs, getting launch templates, no instance types satisfy requirements of amis [ami-0a1b2c3d4e5f60718]"}"#,
@@ -415,21 +415,21 @@ warning appears when it comes near the limit.
         rules: &["userdata-too-large", "userdata-mime-malformed", "userdata-toml-invalid", "userdata-nodeconfig-incomplete"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["User data is limited to"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["User data is limited to"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T13:02:38.782Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a204836-3c5e-4b7a-9d21-7e4c000a644a","error":"launching nodeclaim, creating instance, getting launch template configs, getting launch templates, creating launch template, operation error EC2: CreateLaunchTemplate, https response error StatusCode: 400, api error InvalidUserData.Malformed: User data is limited to 16384 bytes"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit"), Text::Any),
                 releases: Releases::since_patch(14, 1),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-08-25T14:09:51.919Z","logger":"controller","message":"ec2:CreateLaunchTemplate rejected the rendered user data as exceeding the size limit","commit":"bde0065","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a204c07-3c5e-4b7a-9d21-7e4c000a8339","error":"operation error EC2: CreateLaunchTemplate, api error InvalidUserData.Malformed: the request is too large"}"#,
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("rendered user data is approaching the EC2 user data size limit"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("rendered user data is approaching the EC2 user data size limit"), Text::Any),
                 releases: Releases::since_patch(14, 1),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-08-25T15:16:04.056Z","logger":"controller","message":"rendered user data is approaching the EC2 user data size limit","commit":"bde0065","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a204fd8-3c5e-4b7a-9d21-7e4c000aa228","userdata-bytes":15800,"warn-threshold":14745,"limit":16384}"#,
@@ -450,14 +450,14 @@ warning appears when it comes near the limit.
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["parsing custom UserData, "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["parsing custom UserData, "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T16:23:17.193Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2053a9-3c5e-4b7a-9d21-7e4c000ac117","error":"validating ec2:CreateLaunchTemplate authorization, parsing custom UserData, parsing content, unmarshalling NodeConfig, error unmarshaling JSON"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/amifamily/bootstrap/nodeadm.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["invalid UserData "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["invalid UserData "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T08:30:30.330Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20577a-3c5e-4b7a-9d21-7e4c000ae006","error":"launching nodeclaim, creating instance, getting launch template configs, invalid UserData toml: line 3 (last key \"settings\"): expected value"}"#,
@@ -481,7 +481,7 @@ a few types the fallback may meet the same shortage.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed while checking on-demand fallback"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed while checking on-demand fallback"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T09:37:43.467Z","logger":"controller","message":"failed while checking on-demand fallback","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a205b4b-3c5e-4b7a-9d21-7e4c000afef5","error":"at least 5 instance types are recommended when flexible to spot but requesting on-demand, the current provisioning request only has 2 instance type options"}"#,
@@ -505,14 +505,14 @@ throttled ones; a few refusals are normal when many nodes launch.
         rules: &["two-controllers"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["RequestLimitExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["RequestLimitExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:44:56.604Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a205f1c-3c5e-4b7a-9d21-7e4c000b1de4","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, exceeded maximum number of attempts, 3, https response error StatusCode: 503, api error RequestLimitExceeded: Request limit exceeded."}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Throttling"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["Throttling"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T11:51:09.741Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2062ed-3c5e-4b7a-9d21-7e4c000b3cd3","error":"getting instance profile, operation error IAM: GetInstanceProfile, https response error StatusCode: 400, api error Throttling: Rate exceeded"}"#,
@@ -543,7 +543,7 @@ decrypted fails with the same error.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["api error InternalError"], &["launch template"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["api error InternalError"], &["launch template"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:58:22.878Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2066be-3c5e-4b7a-9d21-7e4c000b5bc2","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 500, RequestID: 5b0c, api error InternalError: An internal error has occurred"}"#,
@@ -574,14 +574,14 @@ then. An account on the Free Tier plan may launch only a few types.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["PendingVerification"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["PendingVerification"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T13:05:35.015Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a206a8f-3c5e-4b7a-9d21-7e4c000b7ab1","error":"launching nodeclaim, creating instance, with fleet error(s), PendingVerification: Your request for accessing resources in this region is being validated"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["not eligible for Free Tier"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["not eligible for Free Tier"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-03-24T14:12:48.152Z","logger":"controller","message":"Reconciler error","commit":"d80cb86","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a206e60-3c5e-4b7a-9d21-7e4c000b99a0","error":"launching nodeclaim, creating instance, with fleet error(s), InvalidParameterCombination: The specified instance type is not eligible for Free Tier."}"#,

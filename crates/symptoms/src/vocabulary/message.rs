@@ -1,7 +1,7 @@
 //! Types of the vocabulary: messages, the patterns they match, and when they are worth a diagnosis.
 
 use super::id::MessageId;
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use karpenter::release::Releases;
 
 /// A known message of Karpenter, Kubernetes or EC2.
@@ -34,7 +34,7 @@ pub enum Wording {
     /// A line of the controller's log.
     Log {
         /// The level of the line.
-        level: Level,
+        level: LogLevel,
         /// The text of the message.
         message: Text,
         /// The text of the field `error`.
@@ -138,7 +138,7 @@ impl Pattern {
 
 impl Wording {
     /// Whether a line of this level has the message; events and conditions have no level.
-    pub fn is_at(&self, of_entry: Level) -> bool {
+    pub fn is_at(&self, of_entry: LogLevel) -> bool {
         !matches!(self, Self::Log { level, .. } if *level != of_entry)
     }
 }
@@ -173,7 +173,7 @@ const fn plain(wording: Wording) -> Pattern {
 }
 
 /// A line of the controller's log.
-pub(super) const fn line(level: Level, message: Text, error: Text) -> Pattern {
+pub(super) const fn line(level: LogLevel, message: Text, error: Text) -> Pattern {
     plain(Wording::Log { level, message, error })
 }
 

@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::{Interval, Releases};
 use lint::finding::Severity;
@@ -31,7 +31,7 @@ selector of another cluster, or several values in one string match nothing. If t
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/subnet.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no subnets matched selector"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["no subnets matched selector"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T10:23:17.633Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a221da1-3c5e-4b7a-9d21-7e4c0019411f","error":"launching nodeclaim, creating instance, getting subnets, no subnets matched selector [{map[karpenter.sh/discovery:prod] }]"}"#,
@@ -45,7 +45,7 @@ selector of another cluster, or several values in one string match nothing. If t
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/providers/instance/instance.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["drift, no subnets are discovered"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["drift, no subnets are discovered"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T11:30:30.770Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a222172-3c5e-4b7a-9d21-7e4c0019600e","error":"getting drift, calculating subnet drift, no subnets are discovered"}"#,
@@ -77,7 +77,7 @@ you set.
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/securitygroup.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["drift, no security groups are present in the status"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["drift, no security groups are present in the status"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:37:43.907Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a222543-3c5e-4b7a-9d21-7e4c00197efd","error":"getting drift, calculating securitygroup drift, no security groups are present in the status"}"#,
@@ -109,21 +109,21 @@ was never published for that Kubernetes version, or was removed. Images that oth
                 source: "aws/karpenter-provider-aws v1.14.1 pkg/controllers/nodeclass/ami.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["failed to discover any AMIs for alias \""])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["failed to discover any AMIs for alias \""])),
                 releases: Releases::until(4),
                 detail: Detail::Between("for alias \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-02-12T13:44:56.044Z","logger":"controller","message":"Reconciler error","commit":"058c665","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a222914-3c5e-4b7a-9d21-7e4c00199dec","error":"getting amis, getting AMI queries, failed to discover any AMIs for alias \"al2023@v20990101\""}"#,
                 source: "aws/karpenter-provider-aws v1.2.1 pkg/providers/amifamily/al2023.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["failed to discover any AMIs for alias (alias="])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["failed to discover any AMIs for alias (alias="])),
                 releases: Releases::since(5),
                 detail: Detail::Between("(alias=", ")"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T14:51:09.181Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a222ce5-3c5e-4b7a-9d21-7e4c0019bcdb","alias":"al2023@v20990101","error":"getting amis, getting AMI queries, failed to discover any AMIs for alias (alias=al2023@v20990101)"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/providers/amifamily/al2023.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no amis exist given constraints"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["no amis exist given constraints"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T15:58:22.318Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a2230b6-3c5e-4b7a-9d21-7e4c0019dbca","error":"getting drift, calculating ami drift, no amis exist given constraints"}"#,
@@ -154,14 +154,14 @@ to Karpenter 1.5 the controller finds no image; later releases give the reason.
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/controllers/nodeclass/ami.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["AL2 aliases are no longer supported on EKS"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["AL2 aliases are no longer supported on EKS"])),
                 releases: Releases::since(6),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T16:05:35.455Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a223487-3c5e-4b7a-9d21-7e4c0019fab9","error":"terminal error: getting amis, getting AMI queries, AL2 aliases are no longer supported on EKS 1.33+"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/amifamily/ami.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["Windows Server 2025 requires EKS version"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["Windows Server 2025 requires EKS version"])),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T08:12:48.592Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a223858-3c5e-4b7a-9d21-7e4c001a19a8","error":"terminal error: getting amis, getting AMI queries, Windows Server 2025 requires EKS version 1.35 or higher, current version: 1.34"}"#,
@@ -198,7 +198,7 @@ From 1.11 on a node class may name a placement group. The group must exist befor
                 source: "aws/karpenter-provider-aws v1.11.0 pkg/controllers/nodeclass/placementgroup.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["resolving placement group, "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["resolving placement group, "])),
                 releases: Releases::since(11),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-05-19T09:19:01.729Z","logger":"controller","message":"Reconciler error","commit":"7ff7943","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a223c29-3c5e-4b7a-9d21-7e4c001a3897","error":"resolving placement group, describing placement groups, operation error EC2: DescribePlacementGroups, https response error StatusCode: 500"}"#,
@@ -222,7 +222,7 @@ once per run. From 1.7 on (also 1.3.5, 1.4.1, 1.5.5 and 1.6.4) a condition repor
         rules: &["userdata-nodeconfig-incomplete"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["failed to detect the cluster CIDR, "], &["is not authorized to perform: "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["failed to detect the cluster CIDR, "], &["is not authorized to perform: "])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T10:26:14.866Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a223ffa-3c5e-4b7a-9d21-7e4c001a5786","error":"failed to detect the cluster CIDR, operation error EKS: DescribeCluster, https response error StatusCode: 404, ResourceNotFoundException: No cluster found for name: prod."}"#,
@@ -257,14 +257,14 @@ Karpenter creates an instance profile for `spec.role` and adds the role to it. I
         rules: &["nodeclass-role-is-arn"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["The role with name ", " cannot be found"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["The role with name ", " cannot be found"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("The role with name ", " cannot be found"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T11:33:27.003Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2243cb-3c5e-4b7a-9d21-7e4c001a7675","error":"creating instance profile, adding role to instance profile, operation error IAM: AddRoleToInstanceProfile, https response error StatusCode: 404, NoSuchEntity: The role with name KarpenterNodeRole-prod cannot be found."}"#,
                 source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instanceprofile/instanceprofile.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating instance profile, ", "role not found, "], &["The role with name "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating instance profile, ", "role not found, "], &["The role with name "])),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:40:40.140Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a22479c-3c5e-4b7a-9d21-7e4c001a9564","error":"creating instance profile, role not found, operation error IAM: AddRoleToInstanceProfile, https response error StatusCode: 404"}"#,
@@ -289,7 +289,7 @@ profile always fails: Karpenter adds the role again and again, and from 1.7 on c
         rules: &["nodeclass-role-is-arn", "role-path-makes-profiles"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["The specified value for roleName is invalid"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["The specified value for roleName is invalid"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-12-10T13:47:53.277Z","logger":"controller","message":"Reconciler error","commit":"3298d91","controller":"nodeclass.status","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a224b6d-3c5e-4b7a-9d21-7e4c001ab453","error":"creating instance profile, adding role \"arn:aws:iam::111122223333:role/KarpenterNodeRole-prod\" to instance profile \"prod_1234567890\", operation error IAM: AddRoleToInstanceProfile, https response error StatusCode: 400, api error ValidationError: The specified value for roleName is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_-"}"#,
@@ -313,14 +313,14 @@ Private networks often have no endpoint for IAM, and accounts have a quota of in
         rules: &["role-path-makes-profiles"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating instance profile, "], &["is not authorized to perform: ", "The role with name ", "role not found, ", "The specified value for roleName", "Throttling", "RequestLimitExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["creating instance profile, "], &["is not authorized to perform: ", "The role with name ", "role not found, ", "The specified value for roleName", "Throttling", "RequestLimitExceeded"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T14:54:06.414Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a224f3e-3c5e-4b7a-9d21-7e4c001ad342","error":"creating instance profile, operation error IAM: CreateInstanceProfile, https response error StatusCode: 0, RequestID: , request send failed, dial tcp: i/o timeout"}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/controllers/nodeclass/instanceprofile.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting instance profile "], &["is not authorized to perform: ", "The role with name ", "role not found, ", "The specified value for roleName", "Throttling", "RequestLimitExceeded"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["getting instance profile "], &["is not authorized to perform: ", "The role with name ", "role not found, ", "The specified value for roleName", "Throttling", "RequestLimitExceeded"])),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:01:19.551Z","logger":"controller","message":"Reconciler error","commit":"e7e1327","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a22530f-3c5e-4b7a-9d21-7e4c001af231","error":"getting instance profile prod_1234567890, operation error IAM: GetInstanceProfile, https response error StatusCode: 0, request send failed, dial tcp: i/o timeout"}"#,
@@ -351,21 +351,21 @@ tags; the controller refuses the rest from 1.2 on.
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["tag does not pass tag validation requirements"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["tag does not pass tag validation requirements"])),
                 releases: Releases::between(2, 2),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-02-12T16:08:32.688Z","logger":"controller","message":"Reconciler error","commit":"058c665","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a2256e0-3c5e-4b7a-9d21-7e4c001b1120","error":"terminal error: validating tags, \"eks:eks-cluster-name\" tag does not pass tag validation requirements"}"#,
                 source: "aws/karpenter-provider-aws v1.2.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["validating tags, the following tags failed validation requirements ("])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["validating tags, the following tags failed validation requirements ("])),
                 releases: Releases::between(3, 4),
                 detail: Detail::Between("requirements (", ")"),
                 example: r#"{"level":"ERROR","time":"2025-04-23T08:15:45.825Z","logger":"controller","message":"Reconciler error","commit":"0871602","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a225ab1-3c5e-4b7a-9d21-7e4c001b300f","error":"terminal error: validating tags, the following tags failed validation requirements (\"eks:eks-cluster-name\")"}"#,
                 source: "aws/karpenter-provider-aws v1.4.0 pkg/utils/utils.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["validating tags, tags failed validation requirements (tags="])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["validating tags, tags failed validation requirements (tags="])),
                 releases: Releases::since(5),
                 detail: Detail::Between("(tags=", ")"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T09:22:58.962Z","logger":"controller","message":"Reconciler error","commit":"31fa2ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a225e82-3c5e-4b7a-9d21-7e4c001b4efe","tags":"\"eks:eks-cluster-name\"","error":"terminal error: validating tags, tags failed validation requirements (tags=\"eks:eks-cluster-name\")"}"#,
@@ -413,7 +413,7 @@ them from 1.9 on.
         rules: &["userdata-toml-invalid"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Unknown parameter in userData K8s settings"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("Unknown parameter in userData K8s settings"), Text::Any),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T10:29:11.099Z","logger":"controller","message":"Unknown parameter in userData K8s settings","commit":"e7e1327","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a226253-3c5e-4b7a-9d21-7e4c001b6ded","reason":"1| max_pods = 58\\n | ~~~~~~~~ missing field","error":"strict mode: fields in the document are missing in the target struct"}"#,
@@ -437,7 +437,7 @@ it crashes, later every attempt to resolve instance types fails, which stops pro
         rules: &["kubelet-config-invalid"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["quantities must match the regular expression"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["quantities must match the regular expression"])),
                 releases: Releases::since(1),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T11:36:24.236Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a226624-3c5e-4b7a-9d21-7e4c001b8cdc","error":"panic: cannot parse '100 Mi': quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' [recovered]"}"#,

@@ -2,13 +2,13 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use karpenter::release::{Interval, Releases};
 
 /// Every message of normal work.
 pub(super) const MESSAGES: &[Message] = &[
     Message {
-        pattern: line(Level::Info, Text::Is("found provisionable pod(s)"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("found provisionable pod(s)"), Text::Any)
             .id(MessageId::PodsFound),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -16,7 +16,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/provisioning/provisioner.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("computed new nodeclaim(s) to fit pod(s)"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("computed new nodeclaim(s) to fit pod(s)"), Text::Any)
             .id(MessageId::NodeClaimsComputed),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -24,7 +24,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/scheduling/scheduler.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Has(&[" unready node(s) will fit ", " pod(s)"]), Text::Any)
+        pattern: line(LogLevel::Info, Text::Has(&[" unready node(s) will fit ", " pod(s)"]), Text::Any)
             .id(MessageId::PodsFitUnreadyNodes),
         releases: Releases::until(2),
         detail: Detail::None,
@@ -32,7 +32,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/provisioning/scheduling/scheduler.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("computed unready node(s) will fit pod(s)"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("computed unready node(s) will fit pod(s)"), Text::Any)
             .id(MessageId::PodsFitUnreadyNodes),
         releases: Releases::since(3),
         detail: Detail::None,
@@ -40,7 +40,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/provisioning/scheduling/scheduler.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("computing pod scheduling..."), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("computing pod scheduling..."), Text::Any),
         releases: Releases::union(&[Interval::patch_to_minor(0, 7, 3)]),
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-02-12T09:43:37.933Z","logger":"controller","message":"computing pod scheduling...","commit":"058c665","controller":"provisioner","namespace":"","name":"","reconcileID":"5a209ffd-3c5e-4b7a-9d21-7e4c000d2bc3","pods-scheduled":120,"pods-remaining":400}"#,
@@ -48,7 +48,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Is("computing scheduling decision for provisionable pod(s)"),
             Text::Any,
         ),
@@ -59,7 +59,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is(
                 "deferring scheduling decision for provisionable pod(s) to future simulation due to limited reserved offering capacity",
             ),
@@ -71,14 +71,15 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/provisioning/provisioner.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("created nodeclaim"), Text::Any).id(MessageId::NodeClaimCreated),
+        pattern: line(LogLevel::Info, Text::Is("created nodeclaim"), Text::Any)
+            .id(MessageId::NodeClaimCreated),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T12:04:16.344Z","logger":"controller","message":"created nodeclaim","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a20ab70-3c5e-4b7a-9d21-7e4c000d8890","NodePool":{"name":"default"},"NodeClaim":{"name":"default-7xk2p"},"requests":{"cpu":"380m","memory":"220Mi","pods":"6"},"instance-types":"c5.large, c6i.large, c7i.large and 42 other(s)"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/provisioner.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("launched nodeclaim"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("launched nodeclaim"), Text::Any)
             .id(MessageId::NodeClaimLaunched),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -86,7 +87,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/launch.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("registered nodeclaim"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("registered nodeclaim"), Text::Any)
             .id(MessageId::NodeClaimRegistered),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -94,7 +95,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/registration.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("initialized nodeclaim"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("initialized nodeclaim"), Text::Any)
             .id(MessageId::NodeClaimInitialized),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -102,56 +103,58 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/initialization.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("awaiting registration hooks"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("awaiting registration hooks"), Text::Any),
         releases: Releases::since(11),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2026-04-21T16:32:08.892Z","logger":"controller","message":"awaiting registration hooks","commit":"537b01a","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20bab4-3c5e-4b7a-9d21-7e4c000e044c","hooks":["placement-group"]}"#,
         source: "kubernetes-sigs/karpenter v1.11.0 pkg/controllers/nodeclaim/lifecycle/registration.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("annotated nodeclaim"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("annotated nodeclaim"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T08:39:21.029Z","logger":"controller","message":"annotated nodeclaim","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20be85-3c5e-4b7a-9d21-7e4c000e233b","karpenter.sh/nodeclaim-termination-timestamp":"2025-10-21T12:00:00Z"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("deleted nodeclaim"), Text::Any).id(MessageId::NodeClaimDeleted),
+        pattern: line(LogLevel::Info, Text::Is("deleted nodeclaim"), Text::Any)
+            .id(MessageId::NodeClaimDeleted),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T09:46:34.166Z","logger":"controller","message":"deleted nodeclaim","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20c256-3c5e-4b7a-9d21-7e4c000e422a","provider-id":"aws:///eu-west-1a/i-0a1b2c3d4e5f60718","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"}}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("deleted node"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("deleted node"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T10:53:47.303Z","logger":"controller","message":"deleted node","commit":"31fa2ea","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20c627-3c5e-4b7a-9d21-7e4c000e6119","NodeClaim":{"name":"default-7xk2p"}}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("tainted node"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("tainted node"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T11:00:00.440Z","logger":"controller","message":"tainted node","commit":"31fa2ea","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20c9f8-3c5e-4b7a-9d21-7e4c000e8008","NodeClaim":{"name":"default-7xk2p"},"taint.Key":"karpenter.sh/disrupted","taint.Value":"","taint.Effect":"NoSchedule"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/terminator/terminator.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleting pod"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("deleting pod"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T12:07:13.577Z","logger":"controller","message":"deleting pod","commit":"c8c45c1","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20cdc9-3c5e-4b7a-9d21-7e4c000e9ef7","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"}}"#,
         source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/node/termination/terminator/terminator.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("disrupting node(s)"), Text::Any).id(MessageId::NodesDisrupted),
+        pattern: line(LogLevel::Info, Text::Is("disrupting node(s)"), Text::Any)
+            .id(MessageId::NodesDisrupted),
         releases: Releases::since(3),
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T13:14:26.714Z","logger":"controller","message":"disrupting node(s)","commit":"31fa2ea","controller":"disruption","namespace":"","name":"","reconcileID":"5a20d19a-3c5e-4b7a-9d21-7e4c000ebde6","command-id":"9b0e7f0a-1f0e-4c55-8c0e-0d5b7a5f8a11","reason":"underutilized","decision":"delete"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/disruption/queue.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Starts("disrupting nodeclaim(s) via "), Text::Any)
+        pattern: line(LogLevel::Info, Text::Starts("disrupting nodeclaim(s) via "), Text::Any)
             .id(MessageId::NodesDisruptedInMessage),
         releases: Releases::until(2),
         detail: Detail::None,
@@ -159,7 +162,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/disruption/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("command succeeded"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("command succeeded"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T15:28:52.988Z","logger":"controller","message":"command succeeded","commit":"31fa2ea","controller":"disruption.queue","namespace":"","name":"","reconcileID":"5a20d93c-3c5e-4b7a-9d21-7e4c000efbc4"}"#,
@@ -167,7 +170,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts(
                 "abandoning empty node consolidation attempt due to pod churn, command is no longer valid",
             ),
@@ -180,7 +183,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts(
                 "abandoning multi-node consolidation attempt due to pod churn, command is no longer valid",
             ),
@@ -193,7 +196,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts(
                 "abandoning single-node consolidation attempt due to pod churn, command is no longer valid",
             ),
@@ -206,7 +209,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts("stopping multi-node consolidation after timeout, returning last valid command"),
             Text::Any,
         ),
@@ -217,7 +220,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts(
                 "prioritizing nodepools that have not yet been considered due to timeouts in previous runs",
             ),
@@ -229,35 +232,39 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/disruption/singlenodeconsolidation.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("marking consolidatable"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("marking consolidatable"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T12:10:10.810Z","logger":"controller","message":"marking consolidatable","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20f022-3c5e-4b7a-9d21-7e4c000fb55e"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/disruption/consolidation.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Starts("removing consolidatable status condition"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Starts("removing consolidatable status condition"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T13:17:23.947Z","logger":"controller","message":"removing consolidatable status condition","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20f3f3-3c5e-4b7a-9d21-7e4c000fd44d"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/disruption/consolidation.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("removing drifted status condition, not drifted"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("removing drifted status condition, not drifted"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T14:24:36.084Z","logger":"controller","message":"removing drifted status condition, not drifted","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20f7c4-3c5e-4b7a-9d21-7e4c000ff33c"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/disruption/drift.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("removing drift status condition, isn't launched"), Text::Any),
+        pattern: line(
+            LogLevel::Debug,
+            Text::Is("removing drift status condition, isn't launched"),
+            Text::Any,
+        ),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T15:31:49.221Z","logger":"controller","message":"removing drift status condition, isn't launched","commit":"31fa2ea","controller":"nodeclaim.disruption","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a20fb95-3c5e-4b7a-9d21-7e4c0010122b"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/disruption/drift.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleting expired nodeclaim"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("deleting expired nodeclaim"), Text::Any)
             .id(MessageId::NodeClaimExpired),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -266,7 +273,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("pod(s) have a preferred Anti-Affinity which can prevent consolidation"),
             Text::Any,
         ),
@@ -277,7 +284,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("pod(s) have a preferred TopologySpreadConstraint which can prevent consolidation"),
             Text::Any,
         ),
@@ -288,7 +295,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts("relaxing soft constraints for pod since it previously failed to schedule"),
             Text::Any,
         ),
@@ -299,7 +306,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Has(&[" instance types were excluded because they would breach limits"]),
             Text::Any,
         ),
@@ -310,7 +317,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Has(&[" instance types were excluded because they would breach limits"]),
             Text::Any,
         ),
@@ -321,7 +328,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("instance types were excluded because they would breach limits"),
             Text::Any,
         ),
@@ -331,7 +338,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.10.0 pkg/controllers/provisioning/scheduling/scheduler.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("skipping, awaiting nodeoverlay evaluation"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("skipping, awaiting nodeoverlay evaluation"), Text::Any),
         releases: Releases::since(7),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T14:27:33.317Z","logger":"controller","message":"skipping, awaiting nodeoverlay evaluation","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a211a1d-3c5e-4b7a-9d21-7e4c001109a3","NodePool":{"name":"default"}}"#,
@@ -339,7 +346,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts("adding requirements derived from pod volumes, "),
             Text::Any,
         ),
@@ -349,7 +356,7 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/scheduling/volumetopology.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("getting requirements from pod volumes"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("getting requirements from pod volumes"), Text::Any),
         releases: Releases::since(9),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2026-02-10T16:41:59.591Z","logger":"controller","message":"getting requirements from pod volumes","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a2121bf-3c5e-4b7a-9d21-7e4c00114781"}"#,
@@ -357,7 +364,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Starts("failed tracking CSI volume limits for volume with unbound PVC"),
             Text::Any,
         ),
@@ -367,35 +374,35 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/scheduling/volumeusage.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("removing offering from offerings"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("removing offering from offerings"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T09:55:25.865Z","logger":"controller","message":"removing offering from offerings","commit":"31fa2ea","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a212961-3c5e-4b7a-9d21-7e4c0011855f","reason":"UnfulfillableCapacity","instance-type":"c6i.large","zone":"eu-west-1a","capacity-type":"spot","ttl":"3m0s"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/cache/unavailableofferings.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("filtered out instance types from launch"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("filtered out instance types from launch"), Text::Any),
         releases: Releases::since(5),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T10:02:38.002Z","logger":"controller","message":"filtered out instance types from launch","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a212d32-3c5e-4b7a-9d21-7e4c0011a44e"}"#,
         source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/instance/instance.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("marking capacity reservation unavailable"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("marking capacity reservation unavailable"), Text::Any),
         releases: Releases::since(3),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T11:09:51.139Z","logger":"controller","message":"marking capacity reservation unavailable","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a213103-3c5e-4b7a-9d21-7e4c0011c33d"}"#,
         source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/instance/instance.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("updated capacity type for nodeclaims"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("updated capacity type for nodeclaims"), Text::Any),
         releases: Releases::since(3),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T12:16:04.276Z","logger":"controller","message":"updated capacity type for nodeclaims","commit":"c8c45c1","controller":"nodeclaim.capacityreservation","namespace":"","name":"","reconcileID":"5a2134d4-3c5e-4b7a-9d21-7e4c0011e22c"}"#,
         source: "aws/karpenter-provider-aws v1.6.0 pkg/controllers/capacityreservation/capacitytype/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("initiating delete from interruption message"), Text::Any)
+        pattern: line(LogLevel::Info, Text::Is("initiating delete from interruption message"), Text::Any)
             .id(MessageId::Interrupted),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -403,70 +410,70 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/interruption/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("initiating delete for capacity block expiration"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("initiating delete for capacity block expiration"), Text::Any),
         releases: Releases::since(6),
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T14:30:30.550Z","logger":"controller","message":"initiating delete for capacity block expiration","commit":"31fa2ea","controller":"capacityreservation.expiration","namespace":"","name":"","reconcileID":"5a213c76-3c5e-4b7a-9d21-7e4c0012200a"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/capacityreservation/expiration/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("watching interruption queue"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("watching interruption queue"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T15:37:43.687Z","logger":"controller","message":"watching interruption queue","commit":"31fa2ea","controller":"interruption","namespace":"","name":"","reconcileID":"5a214047-3c5e-4b7a-9d21-7e4c00123ef9","queue":"prod"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/interruption/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered amis"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered amis"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T16:44:56.824Z","logger":"controller","message":"discovered amis","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/controllers/nodeclass/ami.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered subnets"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered subnets"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T08:51:09.961Z","logger":"controller","message":"discovered subnets","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/subnet/subnet.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered security groups"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered security groups"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T09:58:22.098Z","logger":"controller","message":"discovered security groups","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/securitygroup/securitygroup.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered launch template"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered launch template"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T10:05:35.235Z","logger":"controller","message":"discovered launch template","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("created launch template"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("created launch template"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T11:12:48.372Z","logger":"controller","message":"created launch template","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleted launch template"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("deleted launch template"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T12:19:01.509Z","logger":"controller","message":"deleted launch template","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleted launch templates"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("deleted launch templates"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T13:26:14.646Z","logger":"controller","message":"deleted launch templates","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("hydrated launch template cache"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("hydrated launch template cache"), Text::Any)
             .id(MessageId::LaunchTemplatesHydrated),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -474,35 +481,35 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered cluster CIDR"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered cluster CIDR"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T15:40:40.920Z","logger":"controller","message":"discovered cluster CIDR","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/launchtemplate/launchtemplate.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered instance types"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered instance types"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T16:47:53.057Z","logger":"controller","message":"discovered instance types","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instancetype/instancetype.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered offerings for instance types"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered offerings for instance types"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T08:54:06.194Z","logger":"controller","message":"discovered offerings for instance types","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instancetype/instancetype.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered zones"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered zones"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T09:01:19.331Z","logger":"controller","message":"discovered zones","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instancetype/instancetype.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("updated on-demand pricing"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("updated on-demand pricing"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T10:08:32.468Z","logger":"controller","message":"updated on-demand pricing","commit":"13242ea"}"#,
@@ -510,7 +517,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Is("updated spot pricing with instance types and offerings"),
             Text::Any,
         ),
@@ -521,7 +528,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Debug,
+            LogLevel::Debug,
             Text::Is("running in an isolated VPC, on-demand pricing information will not be updated"),
             Text::Any,
         ),
@@ -531,84 +538,84 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/pricing/pricing.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered kubernetes version"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered kubernetes version"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T13:29:11.879Z","logger":"controller","message":"discovered kubernetes version","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/version/version.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered region"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered region"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T14:36:24.016Z","logger":"controller","message":"discovered region","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/operator/operator.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered cluster endpoint"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered cluster endpoint"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T15:43:37.153Z","logger":"controller","message":"discovered cluster endpoint","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/operator/operator.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered kube dns"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered kube dns"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T16:50:50.290Z","logger":"controller","message":"discovered kube dns","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/operator/operator.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("retrieving region from IMDS"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("retrieving region from IMDS"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T08:57:03.427Z","logger":"controller","message":"retrieving region from IMDS","commit":"13242ea"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/operator/operator.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("discovered ssm parameter"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("discovered ssm parameter"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-07-22T09:04:16.564Z","logger":"controller","message":"discovered ssm parameter","commit":"13242ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a21906c-3c5e-4b7a-9d21-7e4c0014c894","parameter":"/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/standard/recommended/image_id"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/ssm/provider.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("updating discovered capacity cache"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("updating discovered capacity cache"), Text::Any),
         releases: Releases::since(1),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-07-22T10:11:29.701Z","logger":"controller","message":"updating discovered capacity cache","commit":"13242ea","controller":"providers.instancetype.capacity","namespace":"","name":"","reconcileID":"5a21943d-3c5e-4b7a-9d21-7e4c0014e783"}"#,
         source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instancetype/instancetype.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered capacity reservations"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered capacity reservations"), Text::Any),
         releases: Releases::since(3),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T11:18:42.838Z","logger":"controller","message":"discovered capacity reservations","commit":"31fa2ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a21980e-3c5e-4b7a-9d21-7e4c00150672"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/nodeclass/capacityreservation.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered placement group"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("discovered placement group"), Text::Any),
         releases: Releases::since(11),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2026-04-21T12:25:55.975Z","logger":"controller","message":"discovered placement group","commit":"537b01a","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a219bdf-3c5e-4b7a-9d21-7e4c00152561"}"#,
         source: "aws/karpenter-provider-aws v1.11.0 pkg/controllers/nodeclass/placementgroup.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleted instance profile"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("deleted instance profile"), Text::Any),
         releases: Releases::since(7),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T13:32:08.112Z","logger":"controller","message":"deleted instance profile","commit":"31fa2ea","controller":"instanceprofile.garbagecollection","namespace":"","name":"","reconcileID":"5a219fb0-3c5e-4b7a-9d21-7e4c00154450","instance-profile":"prod_1234567890"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/controllers/nodeclass/garbagecollection/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("parameter not found"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("parameter not found"), Text::Any),
         releases: Releases::since(4),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T14:39:21.249Z","logger":"controller","message":"parameter not found","commit":"31fa2ea","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a21a381-3c5e-4b7a-9d21-7e4c0015633f"}"#,
         source: "aws/karpenter-provider-aws v1.8.0 pkg/providers/amifamily/ami.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("discovered karpenter version"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("discovered karpenter version"), Text::Any)
             .id(MessageId::KarpenterVersion),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -616,77 +623,77 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/operator/operator.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("found and delete leaked lease"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("found and delete leaked lease"), Text::Any),
         releases: Releases::until(0),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2024-10-15T16:53:47.523Z","logger":"controller","message":"found and delete leaked lease","commit":"6174c75","controller":"lease.garbagecollection","namespace":"","name":"","reconcileID":"5a21ab23-3c5e-4b7a-9d21-7e4c0015a11d"}"#,
         source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/leasegarbagecollection/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("deleting nodeclaim"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("deleting nodeclaim"), Text::Any),
         releases: Releases::since(8),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2025-10-21T08:00:00.660Z","logger":"controller","message":"deleting nodeclaim","commit":"31fa2ea","controller":"static.deprovisioning","namespace":"","name":"","reconcileID":"5a21aef4-3c5e-4b7a-9d21-7e4c0015c00c"}"#,
         source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/static/deprovisioning/controller.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("consolidation score"), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Is("consolidation score"), Text::Any),
         releases: Releases::since(14),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2026-08-25T09:07:13.797Z","logger":"controller","message":"consolidation score","commit":"85eeae8","controller":"disruption","namespace":"","name":"","reconcileID":"5a21b2c5-3c5e-4b7a-9d21-7e4c0015defb"}"#,
         source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/balanced.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Starts("successfully updated zonal shifts "), Text::Any),
+        pattern: line(LogLevel::Debug, Text::Starts("successfully updated zonal shifts "), Text::Any),
         releases: Releases::since(12),
         detail: Detail::None,
         example: r#"{"level":"DEBUG","time":"2026-05-19T10:14:26.934Z","logger":"controller","message":"successfully updated zonal shifts map[string]bool{}","commit":"15781e3","controller":"arczonalshift","namespace":"","name":"","reconcileID":"5a21b696-3c5e-4b7a-9d21-7e4c0015fdea"}"#,
         source: "aws/karpenter-provider-aws v1.12.1 pkg/providers/arczonalshift/arczonalshift.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Starting workers"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Starting workers"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T11:21:39.071Z","logger":"controller","message":"Starting workers","commit":"ad71530","controller":"provisioner","namespace":"","name":"","reconcileID":"5a21ba67-3c5e-4b7a-9d21-7e4c00161cd9","worker count":10}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Starting Controller"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Starting Controller"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T12:28:52.208Z","logger":"controller","message":"Starting Controller","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Starting EventSource"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Starting EventSource"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T13:35:05.345Z","logger":"controller","message":"Starting EventSource","commit":"ad71530","source":"kind source: *v1.NodePool"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Starting metrics server"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Starting metrics server"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T14:42:18.482Z","logger":"controller","message":"Starting metrics server","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("starting server"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("starting server"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T15:49:31.619Z","logger":"controller","message":"starting server","commit":"ad71530","name":"health probe","addr":"[::]:8081"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Starting server"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Starting server"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T16:56:44.756Z","logger":"controller","message":"Starting server","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Serving metrics server"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Serving metrics server"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T08:03:57.893Z","logger":"controller","message":"Serving metrics server","commit":"ad71530","bindAddress":":8080"}"#,
@@ -694,7 +701,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("Stopping and waiting for non leader election runnables"),
             Text::Any,
         ),
@@ -704,42 +711,50 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Stopping and waiting for leader election runnables"), Text::Any),
+        pattern: line(
+            LogLevel::Info,
+            Text::Is("Stopping and waiting for leader election runnables"),
+            Text::Any,
+        ),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T10:17:23.167Z","logger":"controller","message":"Stopping and waiting for leader election runnables","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Stopping and waiting for warmup runnables"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Stopping and waiting for warmup runnables"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T11:24:36.304Z","logger":"controller","message":"Stopping and waiting for warmup runnables","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Stopping and waiting for caches"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Stopping and waiting for caches"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T12:31:49.441Z","logger":"controller","message":"Stopping and waiting for caches","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Stopping and waiting for webhooks"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Stopping and waiting for webhooks"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T13:38:02.578Z","logger":"controller","message":"Stopping and waiting for webhooks","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Stopping and waiting for HTTP servers"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Stopping and waiting for HTTP servers"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T14:45:15.715Z","logger":"controller","message":"Stopping and waiting for HTTP servers","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Wait completed, proceeding to shutdown the manager"), Text::Any),
+        pattern: line(
+            LogLevel::Info,
+            Text::Is("Wait completed, proceeding to shutdown the manager"),
+            Text::Any,
+        ),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T15:52:28.852Z","logger":"controller","message":"Wait completed, proceeding to shutdown the manager","commit":"ad71530"}"#,
@@ -747,7 +762,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("Shutdown signal received, waiting for all workers to finish"),
             Text::Any,
         ),
@@ -757,14 +772,14 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("All workers finished"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("All workers finished"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T08:06:54.126Z","logger":"controller","message":"All workers finished","commit":"ad71530","controller":"provisioner","namespace":"","name":"","reconcileID":"5a21f3a6-3c5e-4b7a-9d21-7e4c0017ecda"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("shutting down server"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("shutting down server"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T09:13:07.263Z","logger":"controller","message":"shutting down server","commit":"ad71530"}"#,
@@ -772,7 +787,7 @@ pub(super) const MESSAGES: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Info,
+            LogLevel::Info,
             Text::Is("Shutting down metrics server with timeout of 1 minute"),
             Text::Any,
         ),
@@ -782,42 +797,42 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("webhook disabled"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("webhook disabled"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T11:27:33.537Z","logger":"controller","message":"webhook disabled","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("conversion webhooks are disabled"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("conversion webhooks are disabled"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T12:34:46.674Z","logger":"controller","message":"conversion webhooks are disabled","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Unable to read vcs.revision from binary"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Unable to read vcs.revision from binary"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T13:41:59.811Z","logger":"controller","message":"Unable to read vcs.revision from binary","commit":"ad71530"}"#,
         source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go and pkg/internal/controller/controller.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Starts("attempting to acquire leader lease "), Text::Any),
+        pattern: line(LogLevel::Info, Text::Starts("attempting to acquire leader lease "), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T14:48:12.948Z","logger":"controller","message":"attempting to acquire leader lease kube-system/karpenter-leader-election...","commit":"ad71530"}"#,
         source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Attempting to acquire leader lease..."), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Attempting to acquire leader lease..."), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T15:55:25.085Z","logger":"controller","message":"Attempting to acquire leader lease...","commit":"31fa2ea","lock":"kube-system/karpenter-leader-election"}"#,
         source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Starts("successfully acquired lease "), Text::Any)
+        pattern: line(LogLevel::Info, Text::Starts("successfully acquired lease "), Text::Any)
             .id(MessageId::LeaseAcquired),
         releases: Releases::ALL,
         detail: Detail::None,
@@ -825,14 +840,14 @@ pub(super) const MESSAGES: &[Message] = &[
         source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Is("Successfully acquired lease"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Is("Successfully acquired lease"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-10-21T08:09:51.359Z","logger":"controller","message":"Successfully acquired lease","commit":"31fa2ea","lock":"kube-system/karpenter-leader-election"}"#,
         source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
     },
     Message {
-        pattern: line(Level::Info, Text::Starts("new leader elected"), Text::Any),
+        pattern: line(LogLevel::Info, Text::Starts("new leader elected"), Text::Any),
         releases: Releases::ALL,
         detail: Detail::None,
         example: r#"{"level":"INFO","time":"2025-03-20T09:16:04.496Z","logger":"controller","message":"new leader elected: karpenter-7c9","commit":"ad71530"}"#,

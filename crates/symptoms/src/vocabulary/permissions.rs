@@ -1,7 +1,7 @@
 //! Missing permissions of the controller in AWS.
 
 use super::message::{Detail, Message, Text, When, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -26,42 +26,42 @@ Ready. Karpenter keeps the result for half an hour: change the node class to val
         rules: &["iam-tag-condition-mismatch", "iam-passrole-mismatch", "selector-cluster-mismatch", "cluster-name-mismatch"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["is not authorized to perform: "], &["with an explicit deny in a service control policy"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["is not authorized to perform: "], &["with an explicit deny in a service control policy"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("is not authorized to perform: ", " "),
                 example: r#"{"level":"ERROR","time":"2025-10-21T15:07:13.357Z","logger":"controller","message":"Reconciler error","commit":"f913f41","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fe8cd-3c5e-4b7a-9d21-7e4c00075ef3","aws-error-code":"UnauthorizedOperation","aws-operation-name":"CreateFleet","aws-request-id":"5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10","aws-service-name":"EC2","aws-status-code":403,"error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 403, RequestID: 5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1760000000000000000 is not authorized to perform: ec2:CreateFleet on resource: arn:aws:ec2:eu-west-1:111122223333:launch-template/lt-0a1b2c3d4e5f60718 because no identity-based policy allows the ec2:CreateFleet action. Encoded authorization failure message: kq1Zb"}"#,
                 source: "aws/karpenter-provider-aws v1.8.2 pkg/providers/instance/instance.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::HasBut(&["UnauthorizedOperation"], &["is not authorized to perform: ", "with an explicit deny in a service control policy"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::HasBut(&["UnauthorizedOperation"], &["is not authorized to perform: ", "with an explicit deny in a service control policy"])),
                 releases: Releases::ALL,
                 detail: Detail::Field("aws-operation-name"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T16:14:26.494Z","logger":"controller","message":"Reconciler error","commit":"c8c45c1","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fec9e-3c5e-4b7a-9d21-7e4c00077de2","aws-error-code":"UnauthorizedOperation","aws-operation-name":"CreateFleet","aws-request-id":"5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10","aws-service-name":"EC2","aws-status-code":403,"error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 403, api error UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: kq1Zb"}"#,
                 source: "aws/karpenter-provider-aws v1.6.0 pkg/providers/instance/instance.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("unauthorized to call ec2:RunInstances"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("unauthorized to call ec2:RunInstances"), Text::Any),
                 releases: Releases::since(7),
                 detail: Detail::First(&[Detail::Between("is not authorized to perform: ", " "), Detail::Field("aws-operation-name")]),
                 example: r#"{"level":"ERROR","time":"2025-10-21T08:21:39.631Z","logger":"controller","message":"unauthorized to call ec2:RunInstances","commit":"f913f41","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a1ff06f-3c5e-4b7a-9d21-7e4c00079cd1","aws-error-code":"UnauthorizedOperation","aws-operation-name":"RunInstances","error":"operation error EC2: RunInstances, https response error StatusCode: 403, RequestID: 5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1760000000000000000 is not authorized to perform: iam:PassRole on resource: arn:aws:iam::111122223333:role/KarpenterNodeRole-prod because no identity-based policy allows the iam:PassRole action. Encoded authorization failure message: kq1Zb"}"#,
                 source: "aws/karpenter-provider-aws v1.8.2 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("unauthorized to call ec2:CreateFleet"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("unauthorized to call ec2:CreateFleet"), Text::Any),
                 releases: Releases::since(7),
                 detail: Detail::First(&[Detail::Between("is not authorized to perform: ", " "), Detail::Field("aws-operation-name")]),
                 example: r#"{"level":"ERROR","time":"2026-02-10T09:28:52.768Z","logger":"controller","message":"unauthorized to call ec2:CreateFleet","commit":"e7e1327","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a1ff440-3c5e-4b7a-9d21-7e4c0007bbc0","aws-error-code":"UnauthorizedOperation","aws-operation-name":"CreateFleet","error":"operation error EC2: CreateFleet, https response error StatusCode: 403, RequestID: 5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1760000000000000000 is not authorized to perform: ec2:CreateFleet on resource: arn:aws:ec2:eu-west-1:111122223333:launch-template/* because no identity-based policy allows the ec2:CreateFleet action. Encoded authorization failure message: kq1Zb"}"#,
                 source: "aws/karpenter-provider-aws v1.9.0 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("unauthorized to call ec2:CreateLaunchTemplate"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("unauthorized to call ec2:CreateLaunchTemplate"), Text::Any),
                 releases: Releases::since(7),
                 detail: Detail::First(&[Detail::Between("is not authorized to perform: ", " "), Detail::Field("aws-operation-name")]),
                 example: r#"{"level":"ERROR","time":"2025-09-09T10:35:05.905Z","logger":"controller","message":"unauthorized to call ec2:CreateLaunchTemplate","commit":"781485b","controller":"nodeclass","controllerGroup":"karpenter.k8s.aws","controllerKind":"EC2NodeClass","EC2NodeClass":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a1ff811-3c5e-4b7a-9d21-7e4c0007daaf","aws-error-code":"UnauthorizedOperation","aws-operation-name":"CreateLaunchTemplate","error":"operation error EC2: CreateLaunchTemplate, https response error StatusCode: 403, RequestID: 5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1760000000000000000 is not authorized to perform: ec2:CreateLaunchTemplate on resource: arn:aws:ec2:eu-west-1:111122223333:launch-template/* because no identity-based policy allows the ec2:CreateLaunchTemplate action. Encoded authorization failure message: kq1Zb"}"#,
                 source: "aws/karpenter-provider-aws v1.7.1 pkg/controllers/nodeclass/validation.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["is not authorized to perform: "], &["with an explicit deny in a service control policy"])),
+                pattern: line(LogLevel::Error, Text::Is("failed to create valid sqs provider"), Text::HasBut(&["is not authorized to perform: "], &["with an explicit deny in a service control policy"])),
                 releases: Releases::since(4),
                 detail: Detail::Between("is not authorized to perform: ", " "),
                 example: r#"{"level":"ERROR","time":"2025-07-22T11:42:18.042Z","logger":"controller","message":"failed to create valid sqs provider","commit":"c8c45c1","controller":"interruption","namespace":"","name":"","reconcileID":"5a1ffbe2-3c5e-4b7a-9d21-7e4c0007f99e","aws-error-code":"AccessDenied","error":"operation error SQS: GetQueueUrl, https response error StatusCode: 403, RequestID: 1b2c, api error AccessDenied: User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1 is not authorized to perform: sqs:getqueueurl on resource: arn:aws:sqs:eu-west-1:111122223333:prod because no identity-based policy allows the sqs:getqueueurl action"}"#,
@@ -114,7 +114,7 @@ other types shows only at a real launch.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["with an explicit deny in a service control policy"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["with an explicit deny in a service control policy"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("is not authorized to perform: ", " "),
                 example: r#"{"level":"ERROR","time":"2025-06-11T12:49:31.179Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a1fffb3-3c5e-4b7a-9d21-7e4c0008188d","aws-error-code":"UnauthorizedOperation","aws-operation-name":"CreateFleet","aws-request-id":"5b0c3a52-7e1d-4d0e-9d2b-3f6c1e8a9b10","aws-service-name":"EC2","aws-status-code":403,"error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 403, RequestID: 5b0c, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/1 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:eu-west-1:111122223333:instance/* with an explicit deny in a service control policy. Encoded authorization failure message: kq1Zb"}"#,
@@ -152,14 +152,14 @@ permission. The controller does not have it.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["AuthFailure.ServiceLinkedRoleCreationNotPermitted"])),
+                pattern: line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Has(&["AuthFailure.ServiceLinkedRoleCreationNotPermitted"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T13:56:44.316Z","logger":"controller","message":"failed launching nodeclaim","commit":"9458bb5","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200384-3c5e-4b7a-9d21-7e4c0008377c","error":"creating instance, insufficient capacity, with fleet error(s), AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances."}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/errors/errors.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["AuthFailure.ServiceLinkedRoleCreationNotPermitted"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["AuthFailure.ServiceLinkedRoleCreationNotPermitted"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-02-12T14:03:57.453Z","logger":"controller","message":"Reconciler error","commit":"058c665","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a200755-3c5e-4b7a-9d21-7e4c0008566b","error":"launching nodeclaim, creating instance, with fleet error(s), AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances."}"#,

@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -28,14 +28,14 @@ message. From 1.9 on it gives this message for such a pod.
         rules: &["pod-no-matching-pool", "nodegroup-label-selector", "requirement-key-not-wellknown", "kubernetes-label-selector-opens"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "label \"", "\" does not have known values"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "label \"", "\" does not have known values"])),
                 releases: Releases::until(4),
                 detail: Detail::Between("label \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-04-23T09:07:13.137Z","logger":"controller","message":"could not schedule pod","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f03d1-3c5e-4b7a-9d21-7e4c00001eef","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, incompatible requirements, label \"team.example.com/tier\" does not have known values"}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/scheduling/requirements.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::HasBut(&["incompatible requirements, label \"", "\" does not have known values"], &["incompatible with nodepool "])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::HasBut(&["incompatible requirements, label \"", "\" does not have known values"], &["incompatible with nodepool "])),
                 releases: Releases::since(5),
                 detail: Detail::Between("label \"", "\""),
                 example: r#"{"level":"ERROR","time":"2026-02-10T10:14:26.274Z","logger":"controller","message":"could not schedule pod","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f07a2-3c5e-4b7a-9d21-7e4c00003dde","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible requirements, label \"node-role.kubernetes.io/worker\" does not have known values (typo of \"node.kubernetes.io/windows-build\"?)"}"#,
@@ -70,14 +70,14 @@ keep pods away.
         rules: &["pod-missing-toleration", "taint-should-be-startup-taint"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "did not tolerate "])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "did not tolerate "])),
                 releases: Releases::until(4),
                 detail: Detail::Between("did not tolerate ", ";"),
                 example: r#"{"level":"ERROR","time":"2025-02-12T11:21:39.411Z","logger":"controller","message":"could not schedule pod","commit":"058c665","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f0b73-3c5e-4b7a-9d21-7e4c00005ccd","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, did not tolerate dedicated=batch:NoSchedule"}"#,
                 source: "kubernetes-sigs/karpenter v1.2.0 pkg/scheduling/taints.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["did not tolerate taint (taint="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["did not tolerate taint (taint="])),
                 releases: Releases::since(5),
                 detail: Detail::Between("(taint=", ")"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:28:52.548Z","logger":"controller","message":"could not schedule pod","commit":"f913f41","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f0f44-3c5e-4b7a-9d21-7e4c00007bbc","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"taint":"dedicated=batch:NoSchedule","error":"did not tolerate taint (taint=dedicated=batch:NoSchedule)"}"#,
@@ -115,14 +115,14 @@ capacity type. The values may also come from a volume, because its zone becomes 
         rules: &["pod-no-matching-pool", "storage-zone-unreachable", "requirement-value-unknown"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "incompatible requirements, key ", " not in "])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible with nodepool ", "incompatible requirements, key ", " not in "])),
                 releases: Releases::until(4),
                 detail: Detail::Between("incompatible requirements, key ", ","),
                 example: r#"{"level":"ERROR","time":"2025-03-20T13:35:05.685Z","logger":"controller","message":"could not schedule pod","commit":"ad71530","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f1315-3c5e-4b7a-9d21-7e4c00009aab","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, incompatible requirements, key kubernetes.io/arch, kubernetes.io/arch In [arm64] not in kubernetes.io/arch In [amd64]"}"#,
                 source: "kubernetes-sigs/karpenter v1.3.2 pkg/scheduling/requirements.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::HasBut(&["incompatible requirements, key ", " not in "], &["incompatible with nodepool "])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::HasBut(&["incompatible requirements, key ", " not in "], &["incompatible with nodepool "])),
                 releases: Releases::since(5),
                 detail: Detail::Between("incompatible requirements, key ", ","),
                 example: r#"{"level":"ERROR","time":"2025-07-22T14:42:18.822Z","logger":"controller","message":"could not schedule pod","commit":"13242ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f16e6-3c5e-4b7a-9d21-7e4c0000b99a","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [eu-west-1c] not in topology.kubernetes.io/zone In [eu-west-1a eu-west-1b]"}"#,
@@ -156,28 +156,28 @@ instance types that have it.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "(no instance type has enough resources"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "(no instance type has enough resources"])),
                 releases: Releases::until(2),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T15:49:31.959Z","logger":"controller","message":"could not schedule pod","commit":"6174c75","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f1ab7-3c5e-4b7a-9d21-7e4c0000d889","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, no instance type satisfied resources {\"cpu\":\"96180m\",\"memory\":\"400Gi\",\"pods\":\"7\"} and requirements karpenter.sh/capacity-type In [on-demand], karpenter.sh/nodepool In [default] (no instance type has enough resources)"}"#,
                 source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type has enough resources", ", requirements="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type has enough resources", ", requirements="])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:56:44.096Z","logger":"controller","message":"could not schedule pod","commit":"9458bb5","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f1e88-3c5e-4b7a-9d21-7e4c0000f778","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type has enough resources, requirements=karpenter.sh/nodepool In [default], kubernetes.io/arch In [amd64], resources={\"cpu\":\"1000000180m\",\"memory\":\"1Gi\",\"pods\":\"7\"} (CPU request >= 1 Million, m vs M typo?)"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "the required offering had the required resources"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "the required offering had the required resources"])),
                 releases: Releases::until(2),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-12-10T08:03:57.233Z","logger":"controller","message":"could not schedule pod","commit":"3298d91","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f2259-3c5e-4b7a-9d21-7e4c00011667","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, no instance type satisfied resources {\"cpu\":\"12\",\"nvidia.com/gpu\":\"8\",\"pods\":\"5\"} and requirements karpenter.sh/nodepool In [default] (no instance type which met the scheduling requirements and the required offering had the required resources)"}"#,
                 source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["the required offering had the required resources", ", requirements="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["the required offering had the required resources", ", requirements="])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-04-21T09:10:10.370Z","logger":"controller","message":"could not schedule pod","commit":"537b01a","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f262a-3c5e-4b7a-9d21-7e4c00013556","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type which met the scheduling requirements and the required offering had the required resources, requirements=karpenter.sh/nodepool In [default], resources={\"cpu\":\"12\",\"nvidia.com/gpu\":\"8\",\"pods\":\"5\"}"}"#,
@@ -217,42 +217,42 @@ look at the minutes before it.
         rules: &["requirement-value-unknown", "min-values-impossible"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "met the scheduling requirements)"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "met the scheduling requirements)"])),
                 releases: Releases::until(2),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T10:17:23.507Z","logger":"controller","message":"could not schedule pod","commit":"a2875e3","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f29fb-3c5e-4b7a-9d21-7e4c00015445","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, no instance type satisfied resources {\"cpu\":\"2180m\",\"memory\":\"4Gi\",\"pods\":\"7\"} and requirements karpenter.k8s.aws/instance-family In [c7g], kubernetes.io/arch In [amd64] (no instance type which had enough resources and the required offering met the scheduling requirements)"}"#,
                 source: "kubernetes-sigs/karpenter v1.0.5 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["met the scheduling requirements, requirements="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["met the scheduling requirements, requirements="])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T11:24:36.644Z","logger":"controller","message":"could not schedule pod","commit":"781485b","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f2dcc-3c5e-4b7a-9d21-7e4c00017334","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type which had enough resources and the required offering met the scheduling requirements, requirements=karpenter.k8s.aws/instance-family In [c7g], kubernetes.io/arch In [amd64], resources={\"cpu\":\"2180m\",\"memory\":\"4Gi\",\"pods\":\"7\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.7.1 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met all requirements"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met all requirements"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:31:49.781Z","logger":"controller","message":"could not schedule pod","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f319d-3c5e-4b7a-9d21-7e4c00019223","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type met all requirements, requirements=karpenter.k8s.aws/instance-cpu In [3], karpenter.sh/nodepool In [default], resources={\"cpu\":\"500m\",\"pods\":\"7\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the scheduling requirements or had enough resources"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the scheduling requirements or had enough resources"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-06-16T13:38:02.918Z","logger":"controller","message":"could not schedule pod","commit":"2be9554","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f356e-3c5e-4b7a-9d21-7e4c0001b112","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type met the scheduling requirements or had enough resources, requirements=karpenter.k8s.aws/instance-size In [nano], resources={\"cpu\":\"8\",\"pods\":\"7\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.13.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type had enough resources or had a required offering"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type had enough resources or had a required offering"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-03-24T14:45:15.055Z","logger":"controller","message":"could not schedule pod","commit":"d80cb86","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f393f-3c5e-4b7a-9d21-7e4c0001d001","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type had enough resources or had a required offering, requirements=topology.kubernetes.io/zone In [eu-west-1c], resources={\"cpu\":\"64\",\"pods\":\"7\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.10.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the requirements/resources/offering tuple"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the requirements/resources/offering tuple"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T15:52:28.192Z","logger":"controller","message":"could not schedule pod","commit":"68643c6","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f3d10-3c5e-4b7a-9d21-7e4c0001eef0","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type met the requirements/resources/offering tuple, requirements=karpenter.sh/capacity-type In [spot], topology.kubernetes.io/zone In [eu-west-1c], resources={\"cpu\":\"31\",\"pods\":\"7\"}"}"#,
@@ -291,28 +291,28 @@ because EC2 had no capacity. This is normal for a moment, but not for minutes.
         rules: &["requirement-value-unknown"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "(no instance type has the required offering"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type satisfied resources ", "(no instance type has the required offering"])),
                 releases: Releases::until(2),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-02-12T16:59:41.329Z","logger":"controller","message":"could not schedule pod","commit":"93da438","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f40e1-3c5e-4b7a-9d21-7e4c00020ddf","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, no instance type satisfied resources {\"cpu\":\"1\",\"pods\":\"7\"} and requirements karpenter.sh/capacity-type In [spot], topology.kubernetes.io/zone In [eu-west-1c] (no instance type has the required offering)"}"#,
                 source: "kubernetes-sigs/karpenter v1.2.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type has the required offering, requirements="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type has the required offering, requirements="])),
                 releases: Releases::since(3),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T08:06:54.466Z","logger":"controller","message":"could not schedule pod","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f44b2-3c5e-4b7a-9d21-7e4c00022cce","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, no instance type has the required offering, requirements=karpenter.sh/capacity-type In [spot], topology.kubernetes.io/zone In [eu-west-1c], resources={\"cpu\":\"1\",\"pods\":\"7\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["and had enough resources, had a required offering"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["and had enough resources, had a required offering"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-05-19T09:13:07.603Z","logger":"controller","message":"could not schedule pod","commit":"7ff7943","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f4883-3c5e-4b7a-9d21-7e4c00024bbd","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type which met the scheduling requirements and had enough resources, had a required offering, requirements=karpenter.sh/capacity-type In [spot], node.kubernetes.io/instance-type In [p5.48xlarge], resources={\"nvidia.com/gpu\":\"8\",\"pods\":\"5\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.12.0 pkg/controllers/provisioning/scheduling/nodeclaim.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the scheduling requirements or had a required offering"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["no instance type met the scheduling requirements or had a required offering"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T10:20:20.740Z","logger":"controller","message":"could not schedule pod","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f4c54-3c5e-4b7a-9d21-7e4c00026aac","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"no instance type met the scheduling requirements or had a required offering, requirements=karpenter.k8s.aws/instance-family In [x9z], resources={\"cpu\":\"1\",\"pods\":\"5\"}"}"#,
@@ -353,7 +353,7 @@ Release 1.8.4 counts incorrectly and refuses pods that fit.
         rules: &["topology-spread-regression", "hostname-node-affinity"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["unsatisfiable topology constraint for ", ", key="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["unsatisfiable topology constraint for ", ", key="])),
                 releases: Releases::ALL,
                 detail: Detail::Between(", key=", " ("),
                 example: r#"{"level":"ERROR","time":"2025-04-23T09:16:04.836Z","logger":"controller","message":"could not schedule pod","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f6adc-3c5e-4b7a-9d21-7e4c00036224","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone (counts = map[eu-west-1a:1 eu-west-1b:1 eu-west-1c:0], podDomains = topology.kubernetes.io/zone Exists, nodeDomains = topology.kubernetes.io/zone In [eu-west-1a eu-west-1b])"}"#,
@@ -376,14 +376,14 @@ Release 1.8.4 counts incorrectly and refuses pods that fit.
 /// Pods that the provisioner skips: the correlation `pod-ignored`.
 pub(super) const IGNORED_PODS: &[Message] = &[
     Message {
-        pattern: line(Level::Debug, Text::Starts("ignoring pod, "), Text::Any).id(MessageId::PodIgnored),
+        pattern: line(LogLevel::Debug, Text::Starts("ignoring pod, "), Text::Any).id(MessageId::PodIgnored),
         releases: Releases::until(9),
         detail: Detail::Between("ignoring pod, ", ";"),
         example: r#"{"level":"DEBUG","time":"2025-03-20T12:43:37.713Z","logger":"controller","message":"ignoring pod, label node-role.kubernetes.io/worker is restricted; specify a well known label: [karpenter.sh/capacity-type karpenter.sh/nodepool kubernetes.io/arch], or a custom label that does not use a restricted domain: [k8s.io karpenter.k8s.aws karpenter.sh kubernetes.io]","commit":"ff59416","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1fbb01-3c5e-4b7a-9d21-7e4c0005ebbf","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"}}"#,
         source: "kubernetes-sigs/karpenter v1.3.0 pkg/controllers/provisioning/provisioner.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("ignoring pod"), Text::Any).id(MessageId::PodIgnored),
+        pattern: line(LogLevel::Debug, Text::Is("ignoring pod"), Text::Any).id(MessageId::PodIgnored),
         releases: Releases::since(10),
         detail: Detail::Field("error"),
         example: r#"{"level":"DEBUG","time":"2026-03-24T13:50:50.850Z","logger":"controller","message":"ignoring pod","commit":"d80cb86","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1fbed2-3c5e-4b7a-9d21-7e4c00060aae","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"failed to validate pvc, pvc with immediate volume binding mode must be bound (PersistentVolumeClaim=shop/data-0, StorageClass=gp3)"}"#,

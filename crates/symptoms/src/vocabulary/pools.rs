@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -26,28 +26,28 @@ From 1.11 on Karpenter checks a limit on `nodes` before it creates a NodeClaim; 
         rules: &["node-limit-enforced", "limit-never-enforced"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool: \""])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool: \""])),
                 releases: Releases::until(2),
                 detail: Detail::Between("exceed limits for nodepool: \"", "\""),
                 example: r#"{"level":"ERROR","time":"2024-10-15T11:27:33.877Z","logger":"controller","message":"could not schedule pod","commit":"6174c75","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f5025-3c5e-4b7a-9d21-7e4c0002899b","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"all available instance types exceed limits for nodepool: \"default\""}"#,
                 source: "kubernetes-sigs/karpenter v1.2.0 pkg/controllers/provisioning/scheduling/scheduler.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool \""])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool \""])),
                 releases: Releases::between(3, 4),
                 detail: Detail::Between("exceed limits for nodepool \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-04-23T12:34:46.014Z","logger":"controller","message":"could not schedule pod","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f53f6-3c5e-4b7a-9d21-7e4c0002a88a","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"all available instance types exceed limits for nodepool \"default\""}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/scheduling/scheduler.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool (NodePool="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["exceed limits for nodepool (NodePool="])),
                 releases: Releases::since(5),
                 detail: Detail::Between("(NodePool=", ")"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T13:41:59.151Z","logger":"controller","message":"could not schedule pod","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f57c7-3c5e-4b7a-9d21-7e4c0002c779","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"NodePool":{"name":"default"},"error":"all available instance types exceed limits for nodepool (NodePool=default)"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/scheduling/scheduler.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["node limits have been exhausted for nodepool (NodePool="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["node limits have been exhausted for nodepool (NodePool="])),
                 releases: Releases::since(11),
                 detail: Detail::Between("(NodePool=", ")"),
                 example: r#"{"level":"ERROR","time":"2026-04-21T14:48:12.288Z","logger":"controller","message":"could not schedule pod","commit":"77c1613","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f5b98-3c5e-4b7a-9d21-7e4c0002e668","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"NodePool":{"name":"default"},"error":"node limits have been exhausted for nodepool (NodePool=default)"}"#,
@@ -75,21 +75,21 @@ From 1.11 on Karpenter checks a limit on `nodes` before it creates a NodeClaim; 
                 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/provisioning/scheduling/events.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["creating node claim", " resource usage of ", " exceeds limit of "])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["creating node claim", " resource usage of ", " exceeds limit of "])),
                 releases: Releases::until(4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T15:55:25.425Z","logger":"controller","message":"Reconciler error","commit":"ff59416","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f5f69-3c5e-4b7a-9d21-7e4c00030557","error":"creating node claim, cpu resource usage of 104 exceeds limit of 100"}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/apis/v1/nodepool.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["creating node claim, ", "resource usage exceeds limit ("])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["creating node claim, ", "resource usage exceeds limit ("])),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T16:02:38.562Z","logger":"controller","message":"Reconciler error","commit":"51932b4","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f633a-3c5e-4b7a-9d21-7e4c00032446","limit":"100","resource-name":"cpu","usage":"104","error":"creating node claim, resource usage exceeds limit (limit=100, resource-name=cpu, usage=104)"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.2 pkg/apis/v1/nodepool.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("nodepool node limit reached"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("nodepool node limit reached"), Text::Any),
                 releases: Releases::since(8),
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"INFO","time":"2026-03-24T08:09:51.699Z","logger":"controller","message":"nodepool node limit reached","commit":"d80cb86","controller":"static.provisioning","namespace":"","name":"","reconcileID":"5a1f670b-3c5e-4b7a-9d21-7e4c00034335","NodePool":{"name":"default"}}"#,
@@ -114,21 +114,21 @@ enough values.
         rules: &["min-values-impossible"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for \""])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for \""])),
                 releases: Releases::until(4),
                 detail: Detail::Between("minValues requirement is not met for \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-02-12T10:23:17.973Z","logger":"controller","message":"could not schedule pod","commit":"93da438","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f6ead-3c5e-4b7a-9d21-7e4c00038113","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"incompatible with nodepool \"default\", daemonset overhead={\"cpu\":\"180m\",\"memory\":\"220Mi\",\"pods\":\"6\"}, minValues requirement is not met for \"karpenter.k8s.aws/instance-family\""}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/cloudprovider/types.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for label (label="])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for label (label="])),
                 releases: Releases::between(5, 5),
                 detail: Detail::Between("(label=", ")"),
                 example: r#"{"level":"ERROR","time":"2025-06-11T11:30:30.110Z","logger":"controller","message":"could not schedule pod","commit":"9458bb5","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f727e-3c5e-4b7a-9d21-7e4c0003a002","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"label":"karpenter.k8s.aws/instance-family","error":"minValues requirement is not met for label (label=karpenter.k8s.aws/instance-family), requirements=karpenter.sh/nodepool In [default], resources={\"cpu\":\"1\"}"}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/cloudprovider/types.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for label(s) (label(s)=["])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["minValues requirement is not met for label(s) (label(s)=["])),
                 releases: Releases::since(6),
                 detail: Detail::Between("(label(s)=[", "]"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T12:37:43.247Z","logger":"controller","message":"could not schedule pod","commit":"13242ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f764f-3c5e-4b7a-9d21-7e4c0003bef1","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"minValues requirement is not met for label(s) (label(s)=[karpenter.k8s.aws/instance-family]), requirements=karpenter.sh/nodepool In [default], resources={\"cpu\":\"1\"}"}"#,
@@ -167,7 +167,7 @@ the types, or right after a node class is created.
         rules: &["requirement-value-unknown", "not-in-without-values"],
         messages: &[
             Message {
-                pattern: line(Level::Info, Text::Is("skipping, nodepool requirements filtered out all instance types"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("skipping, nodepool requirements filtered out all instance types"), Text::Any),
                 releases: Releases::since(1),
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"INFO","time":"2025-03-20T13:44:56.384Z","logger":"controller","message":"skipping, nodepool requirements filtered out all instance types","commit":"ff59416","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f7a20-3c5e-4b7a-9d21-7e4c0003dde0","NodePool":{"name":"default"}}"#,
@@ -181,7 +181,7 @@ the types, or right after a node class is created.
                 source: "kubernetes-sigs/karpenter v1.2.0 pkg/controllers/provisioning/scheduling/events.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["nodepool requirements filtered out all available instance types"])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["nodepool requirements filtered out all available instance types"])),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-09-09T14:51:09.521Z","logger":"controller","message":"could not schedule pod","commit":"54ada83","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f7df1-3c5e-4b7a-9d21-7e4c0003fccf","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"nodepool requirements filtered out all available instance types"}"#,
@@ -213,14 +213,14 @@ create no nodes for pods.
         rules: &["nodeclass-ref-dangling"],
         messages: &[
             Message {
-                pattern: line(Level::Info, Text::Is("no nodepools found"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("no nodepools found"), Text::Any),
                 releases: Releases::until(8),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2025-02-12T15:58:22.658Z","logger":"controller","message":"no nodepools found","commit":"93da438","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f81c2-3c5e-4b7a-9d21-7e4c00041bbe"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/provisioner.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("no dynamic nodepools found"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("no dynamic nodepools found"), Text::Any),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2026-02-10T16:05:35.795Z","logger":"controller","message":"no dynamic nodepools found","commit":"68643c6","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f8593-3c5e-4b7a-9d21-7e4c00043aad"}"#,
@@ -247,21 +247,21 @@ It is normal for a moment after the controller starts or a node class is created
         rules: &["nodeclass-ref-dangling", "status-contradiction", "instance-profile-is-arn", "nodeclass-ref-unmanaged"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("ignoring nodepool, not ready"), Text::Any).id(MessageId::NodePoolNotReady),
+                pattern: line(LogLevel::Error, Text::Is("ignoring nodepool, not ready"), Text::Any).id(MessageId::NodePoolNotReady),
                 releases: Releases::since(1),
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"ERROR","time":"2025-04-23T08:12:48.932Z","logger":"controller","message":"ignoring nodepool, not ready","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f8964-3c5e-4b7a-9d21-7e4c0004599c","NodePool":{"name":"default"}}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/provisioner.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("nodePool not ready"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("nodePool not ready"), Text::Any),
                 releases: Releases::until(0),
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"ERROR","time":"2024-10-15T09:19:01.069Z","logger":"controller","message":"nodePool not ready","commit":"6174c75","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f8d35-3c5e-4b7a-9d21-7e4c0004788b","NodePool":{"name":"default"}}"#,
                 source: "kubernetes-sigs/karpenter v1.0.4 pkg/controllers/provisioning/provisioner.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("skipped nodePools, not ready"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("skipped nodePools, not ready"), Text::Any),
                 releases: Releases::until(0),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2024-10-15T10:26:14.206Z","logger":"controller","message":"skipped nodePools, not ready","commit":"a2875e3","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f9106-3c5e-4b7a-9d21-7e4c0004977a","nodePools":{}}"#,
@@ -345,7 +345,7 @@ If some values are valid, it ignores the others; if no value is valid, the NodeP
         rules: &["requirement-value-unknown"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("please correct found invalid values, proceeding with valid values"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("please correct found invalid values, proceeding with valid values"), Text::Any),
                 releases: Releases::since(5),
                 detail: Detail::Field("key"),
                 example: r#"{"level":"ERROR","time":"2025-07-22T11:33:27.343Z","logger":"controller","message":"please correct found invalid values, proceeding with valid values","commit":"13242ea","controller":"nodepool.hash","controllerGroup":"karpenter.sh","controllerKind":"NodePool","NodePool":{"name":"default"},"namespace":"","name":"default","reconcileID":"5a1f94d7-3c5e-4b7a-9d21-7e4c0004b669","key":"karpenter.sh/capacity-type","valid-values":["spot"],"invalid-values":["ondemand"],"error":"invalid values found for key"}"#,
@@ -370,14 +370,14 @@ for a moment after a start.
         rules: &["nodeclass-ref-dangling", "selector-cluster-mismatch"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("skipping, unable to resolve instance types"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("skipping, unable to resolve instance types"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"ERROR","time":"2025-10-21T12:40:40.480Z","logger":"controller","message":"skipping, unable to resolve instance types","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f98a8-3c5e-4b7a-9d21-7e4c0004d558","NodePool":{"name":"default"},"error":"no subnets found"}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/provisioner.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("skipping, no resolved instance types found"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("skipping, no resolved instance types found"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::Field("NodePool"),
                 example: r#"{"level":"INFO","time":"2025-06-11T13:47:53.617Z","logger":"controller","message":"skipping, no resolved instance types found","commit":"9458bb5","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1f9c79-3c5e-4b7a-9d21-7e4c0004f447","NodePool":{"name":"default"}}"#,
@@ -401,14 +401,14 @@ seconds after a start; if it lasts, an overlay or the CRD is the cause.
         rules: &["overlay-conflict", "overlay-of-known-capacity", "feature-gate-needed"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("skipping, node overlies are not applied"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("skipping, node overlies are not applied"), Text::Any),
                 releases: Releases::between(7, 11),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T14:54:06.754Z","logger":"controller","message":"skipping, node overlies are not applied","commit":"31fa2ea","controller":"disruption","namespace":"","name":"","reconcileID":"5a1fa04a-3c5e-4b7a-9d21-7e4c00051336","error":"nodepool \"default\" is awaiting evaluation"}"#,
                 source: "kubernetes-sigs/karpenter v1.11.2 pkg/controllers/disruption/helpers.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("skipping, node overlays are not applied"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("skipping, node overlays are not applied"), Text::Any),
                 releases: Releases::since(12),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-05-19T15:01:19.891Z","logger":"controller","message":"skipping, node overlays are not applied","commit":"7ff7943","controller":"disruption","namespace":"","name":"","reconcileID":"5a1fa41b-3c5e-4b7a-9d21-7e4c00053225","error":"nodepool \"default\" is awaiting evaluation"}"#,
@@ -432,7 +432,7 @@ of creating nodes that may not run them; from 1.8 on a setting decides.
         rules: &["resource-claims-ignored"],
         messages: &[
             Message {
-                pattern: line(Level::Info, Text::Is("skipping pod with Dynamic Resource Allocation requirements, not yet supported by Karpenter"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("skipping pod with Dynamic Resource Allocation requirements, not yet supported by Karpenter"), Text::Any),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2025-10-21T16:08:32.028Z","logger":"controller","message":"skipping pod with Dynamic Resource Allocation requirements, not yet supported by Karpenter","commit":"31fa2ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1fa7ec-3c5e-4b7a-9d21-7e4c00055114","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"}}"#,
@@ -463,7 +463,7 @@ topology spreads, many NodePools, and a low CPU limit make it slow.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Is("scheduling simulation timed out"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("scheduling simulation timed out"), Text::Any),
                 releases: Releases::since(4),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-07-22T08:15:45.165Z","logger":"controller","message":"scheduling simulation timed out","commit":"c8c45c1","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1fabbd-3c5e-4b7a-9d21-7e4c00057003"}"#,
@@ -490,21 +490,21 @@ only at DEBUG, also for the moments in which it is normal.
         rules: &["instance-profile-is-arn"],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Is("waiting on cluster sync"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Is("waiting on cluster sync"), Text::Any),
                 releases: Releases::until(4),
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-03-20T09:22:58.302Z","logger":"controller","message":"waiting on cluster sync","commit":"ff59416","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1faf8e-3c5e-4b7a-9d21-7e4c00058ef2"}"#,
                 source: "kubernetes-sigs/karpenter v1.4.0 pkg/controllers/provisioning/provisioner.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("cluster is waiting on sync for extended duration"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("cluster is waiting on sync for extended duration"), Text::Any),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T10:29:11.439Z","logger":"controller","message":"cluster is waiting on sync for extended duration","commit":"e7e1327","controller":"disruption","namespace":"","name":"","reconcileID":"5a1fb35f-3c5e-4b7a-9d21-7e4c0005ade1","duration":"2m30s","error":"waiting on cluster sync"}"#,
                 source: "kubernetes-sigs/karpenter v1.9.0 pkg/controllers/state/cluster.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed checking cluster state sync"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed checking cluster state sync"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-02-12T11:36:24.576Z","logger":"controller","message":"failed checking cluster state sync","commit":"93da438","controller":"provisioner","namespace":"","name":"","reconcileID":"5a1fb730-3c5e-4b7a-9d21-7e4c0005ccd0","error":"Get \"https://172.20.0.1:443/apis/karpenter.sh/v1/nodeclaims\": context deadline exceeded"}"#,

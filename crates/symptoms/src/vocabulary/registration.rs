@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::{Interval, Releases};
 use lint::finding::Severity;
@@ -165,21 +165,21 @@ and Karpenter creates another node for them. It does not know settings that reac
         rules: &["userdata-overridden"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("consistency error"), Text::Has(&[" of resource ", ", but found "])),
+                pattern: line(LogLevel::Error, Text::Is("consistency error"), Text::Has(&[" of resource ", ", but found "])),
                 releases: Releases::until(7),
                 detail: Detail::Between(" of resource ", ","),
                 example: r#"{"level":"ERROR","time":"2025-06-11T11:54:06.974Z","logger":"controller","message":"consistency error","commit":"9458bb5","controller":"nodeclaim.consistency","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a208546-3c5e-4b7a-9d21-7e4c000c533a","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"error":"expected 15Gi of resource memory, but found 12Gi (80.0% of expected)"}"#,
                 source: "kubernetes-sigs/karpenter v1.7.0 pkg/controllers/nodeclaim/consistency/controller.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Starts("failed consistency check, expected "), Text::Any),
+                pattern: line(LogLevel::Info, Text::Starts("failed consistency check, expected "), Text::Any),
                 releases: Releases::between(8, 9),
                 detail: Detail::Between(" of resource ", ","),
                 example: r#"{"level":"INFO","time":"2025-10-21T12:01:19.111Z","logger":"controller","message":"failed consistency check, expected 15Gi of resource memory, but found 12Gi (80.0% of expected)","commit":"31fa2ea","controller":"nodeclaim.consistency","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a208917-3c5e-4b7a-9d21-7e4c000c7229","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"}}"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/consistency/controller.go",
             },
             Message {
-                pattern: line(Level::Info, Text::Is("failed consistency check"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Is("failed consistency check"), Text::Any),
                 releases: Releases::since(10),
                 detail: Detail::First(&[Detail::Between(" of resource ", ","), Detail::Field("resource")]),
                 example: r#"{"level":"INFO","time":"2026-04-21T13:08:32.248Z","logger":"controller","message":"failed consistency check","commit":"537b01a","controller":"nodeclaim.consistency","controllerGroup":"karpenter.sh","controllerKind":"NodeClaim","NodeClaim":{"name":"default-7xk2p"},"namespace":"","name":"default-7xk2p","reconcileID":"5a208ce8-3c5e-4b7a-9d21-7e4c000c9118","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"issue":"expected 15Gi of resource memory, but found 12Gi (80.0% of expected)"}"#,
@@ -265,7 +265,7 @@ the NodeConfig, if it lacks the cluster's name, endpoint, certificate or CIDR, o
 pub(super) const TAINT_ABSENT: &[Message] = &[
     Message {
         pattern: line(
-            Level::Error,
+            LogLevel::Error,
             Text::Is("Reconciler error"),
             Text::Has(&["missing required startup taint, karpenter.sh/unregistered"]),
         )
@@ -281,7 +281,7 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Error,
+            LogLevel::Error,
             Text::Is("node claim registration error"),
             Text::Has(&[
                 "missing karpenter.sh/unregistered taint which prevents registration related race conditions",
@@ -299,7 +299,7 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
     },
     Message {
         pattern: line(
-            Level::Error,
+            LogLevel::Error,
             Text::Is("node claim registration error"),
             Text::Has(&["missing taint prevents registration-related race conditions"]),
         )
@@ -338,7 +338,7 @@ pub(super) const TAINT_ABSENT: &[Message] = &[
 /// Instances that never become a node: the correlation `node-never-joined`.
 pub(super) const NEVER_JOINED: &[Message] = &[
     Message {
-        pattern: line(Level::Debug, Text::Is("terminating due to registration ttl"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("terminating due to registration ttl"), Text::Any)
             .id(MessageId::NodeClaimTimedOut),
         releases: Releases::until(6),
         detail: Detail::Object,
@@ -346,7 +346,7 @@ pub(super) const NEVER_JOINED: &[Message] = &[
         source: "kubernetes-sigs/karpenter v1.5.0 pkg/controllers/nodeclaim/lifecycle/liveness.go",
     },
     Message {
-        pattern: line(Level::Debug, Text::Is("terminating due to timeout"), Text::Any)
+        pattern: line(LogLevel::Debug, Text::Is("terminating due to timeout"), Text::Any)
             .id(MessageId::NodeClaimTimedOut),
         releases: Releases::since(7),
         detail: Detail::Object,

@@ -1,7 +1,7 @@
 //! A controller that does not start, or lacks something that it needs.
 
 use super::message::{Detail, Message, Text, When, anywhere, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -22,7 +22,7 @@ wrong, the cluster is in another region, or its role may not call `eks:DescribeC
         rules: &["clustername-empty", "cluster-name-mismatch"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed detecting cluster endpoint"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed detecting cluster endpoint"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T16:20:20.620Z","logger":"controller","message":"failed detecting cluster endpoint","commit":"9458bb5","error":"failed to resolve cluster endpoint, operation error EKS: DescribeCluster, https response error StatusCode: 404, ResourceNotFoundException: No cluster found for name: prod."}"#,
@@ -46,7 +46,7 @@ without a region, with a role that trusts another ServiceAccount, and in a netwo
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("ec2 api connectivity check failed"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("ec2 api connectivity check failed"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.757Z","logger":"controller","message":"ec2 api connectivity check failed","commit":"31fa2ea","error":"operation error EC2: DescribeInstanceTypes, get identity: get credentials: failed to refresh cached credentials, failed to retrieve credentials, operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}"#,
@@ -143,21 +143,21 @@ Helm installs the files in `crds/` once and never upgrades them; the chart `karp
         rules: &["removed-api-version"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["no matches for kind \""])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-03-20T09:34:46.894Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22e7e6-3c5e-4b7a-9d21-7e4c001fa89a","error":"no matches for kind \"NodeClaim\" in version \"karpenter.sh/v1\""}"#,
                 source: "aws/karpenter-provider-aws#6973",
             },
             Message {
-                pattern: line(Level::Error, Text::Starts("failed to setup node"), Text::Has(&["no matches for kind \""])),
+                pattern: line(LogLevel::Error, Text::Starts("failed to setup node"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::since(1),
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:41:59.031Z","logger":"controller","message":"failed to setup nodeclaim provider id indexer","commit":"9458bb5","error":"failed to get restmapping: no matches for kind \"NodeClaim\" in group \"karpenter.sh\""}"#,
                 source: "kubernetes-sigs/karpenter v1.5.0 pkg/operator/operator.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("if kind is a CRD, it should be installed before calling Start"), Text::Has(&["no matches for kind \""])),
+                pattern: line(LogLevel::Error, Text::Is("if kind is a CRD, it should be installed before calling Start"), Text::Has(&["no matches for kind \""])),
                 releases: Releases::ALL,
                 detail: Detail::Between("no matches for kind \"", "\""),
                 example: r#"{"level":"ERROR","time":"2025-10-21T11:48:12.168Z","logger":"controller","message":"if kind is a CRD, it should be installed before calling Start","commit":"31fa2ea","kind":"NodeOverlay.karpenter.sh","error":"no matches for kind \"NodeOverlay\" in version \"karpenter.sh/v1alpha1\""}"#,
@@ -188,7 +188,7 @@ of older releases do not.
         rules: &["removed-api-version", "compat-annotation-leftover"],
         messages: &[
             Message {
-                pattern: line(Level::Info, Text::Starts("failed to migrate CRD, expected storage version to be v1"), Text::Any),
+                pattern: line(LogLevel::Info, Text::Starts("failed to migrate CRD, expected storage version to be v1"), Text::Any),
                 releases: Releases::patches_from(0, 4),
                 detail: Detail::None,
                 example: r#"{"level":"INFO","time":"2024-10-15T12:55:25.305Z","logger":"controller","message":"failed to migrate CRD, expected storage version to be v1 (make sure you've upgraded your CRDs)","commit":"6174c75","controller":"migration.crd","namespace":"","name":"","reconcileID":"5a22f359-3c5e-4b7a-9d21-7e4c00200567"}"#,
@@ -213,7 +213,7 @@ these kinds fails, including `kubectl get` and `helm upgrade`.
         rules: &["removed-api-version"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["conversion webhook for karpenter"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["conversion webhook for karpenter"])),
                 releases: Releases::until(1),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T13:02:38.442Z","logger":"controller","message":"Reconciler error","commit":"6174c75","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22f72a-3c5e-4b7a-9d21-7e4c00202456","error":"conversion webhook for karpenter.sh/v1beta1, Kind=NodePool failed: Post \"https://karpenter.kube-system.svc:8443/conversion/karpenter.sh?timeout=30s\": dial tcp 10.0.1.7:8443: connect: connection refused"}"#,
@@ -257,21 +257,21 @@ Each release supports a list of Kubernetes versions. On a newer one, images, ins
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter version is not compatible with K8s version"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter version is not compatible with K8s version"])),
                 releases: Releases::between(1, 4),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-03-20T14:09:51.579Z","logger":"controller","message":"Reconciler error","commit":"ad71530","controller":"providers.version","namespace":"","name":"","reconcileID":"5a22fafb-3c5e-4b7a-9d21-7e4c00204345","error":"updating version, validating kubernetes version, karpenter version is not compatible with K8s version 1.35"}"#,
                 source: "aws/karpenter-provider-aws v1.3.3 pkg/providers/version/version.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter is not compatible with kubernetes version"])),
+                pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["karpenter is not compatible with kubernetes version"])),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T15:16:04.716Z","logger":"controller","message":"Reconciler error","commit":"9458bb5","controller":"providers.version","namespace":"","name":"","reconcileID":"5a22fecc-3c5e-4b7a-9d21-7e4c00206234","version":"1.36","error":"updating version, validating kubernetes version, karpenter is not compatible with kubernetes version (version=1.36)"}"#,
                 source: "aws/karpenter-provider-aws v1.5.0 pkg/providers/version/version.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed validating kubernetes version"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed validating kubernetes version"), Text::Any),
                 releases: Releases::until(0),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2024-10-15T16:23:17.853Z","logger":"controller","message":"failed validating kubernetes version","commit":"6174c75","error":"karpenter version is not compatible with K8s version 1.33"}"#,
@@ -302,7 +302,7 @@ cluster.
                 source: "aws/karpenter-provider-aws v1.12.0 pkg/operator/operator.go",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("failed to hydrate zonal shift cache"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed to hydrate zonal shift cache"), Text::Any),
                 releases: Releases::since(14),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-08-25T08:30:30.990Z","logger":"controller","message":"failed to hydrate zonal shift cache","commit":"85eeae8","error":"getting zonal shifts: AccessDeniedException"}"#,
@@ -350,7 +350,7 @@ continues, and nodes get the DNS address that their image determines.
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Debug, Text::Starts("unable to detect the IP of the kube-dns service"), Text::Any),
+                pattern: line(LogLevel::Debug, Text::Starts("unable to detect the IP of the kube-dns service"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"DEBUG","time":"2025-07-22T09:37:43.127Z","logger":"controller","message":"unable to detect the IP of the kube-dns service, services \"kube-dns\" not found","commit":"c8c45c1"}"#,
@@ -374,7 +374,7 @@ a busy API server this happens whenever many pods arrive. Once during an upgrade
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("leader election lost"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("leader election lost"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-06-11T10:44:56.264Z","logger":"controller","message":"leader election lost","commit":"9458bb5"}"#,

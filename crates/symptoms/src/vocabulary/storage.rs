@@ -2,7 +2,7 @@
 
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -30,7 +30,7 @@ without regard to the pod: its selectors, its topology spreads, and the zones of
                 source: "kube-scheduler; aws/karpenter-provider-aws#2971",
             },
             Message {
-                pattern: line(Level::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible volume requirements, "])),
+                pattern: line(LogLevel::Error, Text::Is("could not schedule pod"), Text::Has(&["incompatible volume requirements, "])),
                 releases: Releases::since(9),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2026-02-10T14:06:54.346Z","logger":"controller","message":"could not schedule pod","commit":"e7e1327","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22d8a2-3c5e-4b7a-9d21-7e4c001f2cde","Pod":{"name":"data-0","namespace":"shop"},"error":"incompatible volume requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [eu-west-1c] not in topology.kubernetes.io/zone In [eu-west-1a eu-west-1b]"}"#,
@@ -78,7 +78,7 @@ The zone of a node depends on the volumes of its pods. If Karpenter cannot look 
         rules: &["pvc-unprovisionable"],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed getting volume topology requirements"), Text::Any),
+                pattern: line(LogLevel::Error, Text::Is("failed getting volume topology requirements"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T15:13:07.483Z","logger":"controller","message":"failed getting volume topology requirements","commit":"0871602","controller":"provisioner","namespace":"","name":"","reconcileID":"5a22dc73-3c5e-4b7a-9d21-7e4c001f4bcd","Pod":{"name":"data-0","namespace":"shop"},"error":"getting storage class \"fast\", StorageClass.storage.k8s.io \"fast\" not found"}"#,

@@ -1,7 +1,7 @@
 //! Nodes that are not terminated.
 
 use super::message::{Detail, Message, Text, When, event, line};
-use crate::entry::Level;
+use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use karpenter::release::Releases;
 use lint::finding::Severity;
@@ -78,7 +78,7 @@ The API server also calls admission webhooks for evictions. A node cannot be dra
         rules: &[],
         messages: &[
             Message {
-                pattern: line(Level::Error, Text::Is("failed evicting pod"), Text::HasBut(&["admission webhook"], &[])),
+                pattern: line(LogLevel::Error, Text::Is("failed evicting pod"), Text::HasBut(&["admission webhook"], &[])),
                 releases: Releases::until(5),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-04-23T11:42:18.702Z","logger":"controller","message":"failed evicting pod","commit":"0871602","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"admission webhook \"guard.example.com\" denied the request: not now"}"#,

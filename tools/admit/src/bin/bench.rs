@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use flate2::{Compression, write::GzEncoder};
-use karpwarden_admit::{Cluster, Module, Request, metadata};
+use karpwarden_admit::{FakeCluster, Module, Request, metadata};
 use serde_json::{Value, json};
 
 const USAGE: &str = "Usage: bench --module POLICY.wasm --floor FLOOR.wasm [--pairs N]";
@@ -103,7 +103,7 @@ impl Subject {
         Ok(Self { module, metadata, raw: bytes.len(), gzip, compiled })
     }
 
-    fn time(&self, payload: &[u8], cluster: &Cluster) -> Result<Duration, String> {
+    fn time(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Duration, String> {
         let start = Instant::now();
         self.module.call("validate", payload, cluster).map_err(|error| error.to_string())?;
         Ok(start.elapsed())
@@ -117,7 +117,7 @@ impl Case {
         let payload = json!({"request": request, "settings": {}}).to_string().into_bytes();
         let cluster = |subject: &Subject| {
             let granted = metadata::context_aware_resources(&subject.metadata);
-            Cluster::holding(self.inventory.iter().cloned()).granting(granted)
+            FakeCluster::holding(self.inventory.iter().cloned()).granting(granted)
         };
         let (policy_cluster, floor_cluster) = (cluster(policy), cluster(floor));
         let (mut policy_times, mut floor_times) = (Vec::new(), Vec::new());

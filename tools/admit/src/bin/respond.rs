@@ -9,7 +9,7 @@ use std::{
     process::ExitCode,
 };
 
-use karpwarden_admit::{Cluster, Module, Policy, Request, metadata, server::Mode};
+use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -64,6 +64,6 @@ fn respond(review: Review, module: &Module, described: &Value) -> Result<Value, 
     let mode = if review.mode == "monitor" { Mode::Monitor } else { Mode::Protect };
     let policy = Policy::new(module.clone()).settings(review.settings).mode(mode).mutating(review.mutating);
     let granted = if review.connected { metadata::context_aware_resources(described) } else { Vec::new() };
-    let cluster = Cluster::holding(review.others).granting(granted);
+    let cluster = FakeCluster::holding(review.others).granting(granted);
     Ok(serde_json::to_value(policy.review(&request, &cluster))?)
 }

@@ -3,7 +3,7 @@
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
 use karpwarden::lint::finding::Family;
-use karpwarden::lint::settings::keys::{self, Key, Scope, Shape};
+use karpwarden::lint::settings::keys::{self, SettingKey, SettingScope, SettingShape};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -49,20 +49,20 @@ pub(super) fn text() -> Result<String, String> {
         hide_input: Some(true),
         sequence_questions: Vec::new(),
     };
-    let of_policy = keys::ALL.iter().filter(|key| key.scope != Scope::Terminal);
+    let of_policy = keys::ALL.iter().filter(|key| key.scope != SettingScope::Terminal);
     let questions = core::iter::once(description).chain(of_policy.map(question)).collect();
     let text = yaml::text(&Form { questions })?;
     Ok(format!("# Written by `make generate` from the keys of the settings.\n{text}"))
 }
 
-fn question(key: &Key) -> Question {
+fn question(key: &SettingKey) -> Question {
     let (kind, default) = match key.shape {
         // An empty release is the newest known one, which the form does not name.
-        Shape::Releases | Shape::Kubernetes | Shape::Text => ("string", None),
-        Shape::Truth => ("boolean", Some(json!(false))),
-        Shape::Levels => ("map[", Some(json!({}))),
-        Shape::Exceptions => ("sequence[", Some(json!([]))),
-        Shape::Paths | Shape::Overrides => ("array[", Some(json!([]))),
+        SettingShape::Releases | SettingShape::Kubernetes | SettingShape::Text => ("string", None),
+        SettingShape::Boolean => ("boolean", Some(json!(false))),
+        SettingShape::Levels => ("map[", Some(json!({}))),
+        SettingShape::Exceptions => ("sequence[", Some(json!([]))),
+        SettingShape::Paths | SettingShape::Overrides => ("array[", Some(json!([]))),
     };
     let description = description(key);
     Question {
@@ -75,12 +75,12 @@ fn question(key: &Key) -> Question {
         group: group(key),
         required: false,
         hide_input: None,
-        sequence_questions: if key.shape == Shape::Exceptions { exception(key) } else { Vec::new() },
+        sequence_questions: if key.shape == SettingShape::Exceptions { exception(key) } else { Vec::new() },
     }
 }
 
-fn description(key: &Key) -> String {
-    if key.shape != Shape::Levels {
+fn description(key: &SettingKey) -> String {
+    if key.shape != SettingShape::Levels {
         // The form itself adds the quotes.
         return key.description.replace(", in quotes", "");
     }
@@ -93,16 +93,16 @@ fn description(key: &Key) -> String {
     )
 }
 
-fn group(key: &Key) -> &'static str {
+fn group(key: &SettingKey) -> &'static str {
     match key.shape {
-        Shape::Levels | Shape::Exceptions => "Rules",
-        _ if key.scope == Scope::Cluster => "Rules",
+        SettingShape::Levels | SettingShape::Exceptions => "Rules",
+        _ if key.scope == SettingScope::Cluster => "Rules",
         _ => "Settings",
     }
 }
 
 /// The questions of one exception.
-fn exception(key: &Key) -> Vec<Question> {
+fn exception(key: &SettingKey) -> Vec<Question> {
     let question = |(name, description, required): &(&'static str, &str, bool)| Question {
         variable: name,
         r#type: "string",

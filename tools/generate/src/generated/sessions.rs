@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use karpwarden_admit::Cluster;
+use karpwarden_admit::FakeCluster;
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
 use karpwarden_policy::inventory::LOOKED_UP;
@@ -26,7 +26,7 @@ pub(super) enum World {
 }
 
 struct Recorder {
-    cluster: Cluster,
+    cluster: FakeCluster,
     text: RefCell<String>,
 }
 
@@ -56,12 +56,12 @@ pub(super) fn text(request: &str, settings: &Value, world: World) -> Result<Stri
         serde_json::from_str(&home::text(&path)?).map_err(|error| format!("{path}: {error}"))
     };
     let cluster = match world {
-        World::Failing => Cluster::failing("the server is currently unable to handle the request"),
+        World::Failing => FakeCluster::failing("the server is currently unable to handle the request"),
         World::Holding => {
             let names = ["nodepool-create-good", "nodeclass-create-good"];
             let objects = names
                 .map(|name| read(name).map(|request| request.get("object").cloned().unwrap_or_default()));
-            Cluster::holding(objects.into_iter().collect::<Result<Vec<_>, _>>()?)
+            FakeCluster::holding(objects.into_iter().collect::<Result<Vec<_>, _>>()?)
         }
     };
     let granted: Vec<_> =

@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use karpwarden_admit::{Cluster, Module, Policy, Request, metadata, server::Mode};
+use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
 use serde_json::Value;
 
 mod manifests;
@@ -104,7 +104,7 @@ fn run(style: &Style) -> Result<Tally, Stop> {
 
     let module = compile(&bytes).map_err(|error| named(&options.module, &error))?;
     let policy = Policy::new(module).settings(settings).mode(options.mode).mutating(options.mutating);
-    let verdict = policy.check_settings(&Cluster::offline());
+    let verdict = policy.check_settings(&FakeCluster::offline());
     if !verdict.valid {
         let message = verdict.message.unwrap_or_default();
         return Err(Stop::Usage(format!("policy-server does not start with these settings: {message}")));
@@ -162,9 +162,9 @@ fn reviewed(
     let others = documents.iter().filter_map(|other| other.content.as_ref().ok());
     let others = others.filter(|other| options.delete || !Arc::ptr_eq(other, object)).cloned();
     let cluster = if options.offline {
-        Cluster::offline()
+        FakeCluster::offline()
     } else {
-        Cluster::holding(others).granting(metadata::context_aware_resources(metadata))
+        FakeCluster::holding(others).granting(metadata::context_aware_resources(metadata))
     };
     Verdict::Answered(policy.review(&request, &cluster))
 }

@@ -1,0 +1,80 @@
+//! The registry of rules, and the macros that declare rules and families.
+
+use crate::rule::Rule;
+
+/// The rules of a program. Settings, suppressions and the driver find rules only here.
+#[derive(Clone, Copy, Debug)]
+pub struct Registry {
+    /// The rules, family by family, in the order in which they are listed.
+    pub families: &'static [&'static [&'static Rule]],
+    /// The rules about suppressions.
+    pub suppressions: SuppressionRules,
+    /// The names of the symptoms that settings may name in addition to rules.
+    pub symptoms: fn() -> Vec<&'static str>,
+}
+
+/// The rules about suppressions. The driver makes their findings, because only it knows which suppressions were used.
+#[derive(Clone, Copy, Debug)]
+pub struct SuppressionRules {
+    /// A suppression names a rule that does not exist.
+    pub unknown_rule: &'static Rule,
+    /// A suppression suppresses nothing.
+    pub unused: &'static Rule,
+    /// A suppression gives no reason.
+    pub without_reason: &'static Rule,
+}
+
+impl Registry {
+    /// The same registry with the names of symptoms.
+    #[must_use]
+    pub const fn with_symptoms(self, symptoms: fn() -> Vec<&'static str>) -> Self {
+        Self { symptoms, ..self }
+    }
+
+    /// All rules in the order in which they are listed.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + Clone + use<> {
+        self.families.iter().copied().flatten().copied()
+    }
+
+    /// The rule with a name.
+    pub fn find(&self, name: &str) -> Option<&'static Rule> {
+        self.rules().find(|rule| rule.name == name)
+    }
+}
+
+/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` instead of `RULE` declares a rule that runs only under
+/// `karpwarden upgrade`.
+#[macro_export]
+macro_rules! rule {
+    ($(#[doc = $doc:literal])* RULE { $($fields:tt)* }) => {
+        $crate::rule!(@declare [$($doc)*] { $($fields)* });
+    };
+    ($(#[doc = $doc:literal])* UPGRADE { $($fields:tt)* }) => {
+        $crate::rule!(@declare [$($doc)*] { upgrade_only: true, check: check, $($fields)* });
+    };
+    (@declare [$($doc:literal)*] { $($fields:tt)* }) => {
+        $(#[doc = $doc])*
+        pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
+            $($fields)*
+            ..$crate::rule::Rule::DEFAULTS
+        };
+
+        /// The doc comment, each line with its leading space.
+        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
+    };
+}
+
+/// Declares the rules of a family, one module each.
+#[macro_export]
+macro_rules! family {
+    ($($rule:ident),* $(,)?) => {
+        $(pub(crate) mod $rule;)*
+
+        /// The rules of this family.
+        pub(super) const RULES: &[&$crate::rule::Rule] = &[$(&$rule::RULE),*];
+
+        /// Module path and documentation of each rule, in the same order.
+        pub(super) const DOCS: &[(&str, &str)] =
+            &[$((concat!(module_path!(), "::", stringify!($rule)), $rule::DOC)),*];
+    };
+}

@@ -1,0 +1,291 @@
+//! The parser of the settings. It returns all problems together, so that an author can correct them in one pass.
+
+use manifest::source::Span;
+use manifest::tree::{Node, Tree, Value};
+use manifest::{Document, File};
+use objects::location::path_of;
+use values::calendar::Day;
+use values::spelling::did_you_mean;
+
+use super::exception::Exception;
+use super::keys::{self, OVERRIDDEN, SettingScope};
+use super::overrides::Override;
+use super::problem::SettingsProblem;
+use super::selector::{RuleLevel, Selector};
+use super::target::Target;
+use super::{Settings, kubernetes_minor};
+use crate::classification::Family;
+use crate::registry::Registry;
+
+impl Settings {
+    /// Parses a settings file, which must have at most one document. An empty file gives the defaults.
+    pub fn parse_file(file: &File, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
+        let tree = Self::document(file).map_err(|problem| vec![problem])?;
+        tree.map_or_else(|| Ok(Self::default()), |tree| Self::parse(tree.root(), registry))
+    }
+
+    /// Returns the document of a settings file; `None` if the file is empty.
+    pub fn document(file: &File) -> Result<Option<&Tree>, SettingsProblem> {
+        let problem = |span, message: &str| {
+            Err(SettingsProblem { path: String::new(), message: message.to_owned(), span })
+        };
+        match file.documents.as_slice() {
+            [] => Ok(None),
+            [Document::Read(tree)] => Ok(Some(tree)),
+            [Document::Unreadable { at, message }] => problem(Span::new(*at, at + 1), message),
+            [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
+            [_, second, ..] => {
+                let span = Span::new(second.start(), second.start() + 1);
+                problem(span, "the settings must be a single YAML document")
+            }
+        }
+    }
+
+    /// Parses the settings of the policy, which has no settings of the command line.
+    pub fn parse_policy(node: Node<'_>, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
+        let settings = Self::parse(node, registry)?;
+        let is_default = |key: &str| match key {
+            "exclude" => settings.exclude.is_empty(),
+            "overrides" => settings.overrides.is_empty(),
+            _ => true,
+        };
+        let terminal = keys::ALL.iter().filter(|key| key.scope == SettingScope::Terminal);
+        let problems: Vec<_> = terminal
+            .filter(|key| !is_default(key.name))
+            .map(|key| SettingsProblem {
+                path: key.name.to_owned(),
+                message:
+                    "works only on the command line; restrict the policy with its rules and selectors instead"
+                        .to_owned(),
+                span: node.get(key.name).map_or_else(|| node.span(), Node::key_span),
+            })
+            .collect();
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    /// Parses settings. Absent and null keys keep their defaults.
+    pub fn parse(node: Node<'_>, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
+        let mut parser = SettingsParser { root: node, registry, problems: Vec::new() };
+        let mut settings = Self::default();
+        if !node.is_null() && !node.is_mapping() {
+            parser.problem(node, "the settings must be an object of keys and values");
+        }
+        for (key, value) in node.members() {
+            if value.is_null() && keys::NAMES.contains(&key) {
+                continue;
+            }
+            match key {
+                "karpenterVersion" => {
+                    settings.karpenter = parser.target(value).unwrap_or(settings.karpenter);
+                    settings.is_karpenter_version_set = true;
+                }
+                "kubernetesVersion" => settings.kubernetes_minor = parser.kubernetes_minor(value),
+                "clusterName" => settings.cluster_name = parser.text(value).map(str::to_owned),
+                "completeInventory" => settings.complete_inventory = parser.boolean(value),
+                "rules" => settings.levels = parser.levels(value),
+                "allowIgnoreAnnotation" => settings.allow_ignore_annotation = parser.boolean(value),
+                "fix" => settings.fix = parser.boolean(value),
+                "exceptions" => settings.exceptions = parser.exceptions(value),
+                "exclude" => settings.exclude = parser.texts(value),
+                "overrides" => settings.overrides = parser.overrides(value),
+                _ => parser.unknown_key(value, &keys::NAMES),
+            }
+        }
+        if parser.problems.is_empty() { Ok(settings) } else { Err(parser.problems) }
+    }
+}
+
+impl Selector {
+    /// Finds a rule, a symptom or a family by its name.
+    pub fn parse(name: &str, registry: &Registry) -> Result<Self, String> {
+        let families = Family::ALL.into_iter();
+        let rules = registry.rules().map(|rule| rule.name);
+        let symptoms = (registry.symptoms)().into_iter();
+        if let Some(family) = families.clone().find(|family| family.name() == name) {
+            return Ok(Self::Family(family));
+        }
+        if let Some(rule) = registry.find(name) {
+            return Ok(Self::One(rule.name, rule.family));
+        }
+        if let Some(symptom) = symptoms.clone().find(|symptom| *symptom == name) {
+            return Ok(Self::One(symptom, Family::Symptoms));
+        }
+        let names = rules.chain(families.map(Family::name)).chain(symptoms);
+        Err(format!("there is no rule or family `{name}`{}", did_you_mean(name, names)))
+    }
+}
+
+struct SettingsParser<'r, 'd> {
+    root: Node<'d>,
+    registry: &'r Registry,
+    problems: Vec<SettingsProblem>,
+}
+
+impl<'d> SettingsParser<'_, 'd> {
+    fn problem(&mut self, node: Node<'d>, message: impl Into<String>) {
+        let span = if node.is_mapping() || node.is_sequence() { node.key_span() } else { node.span() };
+        self.problems.push(SettingsProblem { path: path_of(node, self.root), message: message.into(), span });
+    }
+
+    fn unknown_key(&mut self, value: Node<'d>, known: &[&'static str]) {
+        let hint = did_you_mean(value.key(), known.iter().copied());
+        let message = format!("unknown key{hint}; the known keys are {}", known.join(", "));
+        self.problems.push(SettingsProblem {
+            path: path_of(value, self.root),
+            message,
+            span: value.key_span(),
+        });
+    }
+
+    fn text(&mut self, node: Node<'d>) -> Option<&'d str> {
+        let text = node.as_str().filter(|text| !text.trim().is_empty());
+        if text.is_none() {
+            self.problem(node, "must be a string that is not empty");
+        }
+        text
+    }
+
+    fn boolean(&mut self, node: Node<'d>) -> bool {
+        if node.as_bool().is_none() {
+            self.problem(node, "must be true or false");
+        }
+        node.as_bool().unwrap_or_default()
+    }
+
+    /// Parses a version. Numbers are not accepted, because YAML reads `1.10` as the number 1.1.
+    fn version(&mut self, node: Node<'d>, example: &str) -> Option<&'d str> {
+        if matches!(node.value(), Value::Int(_) | Value::Float(_)) {
+            self.problem(
+                node,
+                format!("must be in quotes, such as \"{example}\": YAML reads 1.10 as the number 1.1"),
+            );
+            return None;
+        }
+        self.text(node)
+    }
+
+    fn target(&mut self, node: Node<'d>) -> Option<Target> {
+        let text = self.version(node, "1.10")?;
+        Target::parse(text).map_err(|message| self.problem(node, message)).ok()
+    }
+
+    fn kubernetes_minor(&mut self, node: Node<'d>) -> Option<u8> {
+        let text = self.version(node, "1.33")?;
+        let minor = kubernetes_minor(text);
+        if minor.is_none() {
+            self.problem(node, format!("`{text}` is not a Kubernetes version; write a version such as 1.33"));
+        }
+        minor
+    }
+
+    fn levels(&mut self, node: Node<'d>) -> Vec<(Selector, RuleLevel)> {
+        if !node.is_mapping() {
+            self.problem(node, "must be an object whose keys are rules or families and whose values are deny, warn, info or off");
+        }
+        let mut levels = Vec::new();
+        for (name, value) in node.members() {
+            // YAML 1.1 reads `off` without quotes as `false`.
+            let level = if value.as_bool() == Some(false) {
+                Some(RuleLevel::Off)
+            } else {
+                value.as_str().and_then(RuleLevel::parse)
+            };
+            if level.is_none() {
+                let hint =
+                    value.as_str().map(|text| did_you_mean(text, RuleLevel::NAMES)).unwrap_or_default();
+                self.problem(value, format!("must be one of deny, warn, info, off{hint}"));
+            }
+            match Selector::parse(name, self.registry) {
+                Ok(selector) => levels.extend(level.map(|level| (selector, level))),
+                Err(message) => {
+                    self.problems.push(SettingsProblem {
+                        path: path_of(value, self.root),
+                        message,
+                        span: value.key_span(),
+                    });
+                }
+            }
+        }
+        levels
+    }
+
+    fn exceptions(&mut self, node: Node<'d>) -> Vec<Exception> {
+        if !node.is_sequence() {
+            self.problem(node, "must be a list of exceptions");
+        }
+        node.items().filter_map(|item| self.exception(item)).collect()
+    }
+
+    fn exception(&mut self, node: Node<'d>) -> Option<Exception> {
+        const KEYS: [&str; 6] = ["rule", "kind", "namespace", "name", "reason", "until"];
+        let mut rule = None;
+        let (mut kind, mut namespace, mut name, mut reason, mut until) = (None, None, None, None, None);
+        if !node.is_mapping() {
+            self.problem(node, "must be an object with `rule` and `reason`");
+            return None;
+        }
+        for (key, value) in node.members() {
+            match key {
+                "rule" => {
+                    let text = self.text(value);
+                    let parsed = text.map(|text| Selector::parse(text, self.registry));
+                    rule =
+                        parsed.and_then(|parsed| parsed.map_err(|message| self.problem(value, message)).ok());
+                }
+                "kind" => kind = self.text(value).map(str::to_owned),
+                "namespace" => namespace = self.text(value).map(str::to_owned),
+                "name" => name = self.text(value).map(str::to_owned),
+                "reason" => reason = self.text(value).map(str::to_owned),
+                "until" => {
+                    until = value.as_str().and_then(Day::parse);
+                    if until.is_none() {
+                        self.problem(value, "must be a date such as 2027-03-31");
+                    }
+                }
+                _ => self.unknown_key(value, &KEYS),
+            }
+        }
+        for key in ["rule", "reason"] {
+            if node.get(key).is_none() {
+                self.problem(node, format!("`{key}` is missing"));
+            }
+        }
+        Some(Exception { rule: rule?, kind, namespace, name, reason: reason?, until })
+    }
+
+    /// Parses a list of texts.
+    fn texts(&mut self, node: Node<'d>) -> Vec<String> {
+        if !node.is_sequence() {
+            self.problem(node, "must be a list");
+        }
+        node.items().filter_map(|item| self.text(item).map(str::to_owned)).collect()
+    }
+
+    fn overrides(&mut self, node: Node<'d>) -> Vec<Override> {
+        if !node.is_sequence() {
+            self.problem(node, "must be a list of objects with `paths` and settings");
+        }
+        node.items().map(|item| self.single_override(item)).collect()
+    }
+
+    fn single_override(&mut self, node: Node<'d>) -> Override {
+        let mut result = Override::default();
+        if node.get("paths").is_none() {
+            self.problem(node, "`paths` is missing");
+        }
+        for (key, value) in node.members() {
+            match key {
+                "paths" => result.paths = self.texts(value),
+                "karpenterVersion" => result.karpenter = self.target(value),
+                "kubernetesVersion" => result.kubernetes_minor = self.kubernetes_minor(value),
+                "clusterName" => result.cluster_name = self.text(value).map(str::to_owned),
+                "rules" => result.levels = self.levels(value),
+                _ => {
+                    let [a, b, c, d] = OVERRIDDEN;
+                    self.unknown_key(value, &["paths", a, b, c, d]);
+                }
+            }
+        }
+        result
+    }
+}
