@@ -6,11 +6,12 @@ use super::pattern::{
     SUBNET_ID, VOLUME_SIZE,
 };
 use super::relations::{immutable, kubelet, network, node_class, nonempty, selector_terms, tags, volumes};
-use super::{
-    ANY_TEXT, DefaultValue, EnumValue, FieldSchema, KindSchema, Limit, Schema, boolean, constraint, integer,
-    list, map, matching, max_items, max_properties, minimum, object, one_of, optional, required, text, value,
-    value_since,
+use super::schema::{
+    ANY_TEXT, EnumValue, FieldSchema, KindSchema, Limit, Schema, boolean, constraint, integer,
+    integer_within, list, map, matching, max_items, max_properties, minimum, object, one_of, optional,
+    required, text, value, value_since,
 };
+use super::stored::DefaultValue;
 use crate::kind::Kind;
 use crate::release::Releases;
 
@@ -121,7 +122,7 @@ const EBS: &[FieldSchema] = &[
     optional("kmsKeyID", ANY_TEXT),
     optional("snapshotID", ANY_TEXT),
     optional("throughput", integer(&[])),
-    optional("volumeInitializationRate", super::integer_within!(100, 300)).since(5),
+    optional("volumeInitializationRate", integer_within!(100, 300)).since(5),
     optional("volumeSize", text(&[matching(VOLUME_SIZE)])),
     optional("volumeType", text(&[one_of(VOLUME_TYPES)])),
 ];
@@ -136,8 +137,8 @@ const KUBELET: &[FieldSchema] = &[
     optional("evictionMaxPodGracePeriod", integer(&[])),
     optional("evictionSoft", THRESHOLDS),
     optional("evictionSoftGracePeriod", map(&ANY_TEXT, &[]).with(kubelet::EVICTION_SIGNALS)),
-    optional("imageGCHighThresholdPercent", super::integer_within!(0, 100)),
-    optional("imageGCLowThresholdPercent", super::integer_within!(0, 100)),
+    optional("imageGCHighThresholdPercent", integer_within!(0, 100)),
+    optional("imageGCLowThresholdPercent", integer_within!(0, 100)),
     optional("kubeReserved", RESERVED),
     optional("maxPods", integer(&[minimum(0)])),
     optional("podsPerCore", integer(&[minimum(0)])),
@@ -151,15 +152,15 @@ const RESERVED: Schema = map(&text(&[matching(QUANTITY)]), &[]).with(kubelet::RE
 const METADATA_OPTIONS: &[FieldSchema] = &[
     optional("httpEndpoint", SWITCH).or(DefaultValue::Text("enabled")),
     optional("httpProtocolIPv6", SWITCH).or(DefaultValue::Text("disabled")),
-    optional("httpPutResponseHopLimit", super::integer_within!(1, 64)).or(DefaultValue::Int(1)),
+    optional("httpPutResponseHopLimit", integer_within!(1, 64)).or(DefaultValue::Int(1)),
     optional("httpTokens", text(&[one_of(&[value("required"), value("optional")])]))
         .or(DefaultValue::Text("required")),
 ];
 
 const CONNECTION_TRACKING: &[FieldSchema] = &[
-    optional("tcpEstablishedTimeout", super::integer_within!(60, 432_000)),
-    optional("udpStreamTimeout", super::integer_within!(60, 180)),
-    optional("udpTimeout", super::integer_within!(30, 60)),
+    optional("tcpEstablishedTimeout", integer_within!(60, 432_000)),
+    optional("udpStreamTimeout", integer_within!(60, 180)),
+    optional("udpTimeout", integer_within!(30, 60)),
 ];
 
 const NETWORK_INTERFACE: &[FieldSchema] = &[

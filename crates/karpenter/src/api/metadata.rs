@@ -1,7 +1,7 @@
 //! `metadata`, and the parts of `status` that several kinds share.
 
 use super::node::QUANTITY_OR_INT;
-use super::{ANY_TEXT, FieldSchema, Schema, boolean, integer, list, map, object, optional};
+use super::schema::{ANY_TEXT, FieldSchema, Schema, boolean, integer, list, map, object, optional};
 
 /// The fields of `metadata`. Source: k8s.io/apimachinery pkg/apis/meta/v1 types.go, `ObjectMeta`.
 pub const METADATA: &[FieldSchema] = &[

@@ -2,10 +2,11 @@
 
 use super::pattern::{DURATION, DURATION_OR_NEVER, LABEL_KEY, LOOSE_DURATION, NO_SLASH, QUANTITY};
 use super::relations::{keys, nonempty, requirements};
-use super::{
-    ANY_TEXT, Constraint, DefaultValue, EnumValue, FieldSchema, Limit, Schema, SchemaType, constraint, list,
-    matching, object, one_of, optional, required, text, value, value_since,
+use super::schema::{
+    ANY_TEXT, Constraint, EnumValue, FieldSchema, Limit, Schema, SchemaType, constraint, integer_within,
+    list, matching, max_items, object, one_of, optional, required, text, value, value_since,
 };
+use super::stored::DefaultValue;
 
 /// A duration or `Never`. 1.4 fixed the expression.
 pub(super) const DURATION_OR_NEVER_TEXT: Schema =
@@ -41,7 +42,7 @@ const OPERATOR: FieldSchema = required("operator", text(&[one_of(OPERATORS)]));
 // The definition puts a pattern and a length on the *list* of values, which has no effect on its items.
 const VALUES: FieldSchema = optional("values", list(&ANY_TEXT, &[]));
 
-const MIN_VALUES: FieldSchema = optional("minValues", super::integer_within!(1, 50));
+const MIN_VALUES: FieldSchema = optional("minValues", integer_within!(1, 50));
 
 /// An item of a NodePool's requirements.
 pub(super) const NODE_POOL_REQUIREMENT: Schema = object(&[
@@ -66,7 +67,7 @@ pub(super) const NODE_OVERLAY_REQUIREMENT: Schema = object(&[
     VALUES,
 ]);
 
-const AT_MOST_100: &[Constraint] = &[super::max_items(100)];
+const AT_MOST_100: &[Constraint] = &[max_items(100)];
 
 /// The requirements of a NodePool or a NodeClaim.
 pub(super) const fn requirements_of(item: &'static Schema) -> FieldSchema {

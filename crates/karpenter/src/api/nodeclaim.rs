@@ -6,7 +6,7 @@ use super::node::{
     TERMINATION_GRACE_PERIOD, requirements_of,
 };
 use super::relations::immutable;
-use super::{ANY_TEXT, FieldSchema, KindSchema, map, object, optional, required};
+use super::schema::{ANY_TEXT, FieldSchema, KindSchema, map, object, optional, required};
 use crate::kind::Kind;
 use crate::release::Releases;
 

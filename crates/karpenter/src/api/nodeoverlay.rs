@@ -4,7 +4,9 @@ use super::metadata::CONDITIONS;
 use super::node::{NODE_OVERLAY_REQUIREMENT, QUANTITY_OR_INT};
 use super::pattern::{PRICE, PRICE_ADJUSTMENT};
 use super::relations::{node_overlay, requirements};
-use super::{FieldSchema, KindSchema, list, map, matching, max_items, object, optional, required, text};
+use super::schema::{
+    FieldSchema, KindSchema, integer_within, list, map, matching, max_items, object, optional, required, text,
+};
 use crate::kind::Kind;
 use crate::release::Releases;
 
@@ -25,5 +27,5 @@ const SPEC: &[FieldSchema] = &[
     optional("price", text(&[matching(PRICE)])),
     optional("priceAdjustment", text(&[matching(PRICE_ADJUSTMENT)])),
     optional("capacity", map(&QUANTITY_OR_INT, &[]).with(node_overlay::CAPACITY)),
-    optional("weight", super::integer_within!(1, 10_000)),
+    optional("weight", integer_within!(1, 10_000)),
 ];

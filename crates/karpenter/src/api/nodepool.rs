@@ -7,10 +7,12 @@ use super::node::{
 };
 use super::pattern::{BUDGET_DURATION, BUDGET_NODES, LABEL_VALUE, SCHEDULE};
 use super::relations::{keys, node_pool};
-use super::{
-    ANY_TEXT, DefaultValue, FieldSchema, KindSchema, Limit, Schema, constraint, integer, list, map, matching,
-    max_items, max_properties, minimum, object, one_of, optional, required, text, value, value_since,
+use super::schema::{
+    ANY_TEXT, FieldSchema, KindSchema, Limit, Schema, constraint, integer, integer_within, list, map,
+    matching, max_items, max_properties, minimum, object, one_of, optional, required, text, value,
+    value_since,
 };
+use super::stored::DefaultValue;
 use crate::kind::Kind;
 use crate::release::Releases;
 
@@ -36,7 +38,7 @@ const SPEC: &[FieldSchema] = &[
         DefaultValue::Object(&[("consolidateAfter", DefaultValue::Text("0s"))]),
     ),
     optional("limits", map(&QUANTITY_OR_INT, &[])),
-    optional("weight", super::integer_within!(1, 100)),
+    optional("weight", integer_within!(1, 100)),
     optional("replicas", integer(&[minimum(0)])).since(8),
 ];
 

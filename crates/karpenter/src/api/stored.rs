@@ -1,9 +1,20 @@
 //! Values as the API server stores them: without nulls and unknown fields, and with defaults. An update may keep a stored
 //! value that the server would refuse today.
 
-use super::{DefaultValue, FieldSchema, Schema, SchemaType};
-use crate::release::ReleaseSet;
-use manifest::tree::{Node, Value};
+use manifest::tree::Node;
+
+/// A value that the API server stores if a field is absent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DefaultValue {
+    /// A string.
+    Text(&'static str),
+    /// A whole number.
+    Int(i64),
+    /// An object.
+    Object(&'static [(&'static str, Self)]),
+    /// A list.
+    List(&'static [Self]),
+}
 
 /// A stored value: from the object or from a default.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +37,6 @@ impl<'d> StoredValue<'d> {
         }
     }
 
-    /// The field of an object, or its default.
-    pub fn field(self, field: &'static FieldSchema) -> Option<Self> {
-        self.get(field.name).or_else(|| field.default.as_ref().map(|(value, _)| Self::Filled(value)))
-    }
-
     /// The string, if the value is a string.
     pub fn as_str(self) -> Option<&'d str> {
         match self {
@@ -40,7 +46,7 @@ impl<'d> StoredValue<'d> {
         }
     }
 
-    fn items(self) -> Vec<Self> {
+    pub(super) fn items(self) -> Vec<Self> {
         match self {
             Self::Given(node) => node.items().map(Self::Given).collect(),
             Self::Filled(DefaultValue::List(items)) => items.iter().map(Self::Filled).collect(),
@@ -57,157 +63,4 @@ pub fn present<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
 /// The members of an object that are not null, which are the stored ones.
 pub fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     node.members().filter(|(_, value)| !value.is_null())
-}
-
-/// The releases that store the same for two values of a field. An absent value counts as its default.
-pub fn same_field(
-    field: &'static FieldSchema,
-    one: Option<StoredValue<'_>>,
-    other: Option<StoredValue<'_>>,
-) -> ReleaseSet {
-    let same = |one: Option<StoredValue<'_>>, other: Option<StoredValue<'_>>| match (one, other) {
-        (None, None) => ReleaseSet::all(),
-        (Some(one), Some(other)) => same(&field.schema, one, other),
-        _ => ReleaseSet::none(),
-    };
-    let Some((value, filled)) = &field.default else { return same(one, other) };
-    let fill = |value_given: Option<_>| value_given.or(Some(StoredValue::Filled(value)));
-    let bare = if one.is_some() == other.is_some() { ReleaseSet::all() } else { ReleaseSet::none() };
-    let with_default = match (one, other) {
-        (None, None) => ReleaseSet::all(),
-        _ => same(fill(one), fill(other)),
-    };
-    with_default.and(filled.or(bare))
-}
-
-/// The releases that store the same for two values.
-pub fn same(schema: &'static Schema, one: StoredValue<'_>, other: StoredValue<'_>) -> ReleaseSet {
-    match schema.shape {
-        SchemaType::Object(fields) if is_object(one) && is_object(other) => {
-            fields.iter().fold(ReleaseSet::all(), |all, field| {
-                let unknown = ReleaseSet::all().without(field.releases);
-                all.and(unknown.or(same_field(field, one.get(field.name), other.get(field.name))))
-            })
-        }
-        SchemaType::Map(values) => match (one, other) {
-            (StoredValue::Given(one), StoredValue::Given(other))
-                if one.is_mapping() && other.is_mapping() =>
-            {
-                same_members(values, one, other)
-            }
-            _ => bare(one, other),
-        },
-        SchemaType::List(items) => {
-            let (ones, others) = (one.items(), other.items());
-            if ones.len() != others.len() || ones.is_empty() {
-                return bare(one, other);
-            }
-            ones.into_iter()
-                .zip(others)
-                .fold(ReleaseSet::all(), |all, (one, other)| all.and(same(items, one, other)))
-        }
-        _ => bare(one, other),
-    }
-}
-
-fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> ReleaseSet {
-    if members(one).count() != members(other).count() {
-        return ReleaseSet::none();
-    }
-    // Sorted by key, because a map may be long.
-    let sorted = |node| {
-        let mut all: Vec<_> = members(node).collect();
-        all.sort_by_key(|(key, _)| *key);
-        all
-    };
-    sorted(one).into_iter().zip(sorted(other)).fold(
-        ReleaseSet::all(),
-        |all, ((key, one), (other_key, other))| {
-            if key != other_key {
-                return ReleaseSet::none();
-            }
-            all.and(same(values, StoredValue::Given(one), StoredValue::Given(other)))
-        },
-    )
-}
-
-fn is_object(value: StoredValue<'_>) -> bool {
-    match value {
-        StoredValue::Given(node) => node.is_mapping(),
-        StoredValue::Filled(literal) => matches!(literal, DefaultValue::Object(_)),
-    }
-}
-
-/// The releases that store the same for two values without a schema: all or none. Whole numbers never equal other numbers.
-fn bare(one: StoredValue<'_>, other: StoredValue<'_>) -> ReleaseSet {
-    let same = match (one, other) {
-        (StoredValue::Given(one), StoredValue::Given(other)) => same_nodes(one, other),
-        (StoredValue::Filled(one), StoredValue::Filled(other)) => one == other,
-        (StoredValue::Given(node), StoredValue::Filled(literal))
-        | (StoredValue::Filled(literal), StoredValue::Given(node)) => match literal {
-            DefaultValue::Text(text) => node.as_str() == Some(text),
-            DefaultValue::Int(number) => node.as_int() == Some(*number),
-            DefaultValue::Object(members) => node.is_mapping() && node.is_empty() && members.is_empty(),
-            DefaultValue::List(items) => node.is_sequence() && node.is_empty() && items.is_empty(),
-        },
-    };
-    if same { ReleaseSet::all() } else { ReleaseSet::none() }
-}
-
-fn same_nodes(one: Node<'_>, other: Node<'_>) -> bool {
-    match (one.value(), other.value()) {
-        (Value::Mapping, Value::Mapping) => {
-            let count = one.members().count();
-            count == other.members().count()
-                && one
-                    .members()
-                    .all(|(key, value)| other.get(key).is_some_and(|other| same_nodes(value, other)))
-        }
-        (Value::Sequence, Value::Sequence) => {
-            one.len() == other.len()
-                && one.items().zip(other.items()).all(|(one, other)| same_nodes(one, other))
-        }
-        (one, other) => one == other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::KIND_SCHEMAS;
-    use manifest::limits::Limits;
-    use manifest::{Document, File};
-
-    /// The releases that store the same `spec` of a NodePool for two texts.
-    fn same_spec(one: &str, other: &str) -> String {
-        let file = File::read("-", format!("{one}\n---\n{other}\n"), &Limits::DEFAULT);
-        let [Document::Read(one), Document::Read(other)] = file.documents.as_slice() else {
-            panic!("{file:?}")
-        };
-        same(&KIND_SCHEMAS[0].spec.schema, StoredValue::Given(one.root()), StoredValue::Given(other.root()))
-            .to_string()
-    }
-
-    #[test]
-    fn ignores_defaults_nulls_and_unknown_fields() {
-        assert_eq!(same_spec("{}", "{template: null}"), "all");
-        assert_eq!(
-            same_spec(
-                "{disruption: {consolidateAfter: 0s}}",
-                "{disruption: {consolidateAfter: 0s, budgets: [{nodes: 10%}]}}"
-            ),
-            "all"
-        );
-        assert_eq!(same_spec("{disruption: {consolidateAfter: 0s}}", "{}"), "since 1.0.4");
-        assert_eq!(same_spec("{replicas: 1}", "{}"), "until 1.7");
-        assert_eq!(same_spec("{limits: {cpu: 1, memory: null}}", "{limits: {cpu: 1}}"), "all");
-        assert_eq!(same_spec("{limits: {cpu: 1}}", "{limits: {cpu: '1'}}"), "");
-        assert_eq!(
-            same_spec(
-                "{template: {spec: {taints: [{key: a}]}}}",
-                "{template: {spec: {taints: [{key: a, x: 1}]}}}"
-            ),
-            "all"
-        );
-    }
 }

@@ -1,7 +1,7 @@
 //! Exceptions: entries of the settings that accept findings.
 
 use objects::object::Object;
-use values::calendar::Day;
+use values::calendar::Date;
 
 use super::selector::Selector;
 use crate::classification::Family;
@@ -20,7 +20,7 @@ pub struct Exception {
     /// The reason for the exception.
     pub reason: String,
     /// The last day on which the exception applies.
-    pub until: Option<Day>,
+    pub until: Option<Date>,
 }
 
 /// Kind, namespace and name of an object, for matching with an exception.
@@ -42,12 +42,12 @@ impl Exception {
     }
 
     /// Whether the exception covers findings of a rule of a family on this object today.
-    pub fn covers(&self, rule: &str, family: Family, object: Object<'_>, today: Option<Day>) -> bool {
+    pub fn covers(&self, rule: &str, family: Family, object: Object<'_>, today: Option<Date>) -> bool {
         self.applies(today) && self.rule.selects(rule, family) && self.is_about(object)
     }
 
     /// Whether the exception covers a diagnosis of these objects today.
-    pub fn covers_symptom(&self, symptom: &str, objects: &[ObjectName<'_>], today: Option<Day>) -> bool {
+    pub fn covers_symptom(&self, symptom: &str, objects: &[ObjectName<'_>], today: Option<Date>) -> bool {
         let matches_every_object = self.kind.is_none() && self.namespace.is_none() && self.name.is_none();
         self.applies(today)
             && self.rule.selects(symptom, Family::Symptoms)
@@ -64,7 +64,7 @@ impl Exception {
             && matches(&self.name, object.name)
     }
 
-    fn applies(&self, today: Option<Day>) -> bool {
+    fn applies(&self, today: Option<Date>) -> bool {
         self.until.is_none_or(|until| today.is_none_or(|today| today <= until))
     }
 }

@@ -4,7 +4,7 @@ use manifest::source::Span;
 use manifest::tree::{Node, Tree, Value};
 use manifest::{Document, File};
 use objects::location::path_of;
-use values::calendar::Day;
+use values::calendar::Date;
 use values::spelling::did_you_mean;
 
 use super::exception::Exception;
@@ -237,7 +237,7 @@ impl<'d> SettingsParser<'_, 'd> {
                 "name" => name = self.text(value).map(str::to_owned),
                 "reason" => reason = self.text(value).map(str::to_owned),
                 "until" => {
-                    until = value.as_str().and_then(Day::parse);
+                    until = value.as_str().and_then(Date::parse);
                     if until.is_none() {
                         self.problem(value, "must be a date such as 2027-03-31");
                     }

@@ -8,7 +8,8 @@
 use super::{Explanation, Refusal, What};
 use karpenter::api::pattern::is_date_time;
 use karpenter::api::relations::{CheckedValue, Violations};
-use karpenter::api::stored::{StoredValue, members, present, same, same_field};
+use karpenter::api::comparison::{same, same_field};
+use karpenter::api::stored::{StoredValue, members, present};
 use karpenter::api::{Constraint, FieldSchema, KindSchema, Limit, METADATA, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::{Node, Value};
@@ -95,7 +96,7 @@ impl<'d> Walk<'d> {
         };
         let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
         let same = same_field(field, Some(StoredValue::Given(node)), old.get(field.name));
-        self.value(node, old.field(field), &field.schema, &scope.keeping(same));
+        self.value(node, field.stored_in(old), &field.schema, &scope.keeping(same));
     }
 
     fn value(

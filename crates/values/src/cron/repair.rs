@@ -85,7 +85,7 @@ impl CronError {
 }
 
 /// The field to remove from a schedule of six fields: the leading seconds of Quartz and Spring, or the trailing year of
-/// Amazon EventBridge, whose rules have a `?` in exactly one of the day fields.
+/// Amazon `EventBridge`, whose rules have a `?` in exactly one of the day fields.
 fn sixth_field(schedule: &str) -> Option<(Range<usize>, bool)> {
     let words = Part::words(schedule);
     let [first, second, third, _, fifth, sixth] = words.as_slice() else { return None };

@@ -50,7 +50,7 @@ impl fmt::Display for QuantityError {
         match &self.problem {
             QuantityProblem::Empty => return f.write_str("the quantity is empty"),
             QuantityProblem::Whitespace => {
-                write!(f, "`{text}` contains whitespace, which a quantity may not")?
+                write!(f, "`{text}` contains whitespace, which a quantity may not")?;
             }
             QuantityProblem::Percentage => write!(f, "`{text}` is a percentage, not a quantity")?,
             QuantityProblem::Suffix(suffix) => {
@@ -58,7 +58,7 @@ impl fmt::Display for QuantityError {
             }
             QuantityProblem::NoDigits => write!(f, "`{text}` has no number")?,
             QuantityProblem::Syntax => {
-                write!(f, "`{text}` is not a quantity such as `500m`, `2` or `1.5Gi`")?
+                write!(f, "`{text}` is not a quantity such as `500m`, `2` or `1.5Gi`")?;
             }
         }
         for (index, meant) in self.suggestions().iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Immutable fields. The server checks a relation only if the value changed, so each of these reports every change.
 
+use super::super::stored::StoredValue;
 use super::nonempty::identity;
-use super::{CheckedValue, Relation, Violations, always, compared};
+use super::relation::{CheckedValue, Relation, Violations, always, compared};
 
 /// `spec` of a NodeClaim.
 pub(in super::super) const NODE_CLAIM_SPEC: &[Relation] = &[compared(spec_changed)];
@@ -18,7 +19,7 @@ fn spec_changed<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) 
 }
 
 fn role_changed<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    let old = checked.old.and_then(super::StoredValue::as_str).unwrap_or_default();
+    let old = checked.old.and_then(StoredValue::as_str).unwrap_or_default();
     violations.add(
         checked.node,
         format!("`spec.role` changes from `{old}`, but is immutable until 1.6"),

@@ -4,7 +4,7 @@
 //! so that `notkarpenter.sh/x` counts as `karpenter.sh`, and a key without a slash is its own domain.
 
 use super::super::stored::members;
-use super::{Relation, Violations, always};
+use super::relation::{Relation, Violations, always};
 use crate::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 use values::spelling::nearest;

@@ -1,7 +1,7 @@
 //! The kubelet settings of an EC2NodeClass.
 
-use super::super::stored::members;
-use super::{CheckedValue, Relation, Violations, always};
+use super::super::stored::{members, present};
+use super::relation::{CheckedValue, Relation, Violations, always};
 use manifest::tree::Value;
 use values::spelling::nearest;
 
@@ -19,7 +19,7 @@ pub(in super::super) const EVICTION_SIGNALS: &[Relation] =
 /// `kubeReserved` and `systemReserved`.
 pub(in super::super) const RESERVED: &[Relation] = &[
     always(|checked, violations| {
-        keys_are(checked, &["cpu", "memory", "ephemeral-storage", "pid"], violations)
+        keys_are(checked, &["cpu", "memory", "ephemeral-storage", "pid"], violations);
     }),
     always(not_negative),
 ];
@@ -57,7 +57,7 @@ fn paired<'d>(checked: CheckedValue<'d>, one: &str, other: &str, violations: &mu
     let Some(signals) = checked.get(one) else { return };
     let others = checked.get(other);
     for (signal, value) in members(signals) {
-        if others.is_none_or(|others| super::present(others, signal).is_none()) {
+        if others.is_none_or(|others| present(others, signal).is_none()) {
             violations.add_key(
                 value,
                 format!("`kubelet.{one}` has `{signal}`, but `kubelet.{other}` does not"),

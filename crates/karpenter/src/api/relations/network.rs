@@ -1,7 +1,7 @@
 //! Network interfaces, placement groups and connection tracking of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 use manifest::tree::{Node, Value};
 
 /// `spec.networkInterfaces`.

@@ -1,7 +1,7 @@
 //! Relations between the fields of `spec` of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{CheckedValue, Relation, Violations, always, compared};
+use super::relation::{CheckedValue, Relation, Violations, always, compared};
 use manifest::tree::{Node, items_of};
 
 /// `spec`.

@@ -1,7 +1,7 @@
 //! Relations between the fields of a NodeOverlay.
 
 use super::super::stored::members;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 
 /// `spec`.
 pub(in super::super) const SPEC: &[Relation] = &[always(one_price)];

@@ -1,7 +1,7 @@
 //! Relations between the fields of a NodePool.
 
-use super::super::stored::{members, present};
-use super::{CheckedValue, Relation, Violations, always, compared};
+use super::super::stored::{StoredValue, members, present};
+use super::relation::{CheckedValue, Relation, Violations, always, compared};
 
 /// `spec`.
 pub(in super::super) const SPEC: &[Relation] = &[
@@ -75,7 +75,7 @@ fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violat
 fn same_node_class_kind<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(old) = checked.old else { return };
     for field in ["group", "kind"] {
-        let was = old.get(field).and_then(super::StoredValue::as_str);
+        let was = old.get(field).and_then(StoredValue::as_str);
         let now = checked.get(field);
         if now.and_then(manifest::tree::Node::as_str) == was {
             continue;

@@ -1,6 +1,6 @@
 //! Strings that must not be empty.
 
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 
 /// Since 1.1: the fields of `nodeClassRef`.
 pub(in super::super) const SINCE_1_1: &[Relation] = &[always(reference).since(1)];

@@ -1,7 +1,7 @@
 //! Relations between the operator and the values of a requirement.
 
 use super::super::stored::present;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 use manifest::tree::{Node, Value};
 
 /// The requirements of a NodePool or a NodeClaim. Earlier releases than 1.9 do not have the operators `Gte` and `Lte`.

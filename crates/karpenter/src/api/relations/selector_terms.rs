@@ -1,7 +1,7 @@
 //! The terms by which an EC2NodeClass selects AMIs, subnets, security groups and capacity reservations.
 
 use super::super::stored::present;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 use manifest::tree::Node;
 use values::spelling::nearest;
 
@@ -9,14 +9,14 @@ use values::spelling::nearest;
 pub(in super::super) const AMI: &[Relation] = &[
     always(|checked, violations| selects_by(checked, &["tags", "id", "name", "alias"], violations)).until(3),
     always(|checked, violations| {
-        selects_by(checked, &["tags", "id", "name", "alias", "ssmParameter"], violations)
+        selects_by(checked, &["tags", "id", "name", "alias", "ssmParameter"], violations);
     })
     .since(4),
     always(|checked, violations| {
-        stands_alone(checked, "id", &["alias", "tags", "name", "owner"], violations)
+        stands_alone(checked, "id", &["alias", "tags", "name", "owner"], violations);
     }),
     always(|checked, violations| {
-        stands_alone(checked, "alias", &["id", "tags", "name", "owner"], violations)
+        stands_alone(checked, "alias", &["id", "tags", "name", "owner"], violations);
     }),
     always(alias_is_the_only_term),
 ];

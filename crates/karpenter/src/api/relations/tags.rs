@@ -1,7 +1,7 @@
 //! Tags of selector terms, and tags that Karpenter sets on the resources that it creates.
 
 use super::super::stored::members;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 
 /// The tags of a selector term.
 pub(in super::super) const OF_TERM: &[Relation] = &[always(no_empty_tag)];

@@ -1,7 +1,7 @@
 //! The volumes of an EC2NodeClass.
 
 use super::super::stored::present;
-use super::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always};
 
 /// `spec.blockDeviceMappings`.
 pub(in super::super) const MAPPINGS: &[Relation] = &[always(one_root_volume)];

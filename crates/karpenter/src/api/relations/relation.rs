@@ -1,0 +1,121 @@
+//! A relation, the value that it checks, and its violations.
+
+use core::fmt;
+
+use super::super::stored::{StoredValue, present};
+use crate::release::{ReleaseSet, Releases};
+use manifest::tree::Node;
+
+/// Adds the violations of a relation by a value.
+pub type RelationCheck = for<'d> fn(CheckedValue<'d>, &mut Violations<'d>);
+
+/// A constraint on several fields of a value, or on a value before and after an update.
+#[derive(Clone, Copy)]
+pub struct Relation {
+    /// The releases that enforce it.
+    pub releases: Releases,
+    /// Whether the relation compares the value with the stored value. It is then checked on updates only.
+    pub compares: bool,
+    /// The check.
+    pub check: RelationCheck,
+}
+
+impl fmt::Debug for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Relation({})", self.releases)
+    }
+}
+
+pub(super) const fn always(check: RelationCheck) -> Relation {
+    Relation { releases: Releases::ALL, compares: false, check }
+}
+
+/// A relation between a value and the stored value.
+pub(super) const fn compared(check: RelationCheck) -> Relation {
+    Relation { releases: Releases::ALL, compares: true, check }
+}
+
+impl Relation {
+    pub(super) const fn since(mut self, minor: u8) -> Self {
+        self.releases = Releases::since(minor);
+        self
+    }
+
+    pub(super) const fn until(mut self, minor: u8) -> Self {
+        self.releases = Releases::until(minor);
+        self
+    }
+}
+
+/// The value that a relation checks.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckedValue<'d> {
+    /// The value.
+    pub node: Node<'d>,
+    /// The stored value, if the request is an update.
+    pub old: Option<StoredValue<'d>>,
+}
+
+impl<'d> CheckedValue<'d> {
+    /// A field, unless it is absent or null.
+    pub(super) fn get(self, field: &str) -> Option<Node<'d>> {
+        present(self.node, field)
+    }
+
+    pub(super) fn has(self, field: &str) -> bool {
+        self.get(field).is_some()
+    }
+}
+
+/// Violation of a relation.
+#[derive(Debug)]
+pub struct Violation<'d> {
+    /// The node to mark. The path of the finding is the path of the checked value.
+    pub at: Node<'d>,
+    /// Whether to mark the key of the node.
+    pub key: bool,
+    /// The releases that refuse the value.
+    pub releases: ReleaseSet,
+    /// The message.
+    pub message: String,
+    /// The help.
+    pub help: String,
+}
+
+/// The violations of a relation.
+#[derive(Debug, Default)]
+pub struct Violations<'d>(Vec<Violation<'d>>);
+
+impl<'d> Violations<'d> {
+    /// The violations, in the order in which they were added.
+    pub fn into_inner(self) -> Vec<Violation<'d>> {
+        self.0
+    }
+
+    pub(super) fn add(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
+        self.0.push(Violation {
+            at,
+            key: false,
+            releases: ReleaseSet::all(),
+            message: message.into(),
+            help: help.into(),
+        });
+    }
+
+    pub(super) fn add_key(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
+        self.0.push(Violation {
+            at,
+            key: true,
+            releases: ReleaseSet::all(),
+            message: message.into(),
+            help: help.into(),
+        });
+    }
+
+    /// Restricts the last violation to some releases.
+    pub(super) fn only_in(&mut self, releases: ReleaseSet) {
+        if let Some(last) = self.0.last_mut() {
+            last.releases = releases;
+        }
+    }
+}
