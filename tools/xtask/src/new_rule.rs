@@ -12,8 +12,10 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
         ));
     }
     if family == "upgrade" {
-        let example = "src/rules/upgrade/node_limit_enforced.rs";
-        return Err(format!("a rule about upgrades belongs to the family of its problem; copy {example}"));
+        let example = "src/rules/scheduling/node_limit_enforced.rs";
+        return Err(format!(
+            "`upgrade` is not a family; choose the family of the problem, and copy {example}"
+        ));
     }
     let module = name.replace('-', "_");
     let folder = root.join("src/rules").join(family.replace('-', "_"));
@@ -57,15 +59,17 @@ fn capitalised(word: &str) -> String {
 
 const SKELETON: &str = r#"use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Finding, Family, Place, Severity};
+use lint::check::Context;
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use manifest::edit::Change;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 
 rule! {
     /// ## What it does
     ///
-    /// Checks that `spec.field` of a NodePool is not `wrong`.
+    /// Checks that `spec.replicas` of a NodePool is not `wrong`.
     ///
     /// ## Why it is bad
     ///
@@ -79,7 +83,7 @@ rule! {
     /// metadata:
     ///   name: default
     /// spec:
-    ///   field: wrong
+    ///   replicas: wrong
     /// ```
     ///
     /// ## Use instead
@@ -90,8 +94,12 @@ rule! {
     /// metadata:
     ///   name: default
     /// spec:
-    ///   field: right
+    ///   replicas: right
     /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: why the fix keeps what the author meant. Delete this section if the rule has no fix.
     ///
     /// ## References
     ///
@@ -102,19 +110,22 @@ rule! {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
-        fix: Fixes::None,
+        fix: Fixes::Safe,
         summary: "the problem in one line, without a full stop",
         on: &[On::Kind(Kind::NODE_POOL)],
-        inventory: &[],
         check: check,
     }
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(node) = object.at(&["spec", "field"]) else { return };
-    if node.as_str() == Some("wrong") {
-        let message = "what happens in the cluster";
-        findings.push(Finding::new(&RULE, Place::value(node), message).help("what to write instead"));
+    let Some(node) = NodePool::of(object).and_then(NodePool::replicas) else { return };
+    let Some(value) = node.as_str() else { return };
+    if value == "wrong" {
+        findings.push(
+            Finding::at(&RULE, node, format!("what happens in the cluster because of `{value}`"))
+                .help("what to write instead")
+                .safe_fix("write `right`", Change::Set(node, "right".to_owned())),
+        );
     }
 }
 
@@ -123,18 +134,24 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, fixed, silent};
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\n";
 
     #[test]
     fn reports_the_wrong_value() {
-        assert_snapshot!(findings(&RULE, &format!("{POOL}spec: {{field: wrong}}\n")), @"");
+        assert_snapshot!(findings(&RULE, &format!("{POOL}spec: {{replicas: wrong}}\n")), @"");
+    }
+
+    #[test]
+    fn writes_the_right_value() {
+        let text = format!("{POOL}spec: {{replicas: wrong}}\n");
+        assert_eq!(fixed(&RULE, &text), format!("{POOL}spec: {{replicas: right}}\n"));
     }
 
     #[test]
     fn accepts_the_right_value() {
-        silent(&RULE, &format!("{POOL}spec: {{field: right}}\n"));
+        silent(&RULE, &format!("{POOL}spec: {{replicas: right}}\n"));
     }
 }
 "#;
