@@ -35,13 +35,14 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 .PHONY: test
 test: setup modules ## Run every test, including those in a browser; installs what they need
 	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --lib yaml_test_suite -- --ignored
 	@$(MAKE) --no-print-directory playground-test BUILT=yes
 
 .PHONY: ready
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
 
 .PHONY: setup
-setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry
+setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry, the YAML test suite
 	@$(xtask) setup
 
 .PHONY: fmt

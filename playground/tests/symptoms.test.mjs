@@ -73,7 +73,7 @@ onPage('a pasted log is diagnosed and not checked as a manifest', async (page) =
 onPage('the documentation of a symptom opens in the panel and closes again', async (page) => {
   await choose(page, 'foreign-collection');
   await page.getByRole('button', { name: 'Why foreign-collection' }).first().click();
-  await page.getByRole('heading', { name: 'Why it comes to this' }).waitFor();
+  await page.getByRole('heading', { name: 'Why it happens' }).waitFor();
   await page.getByRole('button', { name: 'Symptoms', exact: true }).click();
   await page.locator('#diagnoses .finding').first().waitFor();
 });

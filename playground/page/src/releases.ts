@@ -133,7 +133,7 @@ export class ReleasesView {
       const sum = at.size === names.length ? 'accepted by every release' : at.size === 0 ? 'rejected by every release' : `accepted by ${releases}`;
       const cells = names.map((name) => {
         const yes = at.has(name);
-        return h('td', {}, h('button', { type: 'button', tabindex: -1, class: `cell ${yes ? 'yes' : 'no'}`, 'aria-pressed': chosen(name), 'aria-label': `${name}: ${yes ? 'accepted' : 'refused'}`, title: `${name}: ${yes ? 'accepted' : 'refused'}`, onclick: () => this.#choose(name, again) }, yes ? '✓' : '✕'));
+        return h('td', {}, h('button', { type: 'button', tabindex: -1, class: `cell ${yes ? 'yes' : 'no'}`, 'aria-pressed': chosen(name), 'aria-label': `${name}: ${yes ? 'accepted' : 'rejected'}`, title: `${name}: ${yes ? 'accepted' : 'rejected'}`, onclick: () => this.#choose(name, again) }, yes ? '✓' : '✕'));
       });
       table.append(h('tbody', {}, h('tr', {}, h('th', { colspan: names.length, scope: 'rowgroup' }, `${title}${more}${many ? ` · ${file}` : ''}: ${sum}`)), h('tr', {}, ...cells)));
     }

