@@ -17,7 +17,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::lint::apply::apply_fixes;
 use karpwarden::lint::check::Cluster;
 use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::{Settings, keys};
+use karpwarden::lint::settings::keys;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::reference::catalog::catalog;

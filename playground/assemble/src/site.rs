@@ -7,7 +7,7 @@ use std::path::Path;
 
 use karpwarden::lint::finding::Family;
 use karpwarden::lint::report::DOCUMENTATION;
-use karpwarden::reference::catalog::Entry;
+use karpwarden::reference::catalog::CatalogEntry;
 use karpwarden::reference::symptoms::pages;
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::symptoms;
@@ -36,7 +36,7 @@ pub(crate) fn write(folder: &Path) -> Result<(), Problem> {
 }
 
 /// The page of a rule or symptom.
-fn page(entry: &Entry, entries: &[Entry], article: &str) -> Markup {
+fn page(entry: &CatalogEntry, entries: &[CatalogEntry], article: &str) -> Markup {
     let family = entry.family.name();
     let symptoms: Vec<&str> = symptoms::all()
         .filter(|symptom| symptom.rules.contains(&entry.name))
@@ -75,8 +75,8 @@ fn page(entry: &Entry, entries: &[Entry], article: &str) -> Markup {
 }
 
 /// The list of all rules and symptoms, by family.
-fn index(entries: &[Entry], renderer: &Renderer) -> Markup {
-    let families: Vec<(&str, Vec<&Entry>)> = Family::ALL
+fn index(entries: &[CatalogEntry], renderer: &Renderer) -> Markup {
+    let families: Vec<(&str, Vec<&CatalogEntry>)> = Family::ALL
         .into_iter()
         .map(|family| {
             (family.name(), entries.iter().filter(|entry| entry.family == family).collect::<Vec<_>>())
@@ -111,7 +111,7 @@ fn index(entries: &[Entry], renderer: &Renderer) -> Markup {
 }
 
 /// An entry of the index: name, severity, fix and summary.
-fn summary(entry: &Entry, renderer: &Renderer) -> Markup {
+fn summary(entry: &CatalogEntry, renderer: &Renderer) -> Markup {
     html! {
         a.mono href={ (entry.name) ".html" } { (entry.name) }
         span.facts {
