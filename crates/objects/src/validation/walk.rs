@@ -156,7 +156,7 @@ impl<'d> Walk<'d> {
             Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases, What::DateTime),
             Limit::Least(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
             Limit::Most(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
-            Limit::Distinct => return self.distinct(node, scope.live.and(fact.releases)),
+            Limit::Distinct => return self.distinct(node, &scope.live.and(fact.releases)),
             limit => match size_outside_limit(node, limit) {
                 Some(size) => (releases, What::Length(limit, size)),
                 None => return,
@@ -165,7 +165,7 @@ impl<'d> Walk<'d> {
         self.refuse(Place::value(node), releases, what);
     }
 
-    fn distinct(&mut self, node: Node<'d>, releases: ReleaseSet) {
+    fn distinct(&mut self, node: Node<'d>, releases: &ReleaseSet) {
         let mut items = Vec::new();
         for item in node.items() {
             if let Some(text) = item.as_str() {
