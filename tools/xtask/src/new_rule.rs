@@ -59,7 +59,7 @@ fn capitalised(word: &str) -> String {
 
 const SKELETON: &str = r#"use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::check::Context;
+use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
