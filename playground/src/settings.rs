@@ -2,8 +2,8 @@
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::settings::{Date, Settings, SettingsProblem, Target};
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
 use serde_json::{Value as Json, json};
 
 /// Parses settings, or returns every mistake in them.

@@ -68,10 +68,15 @@ fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
 #[test]
 fn workflows_name_existing_targets_packages_and_files() {
     let makefile = home::text("Makefile").unwrap();
-    let packages: Vec<String> =
-        ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"]
-            .map(|folder| home::text(&format!("{folder}Cargo.toml")).unwrap())
-            .to_vec();
+    let folders = ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"];
+    let crates = std::fs::read_dir(home::path("crates")).unwrap();
+    let crates = crates.map(|entry| format!("crates/{}/", entry.unwrap().file_name().to_string_lossy()));
+    let packages: Vec<String> = folders
+        .into_iter()
+        .map(str::to_owned)
+        .chain(crates)
+        .map(|folder| home::text(&format!("{folder}Cargo.toml")).unwrap())
+        .collect();
     let mut called = 0;
     for path in WORKFLOWS {
         let workflow = parsed(path);

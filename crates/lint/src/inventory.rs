@@ -15,13 +15,16 @@ use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
 
+/// Values by API group and kind.
+type ByGroupAndKind<'d, T> = BTreeMap<&'d str, BTreeMap<&'d str, T>>;
+
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Inventory<'d> {
     name: String,
     objects: Vec<Object<'d>>,
     /// The indices of objects by group and kind.
-    by_kind: BTreeMap<&'d str, BTreeMap<&'d str, Vec<usize>>>,
+    by_kind: ByGroupAndKind<'d, Vec<usize>>,
     complete: bool,
     // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
     // only the fields that it uses.
@@ -33,7 +36,7 @@ pub struct Inventory<'d> {
     selects_reservations: OnceCell<bool>,
     without_reservations: OnceCell<Option<Object<'d>>>,
     /// Objects by group, kind and name.
-    by_name: OnceCell<BTreeMap<&'d str, BTreeMap<&'d str, BTreeMap<&'d str, Object<'d>>>>>,
+    by_name: OnceCell<ByGroupAndKind<'d, BTreeMap<&'d str, Object<'d>>>>,
     policies: OnceCell<Vec<IamPolicy<'d>>>,
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,

@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use lint::check::Cluster;
 use lint::finding::Severity;
+use lint::registry::Registry;
 use lint::report::{
     RelatedLocation, Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url,
 };
-use lint::registry::Registry;
 use lint::rule::Rule;
 use manifest::source::Source;
 

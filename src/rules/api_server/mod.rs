@@ -89,7 +89,7 @@ fn shown(node: Node<'_>) -> String {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("`{value}`"),
         Value::Int(value) => format!("the number {value}"),
-        Value::Float(value) => format!("the number {}", value),
+        Value::Float(value) => format!("the number {value}"),
         Value::String(text) if text.chars().count() > MAX_SHOWN => {
             format!("`{}…`", text.chars().take(MAX_SHOWN).collect::<String>())
         }

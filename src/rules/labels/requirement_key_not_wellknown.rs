@@ -126,9 +126,9 @@ fn check_requirement<'d>(
         (Operator::In, _) => ", and every node just gets the label with one of the values",
         _ => ", and every node just gets the label with a random number",
     };
-    let note = releases.note();
+    let since = releases.note();
     let message = format!(
-        "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect}{note}"
+        "Karpenter does not know the label `{key}`: the requirement restricts no instance types{effect}{since}"
     );
     let meant = labels::likely_label(key);
     let on_purpose =

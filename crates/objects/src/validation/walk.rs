@@ -184,7 +184,7 @@ impl<'d> Walk<'d> {
         self.refuse(Place::value(node), releases, what);
     }
 
-    fn distinct(&mut self, node: Node<'d>, releases: ReleaseSet) {
+    fn distinct(&mut self, node: Node<'d>, releases: &ReleaseSet) {
         let mut items = Vec::new();
         for item in node.items() {
             if let Some(text) = item.as_str() {
