@@ -238,10 +238,10 @@ impl Pass<'_> {
                 None => {}
             }
         }
-        let fixed: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
+        let attempted: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
         for finding in &after.findings {
             let group = group(finding);
-            if !fixed.contains(&group) {
+            if !attempted.contains(&group) {
                 continue;
             }
             match left.get_mut(&group).filter(|left| **left > 0) {

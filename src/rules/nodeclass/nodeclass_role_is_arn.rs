@@ -97,7 +97,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         || context.settings.karpenter.releases().all(|release| MUTABLE.contains(release));
     match arn::IamReference::parse(value) {
         arn::IamReference::Arn { kind: "role", name, .. } => {
-            arn_or_path(node, "an ARN", name, fixable, findings)
+            arn_or_path(node, "an ARN", name, fixable, findings);
         }
         arn::IamReference::Arn { kind, .. } => {
             let help = if kind == "instance-profile" {
@@ -119,7 +119,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             findings.push(Finding::new(&RULE, Place::value(node), message).help("write the role name"));
         }
         arn::IamReference::Path { name } if !is_in_name(value) => {
-            arn_or_path(node, "a path", name, fixable, findings)
+            arn_or_path(node, "a path", name, fixable, findings);
         }
         _ => findings.extend(invalid_name(node, value)),
     }

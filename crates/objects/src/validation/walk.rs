@@ -6,9 +6,9 @@
 //! pkg/registry/customresource/strategy.go and validator.go.
 
 use super::{Explanation, Refusal, What};
+use karpenter::api::comparison::{same, same_field};
 use karpenter::api::pattern::is_date_time;
 use karpenter::api::relations::{CheckedValue, Violations};
-use karpenter::api::comparison::{same, same_field};
 use karpenter::api::stored::{StoredValue, members, present};
 use karpenter::api::{Constraint, FieldSchema, KindSchema, Limit, METADATA, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
@@ -175,7 +175,7 @@ impl<'d> Walk<'d> {
             Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases, What::DateTime),
             Limit::Minimum(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
             Limit::Maximum(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
-            Limit::UniqueItems => return self.distinct(node, scope.live.and(fact.releases)),
+            Limit::UniqueItems => return self.distinct(node, &scope.live.and(fact.releases)),
             limit => match size_outside_limit(node, limit) {
                 Some(size) => (releases, What::Length(limit, size)),
                 None => return,
