@@ -14,12 +14,12 @@ pub struct Time(pub i64);
 
 /// First and last time of some entries: the dated ones, and those with an age only.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Span {
+pub struct TimeSpan {
     dated: Option<(Time, Time)>,
     aged: Option<(Time, Time)>,
 }
 
-impl Span {
+impl TimeSpan {
     /// Adds a time.
     pub fn take(&mut self, time: Time) {
         let span = if time.is_age() { &mut self.aged } else { &mut self.dated };
@@ -243,7 +243,7 @@ mod tests {
     fn spans_keep_dates_and_ages_apart() {
         let (early, late) = (Time(0), Time(60_000));
         let (old, young) = (Time::of_age("5m").unwrap(), Time::of_age("10s").unwrap());
-        let mut span = Span::default();
+        let mut span = TimeSpan::default();
         assert_eq!((span.last(), span.since(early)), (None, None));
         for time in [young, old] {
             span.take(time);

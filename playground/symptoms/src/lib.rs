@@ -13,12 +13,12 @@ use karpwarden::symptoms;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Reads files one after another, each in chunks, and diagnoses them at the end.
-#[wasm_bindgen]
+#[wasm_bindgen(js_name = Reading)]
 #[derive(Debug)]
-pub struct Reading(symptoms::Reading);
+pub struct LogReading(symptoms::Reading);
 
-#[wasm_bindgen]
-impl Reading {
+#[wasm_bindgen(js_class = Reading)]
+impl LogReading {
     /// Starts a diagnosis. Settings are YAML or JSON; `today` (`2027-03-31`) decides which exceptions have expired.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str, today: Option<String>) -> Result<Self, String> {

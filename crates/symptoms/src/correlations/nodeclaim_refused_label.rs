@@ -3,7 +3,7 @@
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, names, times};
 use crate::diagnosis::Diagnosis;
-use crate::history::{History, Labelled, Refusal};
+use crate::history::{History, Labelled, RefusedClaim};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use karpenter::labels::{self, LabelField};
@@ -48,7 +48,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     }
 }
 
-fn drafted(cluster: usize, history: &History, label: &str, refusal: &Refusal) -> Diagnosis {
+fn drafted(cluster: usize, history: &History, label: &str, refusal: &RefusedClaim) -> Diagnosis {
     let carriers = carriers(history, label);
     let batched = batched(history, refusal);
     let keys = {
@@ -115,7 +115,7 @@ fn carriers<'h>(history: &'h History, label: &str) -> Vec<&'h Labelled> {
 }
 
 /// The named pods of the batches whose NodeClaims were refused.
-fn batched<'h>(history: &'h History, refusal: &Refusal) -> Vec<&'h str> {
+fn batched<'h>(history: &'h History, refusal: &RefusedClaim) -> Vec<&'h str> {
     let batches = refusal.batches.iter().filter_map(|id| history.batches.get(id));
     let mut pods: Vec<_> = batches.flat_map(|batch| batch.pods.iter().map(|pod| &**pod)).collect();
     pods.sort_unstable();

@@ -18,7 +18,7 @@ pub use life::{Cause, Drift, Life, Lives, Maker};
 pub use record::{Record, gap};
 
 use super::entry::{Entry, Time};
-use super::time::Span;
+use super::time::TimeSpan;
 
 /// Bound on each map of the history, except lives and batches.
 const FEW: usize = 1_000;
@@ -35,7 +35,7 @@ pub struct History {
     /// Pods that the provisioner skipped.
     pub ignored: IgnoredPods,
     /// Refusals of NodeClaims by the API server, by the label or domain in the error.
-    pub refused: BTreeMap<Box<str>, Refusal>,
+    pub refused: BTreeMap<Box<str>, RefusedClaim>,
     /// Instances that the controller of this cluster collected, by their provider id.
     pub collected: BTreeMap<Box<str>, Collected>,
     /// The NodeClaims to which a pod was nominated, from events.
@@ -69,7 +69,7 @@ pub struct History {
     /// Node objects, by their provider id.
     pub nodes: BTreeMap<Box<str>, NodeObject>,
     /// First and last time of all entries.
-    pub span: Span,
+    pub span: TimeSpan,
     /// Whether the log has a line at `DEBUG`. Without such lines many messages are missing.
     pub has_debug: bool,
     /// Whether there is any log line.
@@ -88,7 +88,7 @@ struct Writer {
 
 /// Refusals of NodeClaims for one label.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RefusedClaim {
     /// The refusals.
     pub repeated: Repeated,
     /// The batches of the refused NodeClaims.

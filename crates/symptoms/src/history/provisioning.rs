@@ -3,7 +3,7 @@
 //! Sources: kubernetes-sigs/karpenter, pkg/controllers/{provisioning,nodepool} and pkg/events, at v1.0.0 to v1.14.0.
 
 use super::record::Record;
-use super::{FEW, History, Nomination, Profile, Refusal, Repeated, VolumeWait, Writer, put_few};
+use super::{FEW, History, Nomination, Profile, RefusedClaim, Repeated, VolumeWait, Writer, put_few};
 use crate::entry::{Entry, Origin};
 use crate::recognise::Recognised;
 use crate::recognise::fields::{nodepool, pod, qualified, restricted_labels};
@@ -173,7 +173,7 @@ impl History {
     fn refuse(&mut self, label: &str, entry: &Entry<'_>, batch: &str) {
         let record = Record::of(entry);
         let repeated = || Repeated { count: 0, first: record.clone(), last: record.clone() };
-        let new = || Refusal { repeated: repeated(), batches: Vec::new(), by_disruption: false };
+        let new = || RefusedClaim { repeated: repeated(), batches: Vec::new(), by_disruption: false };
         put_few(&mut self.refused, label, new);
         let Some(refusal) = self.refused.get_mut(label) else { return };
         refusal.repeated.add(entry);

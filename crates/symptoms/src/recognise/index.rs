@@ -11,7 +11,7 @@ use foldhash::HashMap;
 use super::pieces::Pieces;
 use crate::entry::{Entry, LogLevel, Origin};
 use crate::symptom::Symptom;
-use crate::vocabulary::{self, Message, MessageId, Pattern, Text, Wording};
+use crate::vocabulary::{self, Message, MessageId, MessagePattern, Text, Wording};
 
 /// Meaning of a message.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Matches {
 pub(super) struct Index {
     /// The messages. Their patterns are the first ones below, at the same positions.
     known: Vec<Known>,
-    patterns: Vec<&'static Pattern>,
+    patterns: Vec<&'static MessagePattern>,
     lines: HashMap<&'static str, Vec<usize>>,
     beginnings: BTreeMap<[u8; BEGINNING], Vec<usize>>,
     events: HashMap<&'static str, Vec<usize>>,

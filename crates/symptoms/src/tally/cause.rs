@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::entry::{At, Entry, Origin, Subject, Time};
 use crate::recognise::fields::{cut, subject};
-use crate::time::Span;
+use crate::time::TimeSpan;
 
 /// Number of objects that are remembered of a cause.
 const MAX_OBJECTS: usize = 1_000;
@@ -34,7 +34,7 @@ const GAP_EVENTS: i64 = 20;
 #[expect(clippy::struct_excessive_bools, reason = "four things that are independent of one another")]
 pub(super) struct Cause {
     pub(super) count: u64,
-    pub(super) span: Span,
+    pub(super) span: TimeSpan,
     /// Number of messages in each minute since 1970, in order.
     pub(super) minutes: Vec<(i64, u64)>,
     /// Longest time in minutes over which one event was repeated.

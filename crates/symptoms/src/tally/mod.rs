@@ -13,7 +13,7 @@ use super::entry::{At, Entry, Origin, Subject, Time};
 use super::recognise::fields::details;
 use super::recognise::{Known, Meaning, Recognised};
 use super::symptom::Symptom;
-use super::time::Span;
+use super::time::TimeSpan;
 use super::vocabulary::{self, MessageId, When, commits};
 use karpenter::release::{Release, ReleaseSet, Releases};
 use lint::finding::Severity;
@@ -42,12 +42,12 @@ pub struct Tally {
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
     /// Times of the messages of [`RECOVERIES`].
-    recoveries: BTreeMap<MessageId, Span>,
+    recoveries: BTreeMap<MessageId, TimeSpan>,
     /// Pods that have a node according to events, with the time.
     served: BTreeMap<Subject<'static>, Option<Time>>,
     /// Conditions of objects that became true, with the times.
-    fulfilled: BTreeMap<(Subject<'static>, String), Span>,
-    span: Span,
+    fulfilled: BTreeMap<(Subject<'static>, String), TimeSpan>,
+    span: TimeSpan,
     /// The commit of the last log line, as JSON.
     commit: String,
     /// The releases that commits and versions name, and the last one.
@@ -69,7 +69,7 @@ impl Default for Tally {
             recoveries: BTreeMap::new(),
             served: BTreeMap::new(),
             fulfilled: BTreeMap::new(),
-            span: Span::default(),
+            span: TimeSpan::default(),
             commit: String::new(),
             named: ReleaseSet::none(),
             named_last: None,
@@ -269,7 +269,7 @@ impl Tally {
     fn is_resolved(&self, cause: &Cause) -> bool {
         let is_true = |(object, of_one): (&Subject<'static>, &OfOne)| {
             let span = self.fulfilled.get(&(object.clone(), of_one.condition.clone()));
-            let since = |span: &Span| of_one.last.and_then(|last| span.since(last));
+            let since = |span: &TimeSpan| of_one.last.and_then(|last| span.since(last));
             span.and_then(since).is_some_and(|since| since > 0)
         };
         !cause.logged
@@ -294,7 +294,7 @@ impl Tally {
         }
         let Some(last) = cause.span.last() else { return false };
         let quiet = if cause.logged { QUIET_LOG } else { QUIET_EVENTS };
-        let is_after = |span: &Span| span.since(last).is_some_and(|since| since > 0);
+        let is_after = |span: &TimeSpan| span.since(last).is_some_and(|since| since > 0);
         let is_over = until.iter().filter_map(|id| self.recoveries.get(id)).any(is_after);
         is_over
             || self.span.since(last).is_some_and(|since| minute(Time(last.0 + since)) - minute(last) >= quiet)

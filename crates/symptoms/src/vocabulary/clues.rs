@@ -3,11 +3,11 @@
 //! They give an entry an identity. They do not make it understood, and belong to no symptom.
 
 use super::id::MessageId;
-use super::message::{Pattern, Text, anywhere, condition, event, line};
+use super::message::{MessagePattern, Text, anywhere, condition, event, line};
 use crate::entry::LogLevel;
 
 /// All clues.
-pub(super) const CLUES: &[Pattern] = &[
+pub(super) const CLUES: &[MessagePattern] = &[
     // A launch fails with many errors, and only some of them have a symptom.
     // Source: pkg/controllers/nodeclaim/lifecycle/launch.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0.
     line(LogLevel::Error, Text::Is("failed launching nodeclaim"), Text::Any).id(MessageId::LaunchFailed),

@@ -8,7 +8,7 @@ use karpenter::release::Releases;
 #[derive(Debug)]
 pub struct Message {
     /// The place of the message, and its wording.
-    pub pattern: Pattern,
+    pub pattern: MessagePattern,
     /// The releases that use this wording.
     pub releases: Releases,
     /// The part of the message that distinguishes causes: a thousand lines with the same detail are one diagnosis.
@@ -21,7 +21,7 @@ pub struct Message {
 
 /// A pattern that a log line, an event or a condition matches.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct MessagePattern {
     /// The identity of the message, if the history or the tally acts on it.
     pub id: Option<MessageId>,
     /// The place of the message, and its wording.
@@ -129,7 +129,7 @@ pub enum When {
     Correlated,
 }
 
-impl Pattern {
+impl MessagePattern {
     /// The same pattern with an identity.
     pub(super) const fn id(self, id: MessageId) -> Self {
         Self { id: Some(id), ..self }
@@ -168,17 +168,17 @@ fn in_order(pieces: &[&str], text: &str) -> bool {
     })
 }
 
-const fn plain(wording: Wording) -> Pattern {
-    Pattern { id: None, wording }
+const fn plain(wording: Wording) -> MessagePattern {
+    MessagePattern { id: None, wording }
 }
 
 /// A line of the controller's log.
-pub(super) const fn line(level: LogLevel, message: Text, error: Text) -> Pattern {
+pub(super) const fn line(level: LogLevel, message: Text, error: Text) -> MessagePattern {
     plain(Wording::Log { level, message, error })
 }
 
 /// An event.
-pub(super) const fn event(reason: &'static str, message: Text) -> Pattern {
+pub(super) const fn event(reason: &'static str, message: Text) -> MessagePattern {
     plain(Wording::Event { reason, message })
 }
 
@@ -189,11 +189,11 @@ pub(super) const fn condition(
     status: &'static str,
     reason: &'static str,
     message: Text,
-) -> Pattern {
+) -> MessagePattern {
     plain(Wording::Condition { kind, condition, status, reason, message })
 }
 
 /// A text anywhere in a line without structure.
-pub(super) const fn anywhere(text: Text) -> Pattern {
+pub(super) const fn anywhere(text: Text) -> MessagePattern {
     plain(Wording::Anywhere(text))
 }

@@ -20,7 +20,7 @@ mod storage;
 mod termination;
 
 pub use id::MessageId;
-pub use message::{Detail, Message, Pattern, Text, When, Wording};
+pub use message::{Detail, Message, MessagePattern, Text, When, Wording};
 
 use super::symptom::Symptom;
 
@@ -61,7 +61,7 @@ pub const CORRELATED: &[(&str, &[Message])] = &[
 pub const NORMAL: &[Message] = normal::MESSAGES;
 
 /// Patterns that only the history needs.
-pub const CLUES: &[Pattern] = clues::CLUES;
+pub const CLUES: &[MessagePattern] = clues::CLUES;
 
 /// Every message: normal work first, then the messages of correlations, then the messages of symptoms.
 pub fn messages() -> impl Iterator<Item = &'static Message> {
