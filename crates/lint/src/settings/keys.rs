@@ -117,7 +117,7 @@ pub const ALL: [SettingKey; 10] = [
         "exceptions",
         SettingShape::Exceptions,
         "Exceptions",
-        "Accepted findings, each with a reason. After the day in `until`, the findings are reported again.",
+        "Accepted findings, each with a reason. After the day in `until`, the findings are reported again; the policy reads no clock and ignores the day.",
     ),
     SettingKey::new(
         "exclude",
@@ -158,7 +158,11 @@ pub const EXCEPTION: [(&str, &str, bool); 6] = [
     ("namespace", "The namespace of the object; `*` matches any characters.", false),
     ("name", "The name of the object; `*` matches any characters.", false),
     ("reason", "The reason for the exception.", true),
-    ("until", "The last day on which the exception applies, such as 2027-03-31.", false),
+    (
+        "until",
+        "The last day on which the exception applies, such as 2027-03-31. The policy ignores it.",
+        false,
+    ),
 ];
 
 /// Keys that an override can set.
