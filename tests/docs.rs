@@ -29,9 +29,5 @@ fn reference_matches_the_documentation_of_the_rules() {
     let stale: BTreeSet<&String> =
         pages.keys().chain(written.keys()).filter(|name| pages.get(*name) != written.get(*name)).collect();
     let first: Vec<_> = stale.iter().take(5).collect();
-    assert!(
-        stale.is_empty(),
-        "run UPDATE_DOCS=1 cargo test --test docs: {} stale pages, such as {first:?}",
-        stale.len()
-    );
+    assert!(stale.is_empty(), "run make generate: {} stale pages, such as {first:?}", stale.len());
 }

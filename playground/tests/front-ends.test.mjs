@@ -20,13 +20,13 @@ const CASES = 1000;
 function manifests() {
   const found = [];
   const walk = (folder) => {
-    for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
+    for (const name of readdirSync(folder).sort()) {
       const path = join(folder, name);
       if (statSync(path).isDirectory()) walk(path);
       else if (/\.(ya?ml|jsonl?)$/.test(name)) found.push({ name: relative(root, path).replaceAll('/', '-'), text: readFileSync(path, 'utf8') });
     }
   };
-  for (const folder of ['examples', 'tests/problems', 'tests/scenarios', 'tests/cli']) walk(join(root, folder));
+  for (const folder of ['examples', 'tests/problems', 'tests/cli']) walk(join(root, folder));
   return found;
 }
 

@@ -24,7 +24,7 @@
   [ $(expr "$output" : '.*"allowed":false.*restricted-label.*') -ne 0 ]
 }
 
-@test "name all errors at once" {
+@test "report all errors at once" {
   run kwctl run --request-path test_data/nodepool-create-two-errors.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -39,7 +39,7 @@
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
 }
 
-@test "judge by the release of Karpenter" {
+@test "apply the rules of the Karpenter release in the settings" {
   run kwctl run --request-path test_data/nodepool-create-old-domain.json --settings-json '{"karpenterVersion": "1.8"}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -66,21 +66,21 @@
   [ $(expr "$output" : '.*instance-profile-is-arn at spec.instanceProfile.*write `KarpenterNodeProfile-prod`.*') -ne 0 ]
 }
 
-@test "mend it where the settings say so" {
+@test "fix it with fix: true" {
   run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"fix": true}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*"patchType":"JSONPatch".*"patch":".*') -ne 0 ]
 }
 
-@test "let a rule be turned off" {
+@test "ignore a rule that is off" {
   run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"rules": {"instance-profile-is-arn": "off"}}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
 }
 
-@test "let a family only warn" {
+@test "warn for a family that is set to warn" {
   run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"rules": {"nodeclass": "warn"}}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -95,7 +95,7 @@
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
 }
 
-@test "let an author's annotation count only where the settings allow it" {
+@test "honour the ignore annotation only with allowIgnoreAnnotation: true" {
   run kwctl run --request-path test_data/nodeclass-create-ignored.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -107,7 +107,7 @@
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
 }
 
-@test "warn of a StorageClass that binds at once" {
+@test "warn about a StorageClass with volumeBindingMode Immediate" {
   run kwctl run --request-path test_data/storageclass-create-immediate.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -115,7 +115,7 @@
   [ $(expr "$output" : '.*"warnings":.*storageclass-immediate at volumeBindingMode.*') -ne 0 ]
 }
 
-@test "mend a new StorageClass, and not one that is there" {
+@test "fix a StorageClass on CREATE, but not on UPDATE" {
   run kwctl run --request-path test_data/storageclass-create-immediate.json --settings-json '{"fix": true}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -128,14 +128,14 @@
   [ $(expr "$output" : '.*"patchType".*') -eq 0 ]
 }
 
-@test "reject a controller that goes by another cluster's name" {
+@test "reject a controller whose cluster name differs from that of the settings" {
   run kwctl run --request-path test_data/controller-create-other-cluster.json --settings-json '{"clusterName": "prod-eu-1"}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":false.*cluster-name-mismatch.*') -ne 0 ]
 }
 
-@test "look the NodePools up for a workload that asks for a node of theirs and that none of them serves" {
+@test "look up the NodePools, and reject a workload that none of them can serve" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json --settings-json '{"completeInventory": true}' --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -143,7 +143,7 @@
   [ $(expr "$output" : '.*pod-no-matching-pool.*general.*') -ne 0 ]
 }
 
-@test "only warn of it where the inventory may not be complete" {
+@test "warn about that workload if the inventory may be incomplete" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -151,7 +151,7 @@
   [ $(expr "$output" : '.*"warnings":.*pod-no-matching-pool.*') -ne 0 ]
 }
 
-@test "accept a workload that a NodePool serves" {
+@test "accept a workload that a NodePool can serve" {
   run kwctl run --request-path test_data/deployment-create-good.json --settings-json '{"completeInventory": true}' --allow-context-aware --replay-host-capabilities-interactions test_data/session.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -159,7 +159,7 @@
   [ $(expr "$output" : '.*pod-no-matching-pool.*') -eq 0 ]
 }
 
-@test "say what could not be looked up when the cluster does not answer" {
+@test "warn about kinds that could not be looked up because the cluster does not answer" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json --allow-context-aware --replay-host-capabilities-interactions test_data/session-error.yml annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -167,7 +167,7 @@
   [ $(expr "$output" : '.*"warnings":.*NodePool objects could not be looked up.*unable to handle the request.*') -ne 0 ]
 }
 
-@test "say what could not be looked up without the permission" {
+@test "warn about kinds that could not be looked up without the permission" {
   run kwctl run --request-path test_data/deployment-create-unmatched.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -175,7 +175,7 @@
   [ $(expr "$output" : '.*"warnings":.*NodePool objects could not be looked up.*not been granted access.*') -ne 0 ]
 }
 
-@test "let through, with a warning, what no rule reads" {
+@test "accept kinds that no rule reads, with a warning" {
   run kwctl run --request-path test_data/configmap-create.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
@@ -183,7 +183,7 @@
   [ $(expr "$output" : '.*no rule of karpwarden reads the kind ConfigMap.*') -ne 0 ]
 }
 
-@test "refuse settings with all their mistakes" {
+@test "reject settings, and name all their mistakes" {
   run kwctl run --request-path test_data/nodepool-create-good.json --settings-json '{"karpenterVersion": 1.1, "rules": {"storag": "deny"}, "clustername": "a"}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -ne 0 ]

@@ -9,7 +9,7 @@ use super::catalog::CatalogEntry;
 /// Index of rules and symptoms as Markdown, with a table for each family.
 pub fn index(entries: &[CatalogEntry]) -> String {
     let mut text = String::from(
-        "# Rules\n\nGenerated from the documentation of the rules; `UPDATE_DOCS=1 cargo test --test docs` updates it.\n",
+        "# Rules\n\nGenerated from the documentation of the rules; `make generate` updates it.\n",
     );
     for family in Family::ALL {
         let members: Vec<&CatalogEntry> = entries.iter().filter(|entry| entry.family == family).collect();

@@ -66,7 +66,7 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     let _ = writeln!(page, "- Severity: {}", symptom.severity);
     let _ = writeln!(page, "- Confidence: {confidence}");
     let _ = writeln!(page, "- Releases: {}", symptom.releases());
-    let meaning = symptom.says.replace(['{', '}'], "");
+    let meaning = symptom.says.replace(" {here}", "").replace(['{', '}'], "");
     let _ = writeln!(page, "\n## What it means\n\n{}. {}", sentence(&meaning), condition(symptom.when));
     let _ = writeln!(page, "\n## Why it happens\n\n{}", symptom.cause.trim());
     let _ = writeln!(page, "\n## What to do\n\n{}.", sentence(symptom.remedy.trim_end_matches('.')));
@@ -114,22 +114,20 @@ fn messages(symptom: &Symptom) -> &'static [Message] {
 /// Condition for reporting the diagnosis, as a sentence.
 fn condition(when: When) -> String {
     match when {
-        When::Always => "One message is enough.".to_owned(),
+        When::Always => "`diagnose` reports it from the first message on.".to_owned(),
         When::Often { count, minutes } => {
-            format!("Fewer than {count} messages within {minutes} minutes are normal.")
+            format!("`diagnose` reports it from {count} messages within {minutes} minutes on.")
         }
         When::Repeated { count } => {
-            format!("Fewer than {count} messages about the same object are normal.")
+            format!("`diagnose` reports it from {count} messages about the same object on.")
         }
         When::Lasting { minutes } => {
-            format!("It is normal for less than {minutes} minutes without interruption.")
+            format!("`diagnose` reports it when it has lasted {minutes} minutes without interruption.")
         }
         When::Unresolved { minutes, .. } => {
-            format!("It is normal, and not reported, if it is resolved within {minutes} minutes.")
+            format!("`diagnose` does not report it if it is resolved within {minutes} minutes.")
         }
-        When::Correlated => {
-            "One message is not enough: the diagnosis follows from several messages together.".to_owned()
-        }
+        When::Correlated => "`diagnose` reports it when several messages together show it.".to_owned(),
     }
 }
 

@@ -10,10 +10,11 @@ use objects::object::Object;
 
 use crate::classification::{Family, Severity};
 use crate::context::Context;
+use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::registry::Registry;
 use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
-use crate::rule::{Finding, Rule};
+use crate::rule::Rule;
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
@@ -74,7 +75,7 @@ pub fn check_within(
     for checked in &checked_objects {
         let Some(inventory) = inventories.get(checked.cluster) else { continue };
         let file_settings = settings.of_file(locations.of(checked).file);
-        let context = Context::new(&file_settings, inventory, &inventories, true);
+        let context = Context::new(&file_settings, inventory, &inventories, checked.object, true);
         let suppressions = Suppressions::of(checked.object, registry, &context);
         let findings = run(registry, checked.object, &context, &suppressions);
         if settings.karpenter.is_range() {
@@ -106,7 +107,7 @@ pub fn check_request<'d>(
 ) -> Vec<Finding<'d>> {
     let clusters = [Inventory::new("", objects, settings.complete_inventory)];
     let [inventory] = &clusters;
-    let context = Context::new(settings, inventory, &clusters, false);
+    let context = Context::new(settings, inventory, &clusters, object, false);
     let suppressions = Suppressions::of(object, registry, &context);
     let findings = run(registry, object, &context, &suppressions);
     shown(registry, findings, object, &context, suppressions, &mut 0)

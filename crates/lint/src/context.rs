@@ -19,7 +19,9 @@ pub struct Context<'c, 'd> {
     pub clusters: &'c [Inventory<'d>],
     /// Whether the object comes from a text. An object from an API server has been pruned already.
     pub is_text: bool,
-    /// Refusals of the object, computed when a rule first asks for them.
+    /// The object that the rules check.
+    object: Object<'d>,
+    /// Its refusals, computed when a rule first asks for them.
     refusals: OnceCell<Vec<Refusal<'d>>>,
 }
 
@@ -29,13 +31,14 @@ impl<'c, 'd> Context<'c, 'd> {
         settings: &'c Settings,
         inventory: &'c Inventory<'d>,
         clusters: &'c [Inventory<'d>],
+        object: Object<'d>,
         is_text: bool,
     ) -> Self {
-        Self { settings, inventory, clusters, is_text, refusals: OnceCell::new() }
+        Self { settings, inventory, clusters, is_text, object, refusals: OnceCell::new() }
     }
 
-    /// The refusals of the API server for the object of this context, in every release.
-    pub fn refusals(&self, object: Object<'d>) -> &[Refusal<'d>] {
-        self.refusals.get_or_init(|| validation::refusals(object, self.is_text))
+    /// The refusals of the API server for the object that the rules check, in every release.
+    pub fn refusals(&self) -> &[Refusal<'d>] {
+        self.refusals.get_or_init(|| validation::refusals(self.object, self.is_text))
     }
 }

@@ -8,8 +8,8 @@ use objects::object::Object;
 use serde::Serialize;
 
 use crate::classification::{CaughtBy, Family, Severity};
+use crate::finding::Finding;
 use crate::fix::Fix;
-use crate::rule::Finding;
 use crate::settings::{Settings, Target};
 
 /// Address of the published documentation of the rules.

@@ -1,18 +1,13 @@
-//! The rule contract: the declaration of a rule, and the findings that its check returns.
-//!
-//! [`Rule`] and [`Finding`] refer to each other, so they share this file.
+//! The declaration of a rule.
 
 use karpenter::kind::Kind;
-use karpenter::release::{ReleaseSet, Releases};
-use manifest::edit::Change;
-use manifest::tree::Node;
-use objects::location::Place;
+use karpenter::release::Releases;
 use objects::object::Object;
 use objects::{chart_values, iam_policy};
 
 use crate::classification::{CaughtBy, Family, Severity};
 use crate::context::Context;
-use crate::fix::Fix;
+use crate::finding::Finding;
 
 /// A rule without its documentation.
 #[derive(Debug)]
@@ -80,7 +75,7 @@ impl Rule {
         check: |_, _, _| {},
     };
 
-    /// Whether the rule reads an object.
+    /// Whether the object is one that `on` names.
     pub fn applies(&self, object: Object<'_>) -> bool {
         self.on.iter().any(|on| match on {
             On::Kind(kind) => object.is(*kind),
@@ -92,7 +87,8 @@ impl Rule {
         })
     }
 
-    /// Whether the rule runs under `check` and names this kind of object, rather than every object.
+    /// Whether the object counts as checked because of this rule: `check` runs it, and `on` names this kind of object
+    /// rather than every object.
     pub fn reads(&self, object: Object<'_>) -> bool {
         !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
@@ -117,124 +113,5 @@ impl Fixes {
             Self::Safe => "safe",
             Self::Unsafe => "unsafe",
         }
-    }
-}
-
-/// A finding of a rule.
-#[derive(Debug)]
-pub struct Finding<'d> {
-    /// The rule that found it.
-    pub rule: &'static Rule,
-    /// The place it is reported at.
-    pub place: Place<'d>,
-    /// The problem, in one sentence without a full stop.
-    pub message: String,
-    /// The remedy, in one or two sentences; empty if unknown.
-    pub help: String,
-    /// The severity.
-    pub severity: Severity,
-    /// The component that would otherwise report the problem.
-    pub caught_by: CaughtBy,
-    /// The releases for which the finding holds.
-    pub releases: ReleaseSet,
-    /// Related places, each with its message.
-    pub related: Vec<(Place<'d>, String)>,
-    /// The fix.
-    pub fix: Option<Fix<'d>>,
-    /// Further nodes at which the finding explains the refusals that its rule supersedes.
-    pub explains: Vec<Node<'d>>,
-}
-
-impl<'d> Finding<'d> {
-    /// A finding with the severity, the releases and the reporting component of its rule.
-    pub fn new(rule: &'static Rule, place: Place<'d>, message: impl Into<String>) -> Self {
-        Self {
-            rule,
-            place,
-            message: message.into(),
-            help: String::new(),
-            severity: rule.severity,
-            caught_by: rule.caught_by,
-            releases: rule.releases.set(),
-            related: Vec::new(),
-            fix: None,
-            explains: Vec::new(),
-        }
-    }
-
-    /// A finding at a value.
-    pub fn at(rule: &'static Rule, node: Node<'d>, message: impl Into<String>) -> Self {
-        Self::new(rule, Place::value(node), message)
-    }
-
-    /// Sets the help.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = help.into();
-        self
-    }
-
-    /// Sets the help to ``write `text` ``.
-    pub fn write(self, text: &str) -> Self {
-        self.help(format!("write `{text}`"))
-    }
-
-    /// Sets the severity.
-    pub fn severity(mut self, severity: Severity) -> Self {
-        self.severity = severity;
-        self
-    }
-
-    /// Sets the component that would otherwise report the problem.
-    pub fn caught_by(mut self, caught_by: CaughtBy) -> Self {
-        self.caught_by = caught_by;
-        self
-    }
-
-    /// Sets the releases for which the finding holds.
-    pub fn releases(mut self, releases: impl Into<ReleaseSet>) -> Self {
-        self.releases = releases.into();
-        self
-    }
-
-    /// Adds a related place.
-    pub fn related(mut self, place: Place<'d>, message: impl Into<String>) -> Self {
-        self.related.push((place, message.into()));
-        self
-    }
-
-    /// Adds a node at which the finding explains the refusals that its rule supersedes.
-    pub fn explains(mut self, node: Node<'d>) -> Self {
-        self.explains.push(node);
-        self
-    }
-
-    /// Sets the fix.
-    pub fn fix(mut self, fix: Fix<'d>) -> Self {
-        self.fix = Some(fix);
-        self
-    }
-
-    /// Sets a safe fix with one change.
-    pub fn safe_fix(self, title: &str, change: Change<'d>) -> Self {
-        self.fix(Fix::safe(title, vec![change]))
-    }
-
-    /// Sets an unsafe fix with one change.
-    pub fn unsafe_fix(self, title: &str, change: Change<'d>) -> Self {
-        self.fix(Fix::for_review(title, vec![change]))
-    }
-
-    /// Sets help and a safe fix that writes a value.
-    pub fn set(self, node: Node<'d>, text: &str) -> Self {
-        let finding = self.write(text);
-        let title = finding.help.clone();
-        finding.safe_fix(&title, Change::Set(node, text.to_owned()))
-    }
-
-    /// Sets help and an unsafe fix that renames a key.
-    pub fn rename(self, node: Node<'d>, key: &str) -> Self {
-        let finding = self.write(key);
-        let title = finding.help.clone();
-        finding.unsafe_fix(&title, Change::Rename(node, key.to_owned()))
     }
 }

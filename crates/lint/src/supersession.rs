@@ -10,7 +10,7 @@ use manifest::tree::Node;
 use objects::object::Object;
 
 use crate::classification::{CaughtBy, Family};
-use crate::rule::Finding;
+use crate::finding::Finding;
 use crate::settings::Target;
 
 /// Explained refusals: the position of a node in its tree and the rule of family `api-server`, with the releases.

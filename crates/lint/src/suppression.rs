@@ -10,8 +10,9 @@ use objects::location::Place;
 use objects::object::{Object, Operation};
 
 use crate::context::Context;
+use crate::finding::Finding;
 use crate::registry::{Registry, SuppressionRules};
-use crate::rule::{Finding, Rule};
+use crate::rule::Rule;
 use crate::settings::Selector;
 
 /// The annotation that accepts findings of an object: `rule[, rule] -- reason`.

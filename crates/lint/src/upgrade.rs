@@ -6,7 +6,7 @@ use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
 
 use crate::classification::{CaughtBy, Severity};
-use crate::rule::Finding;
+use crate::finding::Finding;
 
 /// The rule that reports a kind or version that a release does not serve.
 const NOT_SERVED: &str = "removed-api-version";

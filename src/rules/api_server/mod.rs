@@ -39,7 +39,7 @@ fn report<'d>(
     explain: impl Fn(&Refusal<'d>) -> Option<Finding<'d>>,
 ) {
     let target = context.settings.karpenter;
-    for refusal in context.refusals(object).iter().filter(|refusal| target.meets(&refusal.releases)) {
+    for refusal in context.refusals().iter().filter(|refusal| target.meets(&refusal.releases)) {
         findings.extend(explain(refusal).map(|finding| complete(finding, refusal, object)));
     }
 }
