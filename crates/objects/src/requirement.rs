@@ -27,12 +27,7 @@ impl<'d> RequirementList<'d> {
 
     /// The items whose `key` and `operator` are strings.
     pub fn parsed(self) -> impl Iterator<Item = LabelRequirement<'d>> + Clone {
-        // A vector, because a lazy iterator chain would be compiled again in every rule that uses it.
-        let mut parsed = Vec::new();
-        for item in self.items() {
-            parsed.extend(item.parse());
-        }
-        parsed.into_iter()
+        self.items().filter_map(RequirementItem::parse)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::{JsonError, JsonProblem};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, NewValue, Style, Text, Tree};
+use crate::tree::{NewNode, StoredValue, Style, Text, Tree};
 use crate::yaml;
 
 /// Parses the first value within a span of the source. Returns the tree and the byte after the value, or `None` if there
@@ -65,8 +65,8 @@ impl Parser<'_> {
             }
             let start = self.at;
             let collection = match self.peek() {
-                Some(b'{') => Some(NewValue::Mapping),
-                Some(b'[') => Some(NewValue::Sequence),
+                Some(b'{') => Some(StoredValue::Mapping),
+                Some(b'[') => Some(StoredValue::Sequence),
                 _ => None,
             };
             let value = match collection {
@@ -77,20 +77,20 @@ impl Parser<'_> {
                 None => self.scalar(&mut tree)?,
             };
             let style = match value {
-                NewValue::String(_) => Style::DoubleQuoted,
-                NewValue::Mapping | NewValue::Sequence => Style::Flow,
+                StoredValue::String(_) => Style::DoubleQuoted,
+                StoredValue::Mapping | StoredValue::Sequence => Style::Flow,
                 _ => Style::Plain,
             };
             let new = NewNode { value, span: Span::new(start, self.at), style };
             let id = tree.add(open.last().map(|(id, _)| *id), key.take(), new);
-            if matches!(value, NewValue::String(_)) && tree.holds_document(id) {
+            if matches!(value, StoredValue::String(_)) && tree.holds_document(id) {
                 yaml::embed(&mut tree, id, new.span, limits);
             }
             if collection.is_some() {
                 if open.len() >= limits.depth {
                     return self.exceeded(Exceeded::Depth(limits.depth));
                 }
-                open.push((id, matches!(value, NewValue::Mapping)));
+                open.push((id, matches!(value, StoredValue::Mapping)));
                 self.space();
                 let empty = matches!(self.peek(), Some(b'}' | b']'));
                 if !empty {
@@ -140,15 +140,15 @@ impl Parser<'_> {
         Ok(Some((text, span)))
     }
 
-    fn scalar(&mut self, tree: &mut Tree) -> Result<NewValue, JsonError> {
+    fn scalar(&mut self, tree: &mut Tree) -> Result<StoredValue, JsonError> {
         match self.peek() {
-            Some(b'"') => self.string(tree).map(NewValue::String),
+            Some(b'"') => self.string(tree).map(StoredValue::String),
             Some(b'-' | b'0'..=b'9') => self.number(),
             _ => {
                 for (word, value) in [
-                    ("true", NewValue::Bool(true)),
-                    ("false", NewValue::Bool(false)),
-                    ("null", NewValue::Null),
+                    ("true", StoredValue::Bool(true)),
+                    ("false", StoredValue::Bool(false)),
+                    ("null", StoredValue::Null),
                 ] {
                     let there =
                         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
@@ -170,7 +170,7 @@ impl Parser<'_> {
         if self.at == start { self.expected("a digit") } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<NewValue, JsonError> {
+    fn number(&mut self) -> Result<StoredValue, JsonError> {
         let start = self.at;
         self.eat(b'-');
         if !self.eat(b'0') {
@@ -191,7 +191,7 @@ impl Parser<'_> {
         }
         let text = self.source.slice(Span::new(start, self.at));
         let int = if whole { text.parse().ok() } else { None };
-        Ok(int.map_or_else(|| NewValue::Float(text.parse().unwrap_or(f64::INFINITY)), NewValue::Int))
+        Ok(int.map_or_else(|| StoredValue::Float(text.parse().unwrap_or(f64::INFINITY)), StoredValue::Int))
     }
 
     fn string(&mut self, tree: &mut Tree) -> Result<Text, JsonError> {

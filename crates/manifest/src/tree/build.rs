@@ -8,38 +8,15 @@ use crate::source::Span;
 /// A node about to be added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewNode {
-    pub(crate) value: NewValue,
+    pub(crate) value: StoredValue,
     pub(crate) span: Span,
     pub(crate) style: Style,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum NewValue {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    String(Text),
-    Sequence,
-    Mapping,
 }
 
 /// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
 /// below 4 GiB.
 fn small(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(NO_NODE)
-}
-
-fn stored(value: NewValue) -> StoredValue {
-    match value {
-        NewValue::Null => StoredValue::Null,
-        NewValue::Bool(value) => StoredValue::Bool(value),
-        NewValue::Int(value) => StoredValue::Int(value),
-        NewValue::Float(value) => StoredValue::Float(value),
-        NewValue::String(text) => StoredValue::String(text),
-        NewValue::Sequence => StoredValue::Sequence,
-        NewValue::Mapping => StoredValue::Mapping,
-    }
 }
 
 impl Tree {
@@ -70,7 +47,7 @@ impl Tree {
             parent,
             key,
             (small(key_span.start), small(key_span.end)),
-            stored(new.value),
+            new.value,
             (small(new.span.start), small(new.span.end)),
             new.style,
         )

@@ -7,8 +7,8 @@ mod store;
 mod walk;
 mod within;
 
-pub(crate) use build::{NewNode, NewValue};
-pub(crate) use store::Text;
+pub(crate) use build::NewNode;
+pub(crate) use store::{StoredValue, Text};
 
 pub use node::{Node, Value};
 pub use store::{Style, Tree};

@@ -38,8 +38,9 @@ pub(super) struct NodeData {
 /// Link that leads nowhere.
 pub(super) const NO_NODE: u32 = u32::MAX;
 
+/// Value of a node without its children.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum StoredValue {
+pub(crate) enum StoredValue {
     Null,
     Bool(bool),
     Int(i64),

@@ -9,7 +9,7 @@ use super::token::Tag;
 use crate::limits::{Exceeded, Limits};
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, NewValue, Style, Text, Tree, Value};
+use crate::tree::{NewNode, StoredValue, Style, Text, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
 pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
@@ -247,14 +247,14 @@ impl Loader {
         plain: bool,
         style: Style,
         span: Span,
-    ) -> Result<NewValue, YamlError> {
+    ) -> Result<StoredValue, YamlError> {
         Ok(match if plain { scalar::resolve(text) } else { Scalar::String } {
-            Scalar::Null => NewValue::Null,
-            Scalar::Bool(value) => NewValue::Bool(value),
-            Scalar::Int(value) => NewValue::Int(value),
-            Scalar::Float(value) if value.is_finite() => NewValue::Float(value),
+            Scalar::Null => StoredValue::Null,
+            Scalar::Bool(value) => StoredValue::Bool(value),
+            Scalar::Int(value) => StoredValue::Int(value),
+            Scalar::Float(value) if value.is_finite() => StoredValue::Float(value),
             Scalar::Float(_) => return Self::fail(span, YamlProblem::NotFinite),
-            Scalar::String => NewValue::String(self.keep(text, style, span)),
+            Scalar::String => StoredValue::String(self.keep(text, style, span)),
         })
     }
 
@@ -286,7 +286,7 @@ impl Loader {
         if self.open.len() >= self.limits.depth {
             return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
         }
-        let value = if is_mapping { NewValue::Mapping } else { NewValue::Sequence };
+        let value = if is_mapping { StoredValue::Mapping } else { StoredValue::Sequence };
         let new = NewNode { value, span, style: if flow { Style::Flow } else { Style::Block } };
         let (id, merge_into) = match self.slot() {
             Slot::Below(parent, key) => (self.tree.add(parent, key, new), None),

@@ -71,7 +71,7 @@ pub(super) fn index() -> &'static Index {
 
 impl Index {
     fn new() -> Self {
-        let normal = vocabulary::NORMAL.iter().map(|message| Known { message, meaning: Meaning::Normal });
+        let normal = vocabulary::normal_messages().map(|message| Known { message, meaning: Meaning::Normal });
         let correlated = vocabulary::CORRELATED.iter().flat_map(|(name, messages)| {
             messages.iter().map(|message| Known { message, meaning: Meaning::Correlated(name) })
         });

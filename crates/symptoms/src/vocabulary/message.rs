@@ -129,6 +129,13 @@ pub enum When {
     Correlated,
 }
 
+impl Message {
+    /// The same message, written only by these releases.
+    pub(super) const fn only_in(self, releases: Releases) -> Self {
+        Self { releases, ..self }
+    }
+}
+
 impl MessagePattern {
     /// The same pattern with an identity.
     pub(super) const fn id(self, id: MessageId) -> Self {

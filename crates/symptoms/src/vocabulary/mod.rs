@@ -58,7 +58,9 @@ pub const CORRELATED: &[(&str, &[Message])] = &[
 ];
 
 /// Messages of normal work.
-pub const NORMAL: &[Message] = normal::MESSAGES;
+pub fn normal_messages() -> impl Iterator<Item = &'static Message> {
+    normal::ALL.iter().flat_map(|part| part.iter())
+}
 
 /// Patterns that only the history needs.
 pub const CLUES: &[MessagePattern] = clues::CLUES;
@@ -67,5 +69,5 @@ pub const CLUES: &[MessagePattern] = clues::CLUES;
 pub fn messages() -> impl Iterator<Item = &'static Message> {
     let correlated = CORRELATED.iter().flat_map(|(_, messages)| messages.iter());
     let symptoms = symptoms().flat_map(|symptom| symptom.messages.iter());
-    NORMAL.iter().chain(correlated).chain(symptoms)
+    normal_messages().chain(correlated).chain(symptoms)
 }
