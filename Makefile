@@ -1,5 +1,5 @@
-# Every task of this repository; `make help` lists them. The programs under tools/ do the work. The names of the targets are
-# those that Kubewarden's tools expect.
+# Every task of this repository; `make help` lists them. The programs under tools/ do the work. Kubewarden's tools
+# expect some of these names.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
@@ -35,14 +35,13 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 .PHONY: test
 test: setup modules ## Run every test, including those in a browser; installs what they need
 	$(CARGO) test --locked --workspace
-	$(CARGO) test --locked --workspace --lib yaml_test_suite -- --ignored
 	@$(MAKE) --no-print-directory playground-test BUILT=yes
 
 .PHONY: ready
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
 
 .PHONY: setup
-setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry, the YAML test suite
+setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry
 	@$(xtask) setup
 
 .PHONY: fmt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 #
-# The policy under kwctl: `make e2e-tests`. The same file is run by the project's own tests, in a host of their own.
+# Tests of the policy with kwctl: `make e2e-tests`. `make test` runs this file too, with the host in tools/admit.
 
 @test "accept a good NodePool" {
   run kwctl run --request-path test_data/nodepool-create-good.json annotated-policy.wasm

@@ -352,7 +352,7 @@ impl FailOn {
     }
 }
 
-/// Bounds of the input, so that no input causes unbounded work. The largest values keep every offset within 32 bits.
+/// Bounds of the input, against unbounded work. The largest values keep every offset within 32 bits.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Bounds")]
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]

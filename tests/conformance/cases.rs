@@ -14,17 +14,17 @@ pub(crate) struct Case {
     object: Json,
     old: Option<Json>,
     pub verdicts: Vec<(BTreeSet<Release>, Verdict)>,
-    /// What earlier patches of 1.0 say, where that is something else.
+    /// Verdicts of earlier patch releases of 1.0, where they differ.
     pub patch_verdicts: Vec<(BTreeSet<Release>, Verdict)>,
 }
 
-/// What the API server says of an object.
+/// The API server's verdict on an object.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub valid: bool,
     pub paths: BTreeSet<String>,
     pub unknown: BTreeSet<String>,
-    /// The server stopped before its rules over several fields.
+    /// Whether the server stopped before its rules over several fields.
     pub cel_skipped: bool,
 }
 

@@ -7,7 +7,7 @@ use manifest::tree::Node;
 
 use crate::iam_policy::PolicyLocation;
 
-/// Where in an object a finding sits: the field path that the API server would print, and the very place in the text.
+/// The place of a finding: the field path that the API server would print, and the place in the text.
 #[derive(Clone, Debug)]
 pub struct Place<'d> {
     node: Node<'d>,
@@ -50,7 +50,7 @@ impl<'d> Place<'d> {
         Self { node, part: Part::Key, path: PathOf::Parent }
     }
 
-    /// A value whose path is that of what holds it, as the API server does for rules over several fields.
+    /// A value with the path of its parent, as the API server reports rules over several fields.
     pub fn value_under_parent(node: Node<'d>) -> Self {
         Self { node, part: Part::Value, path: PathOf::Parent }
     }
@@ -69,7 +69,7 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// A comment: bytes of the source. The path is that of the object whose root is given.
+    /// A comment, given as bytes of the source. Its path is the path of `root`.
     pub fn comment(root: Node<'d>, span: Span) -> Self {
         Self { node: root, part: Part::Source(span), path: PathOf::Node }
     }
@@ -140,7 +140,7 @@ impl<'d> Place<'d> {
         name.or_else(first).unwrap_or_else(|| self.node.span())
     }
 
-    /// What orders places within a document, with or without a text.
+    /// A key that sorts the places of one document, with or without a text.
     pub fn order(&self) -> (usize, usize) {
         match self.part {
             Part::Key => (self.node.order(), 0),
@@ -164,7 +164,7 @@ pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {
     for node in nodes {
         let holder = node.parent();
         if holder.is_some_and(|holder| holder.embedded() == Some(node)) {
-            // What a string holds has no key of its own.
+            // The root of a document within a string has no key.
         } else if holder.is_some_and(Node::is_sequence) {
             let _ = write!(path, "[{}]", node.index());
         } else {

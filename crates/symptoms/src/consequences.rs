@@ -163,26 +163,11 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
 mod tests {
     use super::*;
     use crate::catalog::find;
-    use lint::finding::Severity;
 
     fn told(names: &[&str]) -> Vec<&'static str> {
         let one = |name: &str| {
             let symptom = find(name).unwrap_or_else(|| panic!("{name}"));
-            Diagnosis {
-                symptom,
-                cluster: 0,
-                severity: Severity::Error,
-                confidence: Confidence::Likely,
-                message: String::new(),
-                help: String::new(),
-                count: 1,
-                first: None,
-                last: None,
-                objects: Vec::new(),
-                objects_in_all: 0,
-                evidence: Vec::new(),
-                details: Vec::new(),
-            }
+            Diagnosis::new(symptom, 0, Confidence::Likely, String::new())
         };
         let diagnoses = names.iter().map(|name| (one(name), false)).collect();
         settle(diagnoses).into_iter().map(|(one, _)| one.symptom.name).collect()

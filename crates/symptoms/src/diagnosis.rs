@@ -46,3 +46,29 @@ pub struct Diagnosis {
     /// Labels, names or values that identify the cause in a manifest.
     pub details: Vec<String>,
 }
+
+impl Diagnosis {
+    /// One occurrence of a symptom, without time, objects and evidence.
+    pub(crate) fn new(
+        symptom: &'static Symptom,
+        cluster: usize,
+        confidence: Confidence,
+        message: String,
+    ) -> Self {
+        Self {
+            symptom,
+            cluster,
+            severity: symptom.severity,
+            confidence,
+            message,
+            help: symptom.remedy.to_owned(),
+            count: 1,
+            first: None,
+            last: None,
+            objects: Vec::new(),
+            objects_in_all: 0,
+            evidence: Vec::new(),
+            details: Vec::new(),
+        }
+    }
+}

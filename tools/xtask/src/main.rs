@@ -65,8 +65,7 @@ fn setup(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
     match (arguments.next().as_ref().and_then(|word| word.to_str()), arguments.next()) {
         (None, None) => {
             setup::targets()?;
-            setup::programs()?;
-            setup::yaml_test_suite(&root())
+            setup::programs()
         }
         (Some("targets"), None) => setup::targets(),
         _ => Err(USAGE.to_owned()),

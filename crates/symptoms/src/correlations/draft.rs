@@ -28,21 +28,7 @@ impl Draft {
         confidence: Confidence,
         message: String,
     ) -> Self {
-        let diagnosis = Diagnosis {
-            symptom,
-            cluster,
-            severity: symptom.severity,
-            confidence,
-            message,
-            help: symptom.remedy.to_owned(),
-            count: 1,
-            first: None,
-            last: None,
-            objects: Vec::new(),
-            objects_in_all: 0,
-            evidence: Vec::new(),
-            details: Vec::new(),
-        };
+        let diagnosis = Diagnosis::new(symptom, cluster, confidence, message);
         Self { diagnosis, quotes: Vec::new() }
     }
 

@@ -5,7 +5,9 @@ mod capacity;
 mod clues;
 pub mod commits;
 mod disruption;
+mod fleet;
 pub mod id;
+mod image;
 mod interruption;
 mod launch;
 pub mod message;
@@ -37,6 +39,8 @@ const ALL: &[&[Symptom]] = &[
     pools::SYMPTOMS,
     permissions::SYMPTOMS,
     launch::SYMPTOMS,
+    image::SYMPTOMS,
+    fleet::SYMPTOMS,
     capacity::SYMPTOMS,
     registration::SYMPTOMS,
     disruption::SYMPTOMS,

