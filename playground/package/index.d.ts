@@ -128,7 +128,7 @@ export interface Karpwarden {
     files: readonly SourceFile[] | string,
     settings?: Settings | string,
     options?: { today?: string },
-  ): { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
+  ): { files: SourceFile[]; applied: number; skipped: { rule: string; file: string; line: number; reason: string }[] };
   /** Lists the objects in the files. Lists are unpacked and AdmissionReviews unwrapped. */
   documents(files: readonly SourceFile[] | string): {
     file: string;

@@ -64,7 +64,7 @@ pub fn sarif(
     Ok(sarif::sarif(&REGISTRY, &report, &clusters, text).to_string())
 }
 
-/// Applies the safe fixes, like `karpwarden check --fix`: `{"files": [{"name", "text"}], "applied", "refused": [{"rule",
+/// Applies the safe fixes, like `karpwarden check --fix`: `{"files": [{"name", "text"}], "applied", "skipped": [{"rule",
 /// "file", "line", "reason"}]}`. Only changed files are returned.
 #[wasm_bindgen]
 pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
@@ -78,12 +78,12 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
     let files: Vec<Json> =
         changed.map(|(_, file)| json!({"name": file.source.name(), "text": file.source.text()})).collect();
-    let refused = mended
-        .refused
+    let skipped = mended
+        .skipped
         .iter()
         .map(|one| json!({"rule": one.rule, "file": one.file, "line": one.line, "reason": one.reason}));
-    let refused: Vec<Json> = refused.collect();
-    Ok(json!({"files": files, "applied": mended.applied, "refused": refused}).to_string())
+    let skipped: Vec<Json> = skipped.collect();
+    Ok(json!({"files": files, "applied": mended.applied, "skipped": skipped}).to_string())
 }
 
 /// Lists the objects in the files and their positions: `[{"file", "document", "apiVersion", "kind", "namespace", "name",

@@ -33,7 +33,7 @@ pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&s
     Ok(())
 }
 
-/// Reports mistakes with their positions, or the settings as JSON if there are none.
+/// Reports mistakes with their positions, or the settings as JSON.
 pub(crate) fn look_at(text: &str) -> Json {
     let file = file(text);
     match Settings::parse_file(&file, &REGISTRY) {

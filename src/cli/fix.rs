@@ -108,7 +108,7 @@ impl Fixed {
 
     /// Prints a note for each safe fix that was skipped, with the reason.
     pub(crate) fn note_skipped(&self, color: Color) {
-        for skipped in &self.result.refused {
+        for skipped in &self.result.skipped {
             let location = format!("{}:{}", human::printable(&skipped.file), skipped.line);
             let message = format!("{location}: {}: fix skipped: {}", skipped.rule, skipped.reason);
             terminal::note(color, &message);

@@ -25,7 +25,7 @@ fn applies_every_safe_fix() {
     let (text, result) = mended(&[bad.as_str(); 3].join("---\n"));
     let good = format!("{CLASS}b\n");
     assert_eq!(text, [good.as_str(); 3].join("---\n"));
-    assert_eq!((result.applied, result.refused.len()), (3, 0));
+    assert_eq!((result.applied, result.skipped.len()), (3, 0));
 }
 
 #[test]
@@ -35,5 +35,5 @@ fn fixes_a_shared_anchor_once() {
                - apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  spec: *spec\n";
     let (text, result) = mended(bad);
     assert!(text.contains("{instanceProfile: 'b'}") && text.contains("spec: *spec"), "{text}");
-    assert_eq!(result.refused, []);
+    assert_eq!(result.skipped, []);
 }

@@ -29,12 +29,12 @@ pub struct AppliedFixes {
     /// Number of applied fixes.
     pub applied: usize,
     /// Safe fixes that were not applied, with the reasons.
-    pub refused: Vec<RefusedFix>,
+    pub skipped: Vec<SkippedFix>,
 }
 
 /// A safe fix that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedFix {
+pub struct SkippedFix {
     /// The rule that offers the fix.
     pub rule: &'static str,
     /// The file.
@@ -86,9 +86,9 @@ impl Candidate {
         (self.group.clone(), self.path.clone())
     }
 
-    fn refused(&self, reason: &str) -> RefusedFix {
+    fn skipped(&self, reason: &str) -> SkippedFix {
         let (rule, _, file, _) = self.group.clone();
-        RefusedFix { rule, file, line: self.line, reason: reason.to_owned() }
+        SkippedFix { rule, file, line: self.line, reason: reason.to_owned() }
     }
 }
 
@@ -118,17 +118,17 @@ pub fn apply_fixes(
         let source = |slot: Slot| Some(Arc::clone(&clusters.get(slot.0)?.files.get(slot.1)?.source));
         let texts = candidates.iter().filter_map(|candidate| Some((candidate.slot, source(candidate.slot)?)));
         let texts = texts.collect();
-        let (applied, refused) = (Vec::new(), Vec::new());
+        let (applied, skipped) = (Vec::new(), Vec::new());
         let mut pass =
-            Pass { registry, before: &before, texts, settings, limits, trials: 0, applied, refused };
+            Pass { registry, before: &before, texts, settings, limits, trials: 0, applied, skipped };
         pass.apply_working(clusters, &candidates);
-        if !pass.refused.is_empty() {
+        if !pass.skipped.is_empty() {
             // The last trial can have failed; write only the fixes that worked.
             pass.write(clusters, &pass.applied);
         }
         result.applied += pass.applied.len();
-        given_up.extend(pass.refused.iter().map(|(candidate, _)| candidate.key()));
-        result.refused.extend(pass.refused.iter().map(|(candidate, reason)| candidate.refused(reason)));
+        given_up.extend(pass.skipped.iter().map(|(candidate, _)| candidate.key()));
+        result.skipped.extend(pass.skipped.iter().map(|(candidate, reason)| candidate.skipped(reason)));
     }
     result
 }
@@ -172,7 +172,7 @@ struct Pass<'p> {
     limits: &'p Limits,
     trials: usize,
     applied: Vec<Candidate>,
-    refused: Vec<(Candidate, &'static str)>,
+    skipped: Vec<(Candidate, &'static str)>,
 }
 
 impl Pass<'_> {
@@ -188,7 +188,7 @@ impl Pass<'_> {
         };
         match (result, some) {
             (Ok(()), _) => self.applied = wanted,
-            (Err(reason), [only]) => self.refused.push((only.clone(), reason)),
+            (Err(reason), [only]) => self.skipped.push((only.clone(), reason)),
             (Err(_), _) => {
                 let (left, right) = some.split_at(some.len() / 2);
                 self.apply_working(clusters, left);
@@ -281,7 +281,7 @@ mod tests {
             limits: &limits,
             trials: 0,
             applied: Vec::new(),
-            refused: Vec::new(),
+            skipped: Vec::new(),
         };
         let judged =
             |text: &str| pass.judge(&check_within(&REGISTRY, &files(text), &settings, usize::MAX), &offered);

@@ -145,7 +145,7 @@ fn objects_of_document<'d>(
             }
             let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let reads = |rule: &Rule, object| {
-                rule.reads(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
+                rule.counts_as_checked(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
             };
             if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
                 let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
@@ -191,7 +191,7 @@ fn run<'d>(
 /// names it, because other settings may need the suppression.
 fn runs(rule: &Rule, settings: &Settings, suppressions: &Suppressions<'_>) -> bool {
     let is_refusal_in_range = rule.family == Family::ApiServer && settings.karpenter.is_range();
-    is_refusal_in_range || settings.enables(rule) || suppressions.name(rule)
+    is_refusal_in_range || settings.enables(rule) || suppressions.mention(rule)
 }
 
 /// Orders findings by position, then by rule.
@@ -219,7 +219,7 @@ fn shown<'d>(
     let target = settings.karpenter;
     let mut shown: Vec<Finding<'d>> = Vec::new();
     for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
-        let is_accepted = suppressions.accept(&finding);
+        let is_accepted = suppressions.apply_to(&finding);
         let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
         let covers = |exception: &Exception| {
             exception.covers(finding.rule.name, finding.rule.family, object, settings.today)

@@ -89,7 +89,7 @@ impl Rule {
 
     /// Whether the object counts as checked because of this rule: `check` runs it, and `on` names this kind of object
     /// rather than every object.
-    pub fn reads(&self, object: Object<'_>) -> bool {
+    pub fn counts_as_checked(&self, object: Object<'_>) -> bool {
         !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
     }
 }

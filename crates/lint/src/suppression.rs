@@ -63,12 +63,12 @@ impl<'d> Suppressions<'d> {
     }
 
     /// Whether a suppression names a rule, or its family.
-    pub(crate) fn name(&self, rule: &Rule) -> bool {
+    pub(crate) fn mention(&self, rule: &Rule) -> bool {
         self.used.keys().any(|(_, name)| *name == rule.name || *name == rule.family.name())
     }
 
     /// Whether a suppression covers a finding; if so, the suppression is used.
-    pub(crate) fn accept(&mut self, finding: &Finding<'d>) -> bool {
+    pub(crate) fn apply_to(&mut self, finding: &Finding<'d>) -> bool {
         if self.used.is_empty() {
             return false;
         }
@@ -94,7 +94,7 @@ impl<'d> Suppressions<'d> {
         lines
     }
 
-    /// Returns the findings about the suppressions. The caller passes all other findings to [`Self::accept`] first.
+    /// Returns the findings about the suppressions. The caller passes all other findings to [`Self::apply_to`] first.
     pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Finding<'d>> {
         let mut findings = Vec::new();
         for suppression in &self.all {

@@ -103,8 +103,8 @@ export async function fixAll(app: App): Promise<void> {
   }
   if (app.state.active !== active) app.open(active);
   app.announce(fixed.applied > 0 ? `${count(fixed.applied, 'fix', 'fixes')} applied` : 'No safe fix could be applied');
-  if (fixed.refused.length > 0) {
-    const reasons = fixed.refused.slice(0, 5).map(({ rule, line, reason }) => `${rule}, line ${line}: ${reason}`);
-    app.notice('fix', `${count(fixed.refused.length, 'fix was', 'fixes were')} not applied. ${reasons.join('; ')}`);
+  if (fixed.skipped.length > 0) {
+    const reasons = fixed.skipped.slice(0, 5).map(({ rule, line, reason }) => `${rule}, line ${line}: ${reason}`);
+    app.notice('fix', `${count(fixed.skipped.length, 'fix was', 'fixes were')} not applied. ${reasons.join('; ')}`);
   }
 }

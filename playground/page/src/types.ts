@@ -198,7 +198,7 @@ export interface EngineMethods {
   sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
-    result: { files: SourceFile[]; applied: number; refused: { rule: string; file: string; line: number; reason: string }[] };
+    result: { files: SourceFile[]; applied: number; skipped: { rule: string; file: string; line: number; reason: string }[] };
   };
   documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
   settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };

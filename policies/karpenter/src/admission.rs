@@ -29,13 +29,13 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), settings_of) {
         Ok(settings) => settings,
         Err(problems) => {
-            return Response::refused(format!("the policy's settings are not valid: {}", listed(&problems)));
+            return Response::rejected(format!("the policy's settings are not valid: {}", listed(&problems)));
         }
     };
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    if !REGISTRY.rules().any(|rule| rule.reads(object)) {
+    if !REGISTRY.rules().any(|rule| rule.counts_as_checked(object)) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
     let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
@@ -101,7 +101,7 @@ impl Review<'_> {
     }
 
     fn respond(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
-        Response::of(findings, object, self.settings, self.lists.refusals.clone())
+        Response::of(findings, object, self.settings, self.lists.warnings.clone())
     }
 
     /// The response with the fixed object; `None` unless it has fewer findings than the original.

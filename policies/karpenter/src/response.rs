@@ -36,7 +36,7 @@ impl Response {
     }
 
     /// A response that rejects the request for a reason other than findings.
-    pub fn refused(message: String) -> Self {
+    pub fn rejected(message: String) -> Self {
         Self { message: Some(message), ..Self::default() }
     }
 
