@@ -161,18 +161,9 @@ PORT ?= 8080
 page        := playground
 assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
 
-# $(call debian,COMMAND,PACKAGES): installs Debian packages if a command is missing, or prints how to install them.
-define debian
-	@command -v $(1) >/dev/null || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			printf '%s\n' '==> apt-get install $(2)' && apt-get update -qq && \
-			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(2) >/dev/null; \
-		else printf '%s\n' '$(1) is missing; the page is built and tested with it: sudo apt-get install -y nodejs npm chromium' >&2; exit 1; fi; }
-endef
-
-.PHONY: npm
-npm:
-	$(call debian,$(NPM),nodejs npm)
+.PHONY: npm chromium
+npm chromium:
+	@$(xtask) setup $@
 
 $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@printf '%s\n' '==> npm ci'
@@ -218,13 +209,6 @@ BUILT ?=
 playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package in Node
 	@cd $(page) && BUILT=$(BUILT) $(NPM) test --silent
 	@cd $(page)/package && $(NODE) --test
-
-# The browser named by CHROMIUM, or an installed one.
-browser := $(or $(CHROMIUM),$(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome)),chromium)
-
-.PHONY: chromium
-chromium:
-	$(call debian,$(browser),chromium)
 
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle

@@ -18,8 +18,8 @@ mod setup;
 const USAGE: &str = "\
 Usage: cargo xtask <task>
 
-  setup [targets]
-      installs the programs and the YAML test suite that the tests need, or only the compiler's WebAssembly targets
+  setup [targets|npm|chromium|docker-registry]
+      installs what the tests need, or only the compiler's WebAssembly targets or one program
   module policy|floor|playground|playground-symptoms
       compiles a WebAssembly module
   annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
@@ -68,6 +68,7 @@ fn setup(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
             setup::programs()
         }
         (Some("targets"), None) => setup::targets(),
+        (Some(name), None) => setup::program(name).unwrap_or_else(|| Err(USAGE.to_owned())),
         _ => Err(USAGE.to_owned()),
     }
 }

@@ -45,7 +45,17 @@ pub(crate) fn targets() -> Result<(), String> {
 
 /// Installs every program that the tests need, if it is missing.
 pub(crate) fn programs() -> Result<(), String> {
-    let missing: Vec<&Program> = PROGRAMS.iter().filter(|program| !program.is_installed()).collect();
+    install(&PROGRAMS.iter().collect::<Vec<_>>())
+}
+
+/// Installs one program, if it is missing. `None` if no such program is needed.
+pub(crate) fn program(name: &str) -> Option<Result<(), String>> {
+    let program = PROGRAMS.iter().find(|program| program.commands.contains(&name))?;
+    Some(install(&[program]))
+}
+
+fn install(programs: &[&Program]) -> Result<(), String> {
+    let missing: Vec<_> = programs.iter().filter(|program| !program.is_installed()).collect();
     if missing.is_empty() {
         return Ok(());
     }
