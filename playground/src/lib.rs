@@ -37,7 +37,7 @@ pub fn check(
     today: Option<String>,
 ) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
-    settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
+    settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
     let cluster = Cluster { name: String::new(), files: files::read(files)? };
     Ok(karpwarden::check(&[cluster], &settings).to_json())
 }
@@ -55,7 +55,7 @@ pub fn sarif(
     documentation: &str,
 ) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
-    settings::aim(&mut settings, range.as_deref(), today.as_deref())?;
+    settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
     let texts: BTreeMap<&str, String> =
         serde_json::from_str(documentation).map_err(|error| format!("the documentation: {error}"))?;
     let clusters = [Cluster { name: String::new(), files: files::read(files)? }];
@@ -69,21 +69,21 @@ pub fn sarif(
 #[wasm_bindgen]
 pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
-    settings::aim(&mut settings, None, today.as_deref())?;
+    settings::set_range_and_date(&mut settings, None, today.as_deref())?;
     let read = files::read(files)?;
     let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
     let mut clusters = [Cluster { name: String::new(), files: read }];
-    let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
+    let result = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
     let files: Vec<Json> =
         changed.map(|(_, file)| json!({"name": file.source.name(), "text": file.source.text()})).collect();
-    let skipped = mended
+    let skipped = result
         .skipped
         .iter()
         .map(|one| json!({"rule": one.rule, "file": one.file, "line": one.line, "reason": one.reason}));
     let skipped: Vec<Json> = skipped.collect();
-    Ok(json!({"files": files, "applied": mended.applied, "skipped": skipped}).to_string())
+    Ok(json!({"files": files, "applied": result.applied, "skipped": skipped}).to_string())
 }
 
 /// Lists the objects in the files and their positions: `[{"file", "document", "apiVersion", "kind", "namespace", "name",
@@ -103,7 +103,7 @@ pub fn rules() -> String {
 /// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
 #[wasm_bindgen]
 pub fn settings(text: &str) -> String {
-    settings::look_at(text).to_string()
+    settings::problems(text).to_string()
 }
 
 /// Renders the ClusterAdmissionPolicy with these settings as YAML.

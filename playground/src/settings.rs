@@ -22,7 +22,11 @@ pub(crate) fn as_json(text: &str) -> Result<Json, String> {
 }
 
 /// Overrides the release range and sets the date.
-pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&str>) -> Result<(), String> {
+pub(crate) fn set_range_and_date(
+    settings: &mut Settings,
+    range: Option<&str>,
+    today: Option<&str>,
+) -> Result<(), String> {
     if let Some(range) = range {
         settings.karpenter = Target::parse(range)?;
     }
@@ -34,7 +38,7 @@ pub(crate) fn aim(settings: &mut Settings, range: Option<&str>, today: Option<&s
 }
 
 /// Reports mistakes with their positions, or the settings as JSON.
-pub(crate) fn look_at(text: &str) -> Json {
+pub(crate) fn problems(text: &str) -> Json {
     let file = file(text);
     match Settings::parse_file(&file, &REGISTRY) {
         Ok(_) => json!({"problems": [], "settings": as_json(text).unwrap_or_default()}),

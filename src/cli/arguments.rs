@@ -299,7 +299,7 @@ pub(crate) struct FixFlags {
     pub(crate) fix: bool,
 
     /// Print the changes of --fix as a diff, without writing them.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "write_baseline")]
     pub(crate) diff: bool,
 }
 

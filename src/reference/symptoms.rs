@@ -148,7 +148,12 @@ fn location(wording: &Wording) -> String {
         Wording::Condition { kind, condition, status, reason, .. } => {
             let status = if status.is_empty() { String::new() } else { format!("={status}") };
             let reason = if reason.is_empty() { String::new() } else { format!(", reason `{reason}`") };
-            format!("condition `{condition}{status}` of a {kind}{reason}")
+            let object = match *kind {
+                "" => String::new(),
+                "EC2NodeClass" => format!(" of an {kind}"),
+                _ => format!(" of a {kind}"),
+            };
+            format!("condition `{condition}{status}`{object}{reason}")
         }
         Wording::Anywhere(_) => "any text".to_owned(),
     }

@@ -78,3 +78,20 @@ fn comment_at_the_top_belongs_to_the_first_object() {
     0 suppressed
     ");
 }
+
+#[test]
+fn comment_above_an_item_of_a_list_belongs_to_that_item() {
+    let pool = |name: &str| {
+        format!("- apiVersion: karpenter.sh/v1beta1\n  kind: NodePool\n  metadata: {{name: {name}}}\n")
+    };
+    let text = format!(
+        "apiVersion: v1\nkind: List\nitems:\n{}# karpwarden: ignore[removed-api-version] migrated next week\n{}",
+        pool("a"),
+        pool("b")
+    );
+    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let report = check(&[Cluster { name: String::new(), files }], &Settings::default());
+    let found: Vec<_> = report.findings.iter().map(|finding| (finding.rule, finding.name.as_str())).collect();
+    assert_eq!(found, [("removed-api-version", "a")]);
+    assert_eq!(report.summary.suppressed, 1);
+}

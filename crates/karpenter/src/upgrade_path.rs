@@ -57,8 +57,7 @@ impl UpgradePath {
                 first = None;
             } else if self.stops_at(release) {
                 let release = first.unwrap_or(release);
-                let until =
-                    if affected.contains(self.to) { None } else { self.last_affected(affected, release) };
+                let until = self.last_affected(affected, release).filter(|last| *last != self.to);
                 return Some(Boundary { release, until, is_downgrade: self.is_downgrade() });
             } else {
                 first = first.or(Some(release));
@@ -85,7 +84,7 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// The release at which the problem begins: a minor release if all its patches have the problem.
+    /// The release at which the problem begins: a minor release if the problem begins with its first patch.
     pub fn release(self) -> String {
         let is_whole =
             if self.is_downgrade { self.release.is_newest_patch() } else { self.release.is_first_patch() };

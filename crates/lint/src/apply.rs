@@ -181,7 +181,7 @@ impl Pass<'_> {
         let wanted: Vec<Candidate> = self.applied.iter().chain(some).cloned().collect();
         self.trials += 1;
         let result = if self.trials > TRIALS {
-            Err("too many other fixes in the file failed")
+            Err("too many other fixes in this run failed")
         } else {
             self.write(clusters, &wanted);
             self.judge(&check_within(self.registry, clusters, self.settings, usize::MAX), &wanted)

@@ -2,6 +2,9 @@
 //!
 //! A rule declares the rules of family `api-server` that it supersedes. A finding of the rule explains their refusals at its
 //! key or value and at the nodes that it adds with [`Finding::explains`], for its releases.
+//!
+//! A finding that the settings turn off or the author suppresses explains nothing: the API server still refuses the object, so
+//! the refusal is reported. A finding whose severity the settings change explains the refusal as before.
 
 use std::collections::BTreeMap;
 

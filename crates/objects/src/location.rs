@@ -30,7 +30,7 @@ enum PathOf<'d> {
     Parent,
     Holder(Node<'d>),
     Below(String),
-    /// The API server's own spelling, where it is no path of the object.
+    /// A path that the API server spells in its own way, such as `.spec.replicas` for the scale subresource.
     Verbatim(&'static str),
 }
 
@@ -85,7 +85,8 @@ impl<'d> Place<'d> {
         self
     }
 
-    /// The same place under the path of something that holds it, as the API server does for rules over several fields.
+    /// The same place with the path of a node that contains it: the API server reports a rule over several fields of
+    /// `spec.template.spec` at that path.
     pub fn under(mut self, holder: Node<'d>) -> Self {
         self.path = PathOf::Holder(holder);
         self
@@ -147,11 +148,6 @@ impl<'d> Place<'d> {
             Part::Value => (self.node.order(), 1),
             Part::Within(range) | Part::Source(range) => (self.node.order(), 2 + range.start),
         }
-    }
-
-    /// Whether two places mark the same key or value, or one marks a part of the other.
-    pub fn meets(&self, other: &Self) -> bool {
-        self.node == other.node
     }
 }
 

@@ -7,7 +7,7 @@ use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::source::Span;
-use manifest::tree::{Node, Tree};
+use manifest::tree::{Node, Style, Tree};
 
 use crate::metadata::Metadata;
 
@@ -72,12 +72,14 @@ impl<'d> Object<'d> {
         if objects.is_empty() {
             objects = kindless(tree.root());
         }
-        // Comments and duplicate keys belong to the object whose part of the text they are in.
+        // Comments and duplicate keys belong to the object whose part of the text they are in. A comment below the last line of
+        // an object belongs to the next object.
         let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
-        let next: Vec<_> =
-            objects.iter().skip(1).map(|next| (next.root.span().start, next.root.order())).collect();
+        let next: Vec<_> = objects.iter().skip(1).map(|next| next.root.order()).collect();
         for (index, object) in objects.iter_mut().enumerate() {
-            let (byte, order) = next.get(index).copied().unwrap_or((usize::MAX, usize::MAX));
+            let next = next.get(index).copied();
+            let order = next.unwrap_or(usize::MAX);
+            let byte = if next.is_some() { end_of_last_line(object.root) } else { usize::MAX };
             let split = comments.partition_point(|comment| comment.start < byte);
             (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
             let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);
@@ -216,11 +218,6 @@ impl<'d> Object<'d> {
         Metadata::of(self.root)
     }
 
-    /// The node of `apiVersion`.
-    pub fn api_version_node(self) -> Option<Node<'d>> {
-        self.root.get("apiVersion")
-    }
-
     /// The node of `kind`.
     pub fn kind_node(self) -> Option<Node<'d>> {
         self.root.get("kind")
@@ -276,6 +273,14 @@ fn pod(root: Node<'_>, is_pod: bool) -> Option<Node<'_>> {
     let has_containers = |pod: &Node<'_>| pod.at_path(&["spec", "containers"]).is_some_and(Node::is_sequence);
     let template = PATHS.iter().find_map(|path| root.at_path(path).filter(has_containers));
     template.or_else(|| Some(root).filter(|root| is_pod && has_containers(root)))
+}
+
+/// The byte at which the last line of a value ends.
+fn end_of_last_line(node: Node<'_>) -> usize {
+    let last = core::iter::successors(Some(node), |node| node.children().last()).last().unwrap_or(node);
+    let end = if node.style() == Style::Flow { node.span().end } else { last.span().end };
+    let rest = node.tree().source().text().get(end..).unwrap_or_default();
+    end + rest.find('\n').unwrap_or(rest.len())
 }
 
 fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {

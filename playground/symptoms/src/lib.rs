@@ -3,8 +3,6 @@
 //! This is a separate module because most visitors only check a manifest. The page fetches it when the Symptoms tab
 //! opens.
 
-#![expect(clippy::needless_pass_by_value, reason = "JavaScript hands over what may be absent by value")]
-
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::manifest::limits::Limits;
@@ -23,7 +21,10 @@ impl LogReading {
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str, today: Option<String>) -> Result<Self, String> {
         let mut settings = read(settings)?;
-        settings.today = today.as_deref().and_then(Date::parse);
+        if let Some(today) = today {
+            let date = Date::parse(&today);
+            settings.today = Some(date.ok_or_else(|| format!("`{today}` is not a date such as 2027-03-31"))?);
+        }
         Ok(Self(symptoms::Reading::new(&REGISTRY, settings, Limits::DEFAULT)))
     }
 

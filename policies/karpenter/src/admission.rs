@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::check_request;
-use karpwarden::lint::finding::Finding;
+use karpwarden::lint::finding::{Finding, Severity};
 use karpwarden::lint::settings::{Settings, SettingsProblem};
 use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::json::{self, quote};
@@ -43,7 +43,8 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     if settings.fix
         && let Some(fixed) = fixed(&findings, object)
     {
-        return review.mutated(fixed, object).unwrap_or_else(|| review.respond(&findings, object));
+        let mutated = review.mutated(fixed, object, &findings);
+        return mutated.unwrap_or_else(|| review.respond(&findings, object));
     }
     review.respond(&findings, object)
 }
@@ -104,19 +105,22 @@ impl Review<'_> {
         Response::of(findings, object, self.settings, self.lists.warnings.clone())
     }
 
-    /// The response with the fixed object; `None` unless it has fewer findings than the original.
-    fn mutated(&self, fixed: String, sent: Object<'_>) -> Option<Response> {
+    /// The response with the fixed object; `None` unless it has fewer findings than the original, and no more errors.
+    fn mutated(&self, fixed: String, sent: Object<'_>, before: &[Finding<'_>]) -> Option<Response> {
         let tree = read(fixed.as_bytes()).ok()?;
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
-        let before = self.findings(sent).len();
         let findings = self.findings(object);
-        if findings.len() >= before {
+        if findings.len() >= before.len() || errors(&findings) > errors(before) {
             return None;
         }
         let mut response = self.respond(&findings, object);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)
     }
+}
+
+fn errors(findings: &[Finding<'_>]) -> usize {
+    findings.iter().filter(|finding| finding.severity == Severity::Error).count()
 }
 
 /// The whole object with the safe fixes applied; `None` if there are no safe fixes.

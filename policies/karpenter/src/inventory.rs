@@ -17,17 +17,8 @@ use crate::host::{Host, api_version, list};
 /// The kinds that the policy looks up, with the fields that rules read. The host keeps one watch for each set of fields, so each
 /// kind has one set. `metadata` is always included.
 pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
-    (Kind::NODE_POOL, &["spec.template", "spec.weight", "spec.replicas", "spec.limits"]),
-    (
-        Kind::NODE_CLASS,
-        &[
-            "spec.role",
-            "spec.instanceProfile",
-            "spec.amiFamily",
-            "spec.amiSelectorTerms",
-            "spec.subnetSelectorTerms",
-        ],
-    ),
+    (Kind::NODE_POOL, &["spec.template"]),
+    (Kind::NODE_CLASS, &["metadata.name"]),
     (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
 ];
 

@@ -91,7 +91,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         );
         let help = "run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`";
         let finding = Finding::new(&RULE, taint::place(item), message).help(help);
-        findings.push(if startup_taints::sounds_temporary(key) {
+        // The policy does not look up workloads, which may include the component that removes the taint.
+        findings.push(if startup_taints::sounds_temporary(key) || !context.is_text {
             finding.severity(Severity::Info)
         } else {
             finding

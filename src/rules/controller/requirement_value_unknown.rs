@@ -82,7 +82,7 @@ rule! {
         fix: Fixes::Safe,
         summary: "a requirement asks for a value that no instance has",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
-        inventory: &[],
+        inventory: &[Kind::NODE_POOL],
         check: check,
     }
 }

@@ -130,7 +130,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }));
 }
 
-/// Reports a group and a kind that do not belong together. The kinds of other groups are not known here.
+/// Reports a group and a kind that do not belong together, in 1.0. From 1.1 on `nodeclass-ref-unmanaged` reports them.
 fn wrong_group_or_kind<'d>(
     group_node: Node<'d>,
     group: &str,
@@ -149,13 +149,13 @@ fn wrong_group_or_kind<'d>(
             format!("the group `{group}` has no kind `{KIND}`, so the NodePool never becomes Ready");
         (group_node, message, format!("write `{GROUP}`"))
     };
-    Some(Finding::new(&RULE, Place::value(place), message).help(help))
+    Some(Finding::new(&RULE, Place::value(place), message).help(help).releases(Releases::until(0)))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use lint::settings::{Settings, Target};
 
     fn pool(reference: &str) -> String {
         format!(
@@ -185,18 +185,21 @@ mod tests {
     }
 
     #[test]
-    fn reports_a_kind_in_the_wrong_group() {
-        insta::assert_snapshot!(findings(&super::RULE, &pool("group: karpenter.sh, kind: EC2NodeClass, name: a")), @"
+    fn reports_a_kind_in_the_wrong_group_in_1_0() {
+        let found = |release: &str, reference: &str| {
+            let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+            findings_with(&super::RULE, &pool(reference), &settings)
+        };
+        insta::assert_snapshot!(found("1.0", "group: karpenter.sh, kind: EC2NodeClass, name: a"), @"
           7 |       nodeClassRef: {group: karpenter.sh, kind: EC2NodeClass, name: a}
             |                             ^^^^^^^^^^^^
-        error NodePool/p spec.template.spec.nodeClassRef.group [all]
+        error NodePool/p spec.template.spec.nodeClassRef.group [1.0]
           the group `karpenter.sh` has no kind `EC2NodeClass`, so the NodePool never becomes Ready
           help: write `karpenter.k8s.aws`
         ");
-        assert!(
-            findings(&super::RULE, &pool("group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a"))
-                .contains("write `EC2NodeClass`")
-        );
+        let wrong_kind = "group: karpenter.k8s.aws, kind: AWSNodeTemplate, name: a";
+        assert!(found("1.0", wrong_kind).contains("write `EC2NodeClass`"));
+        assert_eq!(found("1.1", wrong_kind), "");
     }
 
     #[test]

@@ -177,7 +177,8 @@ fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<
     Some(finding.related(Place::value(class.object().name_node()), "this class creates EBS volumes"))
 }
 
-/// Reports a claim for a volume that only nodes of EKS Auto Mode can use.
+/// Reports a claim for a volume that only nodes of EKS Auto Mode can use. The policy does not look up the node classes of EKS
+/// Auto Mode, so a claim in an admission request gets no such finding.
 fn auto_mode<'d>(
     claim: &VolumeClaim<'d>,
     class: StorageClass<'d>,
@@ -186,7 +187,7 @@ fn auto_mode<'d>(
     let auto = class.provisioner() == Some("ebs.csi.eks.amazonaws.com");
     let own = context.inventory.count("karpenter.k8s.aws", "EC2NodeClass") > 0;
     let beside = context.inventory.count("eks.amazonaws.com", "NodeClass") > 0;
-    if !auto || !own || beside {
+    if !auto || !own || beside || !context.is_text {
         return None;
     }
     let message = format!(

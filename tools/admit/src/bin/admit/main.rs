@@ -35,16 +35,11 @@ Exit status: 0 every document allowed; 1 a document denied; 2 invalid usage, mod
 4 a file could not be read.
 ";
 
-/// Reason to stop with exit status 2.
-enum Stop {
-    Usage(String),
-}
-
 fn main() -> ExitCode {
     let style = Style::of(&io::stdout());
     match run(&style) {
         Ok(tally) => ExitCode::from(tally.exit_status()),
-        Err(Stop::Usage(message)) => {
+        Err(message) => {
             eprintln!("{}", message.trim_end());
             ExitCode::from(2)
         }
@@ -61,8 +56,8 @@ struct Options {
     offline: bool,
 }
 
-fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Stop> {
-    let usage = |reason: &str| Stop::Usage(format!("{reason}\n\n{USAGE}"));
+fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, String> {
+    let usage = |reason: &str| format!("{reason}\n\n{USAGE}");
     let (mut module, mut settings, mut paths) = (None, None, Vec::new());
     let (mut delete, mut mode, mut mutating, mut offline) = (false, Mode::Protect, false, false);
     while let Some(argument) = arguments.next() {
@@ -77,7 +72,7 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Sto
             Some("--monitor") => mode = Mode::Monitor,
             Some("--mutating") => mutating = true,
             Some("--offline") => offline = true,
-            Some("-h" | "--help") => return Err(Stop::Usage(USAGE.to_owned())),
+            Some("-h" | "--help") => return Err(USAGE.to_owned()),
             Some(flag) if flag.starts_with('-') => return Err(usage(&format!("unknown option `{flag}`"))),
             _ => paths.push(PathBuf::from(argument)),
         }
@@ -91,10 +86,9 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Sto
     }
 }
 
-fn run(style: &Style) -> Result<Tally, Stop> {
+fn run(style: &Style) -> Result<Tally, String> {
     let options = options(env::args_os().skip(1))?;
-    let named =
-        |path: &PathBuf, error: &dyn core::fmt::Display| Stop::Usage(format!("{}: {error}", path.display()));
+    let named = |path: &PathBuf, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
     let bytes = fs::read(&options.module).map_err(|error| named(&options.module, &error))?;
     let metadata = metadata::embedded(&bytes).unwrap_or_default();
     let settings = options.settings.as_ref().map_or(Ok(Value::Object(serde_json::Map::new())), |path| {
@@ -107,7 +101,7 @@ fn run(style: &Style) -> Result<Tally, Stop> {
     let verdict = policy.check_settings(&FakeCluster::offline());
     if !verdict.valid {
         let message = verdict.message.unwrap_or_default();
-        return Err(Stop::Usage(format!("policy-server does not start with these settings: {message}")));
+        return Err(format!("policy-server does not start with these settings: {message}"));
     }
     let documents = manifests::read(&options.paths);
     let review = |document: &Document| reviewed(&policy, &metadata, &documents, document, &options);
