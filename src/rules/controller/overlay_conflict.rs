@@ -23,6 +23,8 @@ rule! {
     /// not choose between two of equal weight (the default is 0): in the order of names from z to a, the second
     /// NodeOverlay gets `ValidationSucceeded=False` with the reason `Conflict`, and Karpenter ignores all of it.
     ///
+    /// Two NodeOverlays in different files are a warning: a cluster may get only one of the files.
+    ///
     /// ## Example
     ///
     /// ```yaml
@@ -109,9 +111,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
              second by name, so it fails Karpenter's validation and Karpenter ignores it",
             mine.weight
         );
+        // Files of one folder can be alternatives, of which a cluster gets only one.
+        let is_same_file = core::ptr::eq(theirs.root().tree().source(), object.root().tree().source());
+        let severity = if is_same_file { Severity::Error } else { Severity::Warning };
         let help = "give one of the two a greater `weight`, or requirements that do not overlap";
         findings.push(
             Finding::new(&RULE, Place::key(node), message)
+                .severity(severity)
                 .help(help)
                 .related(Place::value(theirs.name_node()), "the NodeOverlay that Karpenter applies"),
         );

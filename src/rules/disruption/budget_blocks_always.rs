@@ -4,6 +4,8 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::cron::BudgetWindows;
@@ -76,7 +78,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
+    let Some(pool) = NodePool::of(object) else { return };
+    let Some(all) = budgets::of(pool) else { return };
     let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
         let blocking = blocking(&all, reason);
@@ -92,7 +95,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         Some(_) if others.is_empty() => "is active at all times",
         Some(_) => "and the other budgets of 0 cover the whole week",
     };
-    let old = if drifted { "; nodes keep the image and settings that they were launched with" } else { "" };
+    // An expired node is replaced whatever the budgets say. The default of `expireAfter` is 720h.
+    let expire_after = pool.claim_spec().and_then(NodeClaimSpec::expire_after);
+    let expires = expire_after.and_then(Node::as_str) != Some("Never");
+    let old = match (drifted, expires) {
+        (false, _) => "",
+        (true, true) => "; nodes keep the image and settings that they were launched with until they expire",
+        (true, false) => "; nodes keep the image and settings that they were launched with",
+    };
     let message = format!(
         "this budget of 0 {when}, so Karpenter never disrupts the nodes of the NodePool for {reasons}{old}"
     );
@@ -150,7 +160,7 @@ mod tests {
           7 |     - {nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [all]
-          this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
+          this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
           see line 8 spec.disruption.budgets[1]: also forbids disruption
           see line 9 spec.disruption.budgets[2]: also forbids disruption
@@ -167,7 +177,7 @@ mod tests {
           7 |     - {nodes: '0'}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [all]
-          this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with
+          this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
         ");
     }

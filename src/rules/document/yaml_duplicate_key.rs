@@ -2,6 +2,7 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
 use objects::object::Object;
 
 rule! {
@@ -39,6 +40,8 @@ rule! {
     ///     tier: front
     /// ```
     ///
+    /// If both values are equal, nothing is lost, and the finding is a warning.
+    ///
     /// A key that overrides a key from a YAML merge (`<<`) is not a duplicate.
     ///
     /// ## References
@@ -63,16 +66,19 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     for (first, again) in object.duplicates() {
-        findings.push(
-            Finding::new(
-                &RULE,
-                Place::key(again),
-                format!("`{}` occurs twice in this object; the first occurrence is dropped", again.key()),
-            )
-            .help("keep one of them, or merge their values")
-            .related(Place::key(first), "this occurrence is dropped"),
-        );
+        findings.push(duplicate(first, again).related(Place::key(first), "this occurrence is dropped"));
     }
+}
+
+fn duplicate<'d>(first: Node<'d>, again: Node<'d>) -> Finding<'d> {
+    let key = again.key();
+    if first.to_json() == again.to_json() {
+        let message = format!("`{key}` occurs twice in this object, with the same value");
+        let finding = Finding::new(&RULE, Place::key(again), message);
+        return finding.severity(Severity::Warning).help("keep one of them; kustomize rejects the file");
+    }
+    let message = format!("`{key}` occurs twice in this object; the first occurrence is dropped");
+    Finding::new(&RULE, Place::key(again), message).help("keep one of them, or merge their values")
 }
 
 #[cfg(test)]
@@ -89,6 +95,14 @@ mod tests {
           help: keep one of them, or merge their values
           see line 3 spec.a: this occurrence is dropped
         ");
+    }
+
+    #[test]
+    fn warns_of_equal_values_because_nothing_is_lost() {
+        let text =
+            |value: &str| format!("apiVersion: v1\nkind: Pod\nspec: {{a: {{b: 1}}, a: {{b: {value}}}}}\n");
+        assert!(findings(&super::RULE, &text("1")).contains("warning Pod/ spec.a"));
+        assert!(findings(&super::RULE, &text("2")).contains("error Pod/ spec.a"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ rule! {
     ///   Karpenter's nodes;
     /// - a Pod that belongs to no workload and selects a node by name: it is meant for a node that already exists.
     ///
-    /// A workload that selects a node by name is a warning, because Karpenter may not manage that node. A preference
+    /// A workload that selects a node by name is an info, because the author means a node that exists. A preference
     /// that Karpenter only drops is an info. Everything else is an error.
     ///
     /// ## Example
@@ -101,7 +101,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             preferred(expression, findings);
         } else if is_workload || !names_nodes {
             let message = "Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name";
-            let severity = if names_nodes { Severity::Warning } else { Severity::Error };
+            // An author who names nodes means nodes that exist.
+            let severity = if names_nodes { Severity::Info } else { Severity::Error };
             findings.push(finding(expression, message, severity));
         }
     }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_every_operator_and_only_warns_about_a_named_node() {
+    fn reports_every_operator_and_a_named_node_as_info() {
         insta::assert_snapshot!(findings(&super::RULE, &affinity("NotIn, values: [ip-10-0-1-7]")), @"
           9 |         {matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-7]}]}]}}}
             |                                   ^^^^^^^^^^^^^^^^^^^^^^
@@ -159,7 +160,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: rack-7}")), @"
           8 |       nodeSelector: {kubernetes.io/hostname: rack-7}
             |                      ^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/a spec.template.spec.nodeSelector [all]
+        info Deployment/a spec.template.spec.nodeSelector [all]
           Karpenter launches no node for this pod while it is pending: a new node cannot be selected by name
           help: select a label that the NodePool sets; to spread pods, use `topologySpreadConstraints`
         ");

@@ -128,6 +128,11 @@ fn check_pod_annotations<'d>(metadata: Metadata<'d>, findings: &mut Vec<Finding<
     let present = metadata.annotation(DO_NOT_DISRUPT).is_some();
     if let Some(old) = metadata.annotation("karpenter.sh/do-not-evict") {
         findings.push(do_not_evict(old, present));
+        return;
+    }
+    // The manifest of Cluster Autoscaler itself protects its pod from itself.
+    if metadata.label("app").and_then(Node::as_str) == Some("cluster-autoscaler") {
+        return;
     }
     let cluster_autoscaler = metadata.annotation("cluster-autoscaler.kubernetes.io/safe-to-evict");
     if let Some(old) = cluster_autoscaler.filter(|old| old.as_str() == Some("false") && !present) {

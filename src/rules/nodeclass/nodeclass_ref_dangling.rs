@@ -137,7 +137,8 @@ fn wrong_group_or_kind<'d>(
     kind_node: Node<'d>,
     kind: &str,
 ) -> Option<Finding<'d>> {
-    if is_in_name(group) || is_in_name(kind) {
+    // The API server refuses a group with a version.
+    if is_in_name(group) || is_in_name(kind) || group.contains('/') {
         return None;
     }
     let (place, message, help) = if group == GROUP {
