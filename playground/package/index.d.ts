@@ -89,7 +89,7 @@ export interface Report {
   /** Releases that accept each document; present if a range of releases was checked. */
   accepted?: { file: string; document: number; releases: string }[];
   skipped: { file: string; document: number; reason: string }[];
-  unreadable: { file: string; document: number; line: number; column: number; message: string }[];
+  unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
 }
 
 export interface Rule {

@@ -22,7 +22,8 @@ Exit status:
   1  findings at or above --fail-on
   2  invalid command line or config file
   3  no input files
-  4  some input could not be read or parsed (takes precedence over 1; the rest is checked)";
+  4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
+     (takes precedence over 1; the rest is checked)";
 
 /// Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them.
 #[derive(Debug, Parser)]
@@ -141,6 +142,10 @@ pub(crate) struct Diagnose {
     /// Lowest severity that sets the exit status to 1.
     #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
     pub(crate) fail_on: FailOn,
+
+    /// Exit with status 4 for any unreadable document, even if its file has nothing to do with Karpenter.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) strict: bool,
 
     /// Print only diagnoses and findings.
     #[arg(long, short, help_heading = "Output")]
@@ -285,6 +290,10 @@ pub(crate) struct OutputFlags {
     /// Lowest severity that sets the exit status to 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub(crate) fail_on: FailOn,
+
+    /// Exit with status 4 for any unreadable document, even if its file has nothing to do with Karpenter.
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Print only findings.
     #[arg(long, short)]

@@ -32,6 +32,10 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
     let Some((config, excluded, baseline)) = prepared(check, target, color) else { return Ok(Status::Usage) };
     let mut clusters = input::by_cluster(check, config.path.as_deref(), &excluded, Wanted::Manifests);
     if check.choice.force_exclude {
+        // Hooks name every file, so a name does not show that the file is about Karpenter.
+        for input in clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs) {
+            input.is_named &= input.path().is_none();
+        }
         let named = input::count(&clusters);
         let is_excluded =
             |input: &Input| input.assumed_path().is_some_and(|path| excluded.matches(path, false));

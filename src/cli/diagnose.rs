@@ -1,5 +1,6 @@
 //! `karpwarden diagnose`: reads logs, events, status and manifests as streams, and reports the causes of problems.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
@@ -61,6 +62,7 @@ fn as_check(diagnose: Diagnose) -> Check {
             output: diagnose.output,
             stdin_filename: diagnose.stdin_filename,
             fail_on: diagnose.fail_on,
+            strict: diagnose.strict,
             quiet: diagnose.quiet,
         },
         fixing: FixFlags::default(),
@@ -85,7 +87,13 @@ fn read_and_report(
             feed(&mut reading, input, &mut chunk, &progress);
         }
     }
-    let diagnosed = reading.finish();
+    let mut diagnosed = reading.finish();
+    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    let named: BTreeSet<&str> =
+        inputs.filter(|input| input.is_named).map(|input| input.name.as_str()).collect();
+    for unreadable in &mut diagnosed.report.unreadable {
+        unreadable.concerns_karpenter |= named.contains(unreadable.file.as_str());
+    }
     drop(progress);
     output::unless_closed(print(&diagnosed, check, color))?;
     Ok(output::status(&diagnosed.report, &check.output))

@@ -47,7 +47,7 @@ pub(crate) fn unless_closed(result: io::Result<()>) -> io::Result<()> {
 
 /// Exit status for a report.
 pub(crate) fn status(report: &Report, output: &OutputFlags) -> Status {
-    if !report.unreadable.is_empty() {
+    if report.unreadable.iter().any(|unreadable| output.strict || unreadable.concerns_karpenter) {
         return Status::Unreadable;
     }
     match output.fail_on.severity() {

@@ -11,7 +11,7 @@ pub(crate) enum Status {
     Usage,
     /// There are no input files.
     NoInput,
-    /// Some input could not be read or parsed; the rest was checked.
+    /// Some input that may concern Karpenter could not be read or parsed; the rest was checked.
     Unreadable,
 }
 

@@ -12,7 +12,7 @@ fn sarif(folder: &Folder, arguments: &[&str]) -> Value {
 
 #[test]
 fn sarif_has_the_fields_that_code_scanning_needs() {
-    let folder = Folder::with(&[("a b/class.yaml", BAD), ("broken.yaml", "a: [1\n")]);
+    let folder = Folder::with(&[("a b/class.yaml", BAD), ("broken.yaml", "# karpenter\na: [1\n")]);
     let log = sarif(&folder, &["."]);
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
@@ -79,7 +79,7 @@ fn fingerprint_does_not_depend_on_lines() {
 
 #[test]
 fn github_format_has_a_line_for_each_finding() {
-    let folder = Folder::with(&[("a,b.yaml", BAD), ("broken.yaml", "a: [1\n")]);
+    let folder = Folder::with(&[("a,b.yaml", BAD), ("broken.yaml", "a: [1 # karpenter\n")]);
     let run = folder.check(&["--format", "github", "."]);
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
@@ -90,7 +90,8 @@ fn github_format_has_a_line_for_each_finding() {
 
 #[test]
 fn junit_format_has_a_suite_for_each_file() {
-    let folder = Folder::with(&[("bad.yaml", BAD), ("good.yaml", GOOD), ("broken.yaml", "a: [1\n")]);
+    let folder =
+        Folder::with(&[("bad.yaml", BAD), ("good.yaml", GOOD), ("broken.yaml", "a: [1 # karpenter\n")]);
     let run = folder.check(&["--format", "junit", "."]);
     assert_snapshot!(run.stdout, @r#"
     <?xml version="1.0" encoding="UTF-8"?>
@@ -153,4 +154,18 @@ fn stdin_filename_names_standard_input() {
     assert_eq!(report["findings"][0]["file"], "apps/class.yaml");
     let run = folder.check_text(&["--stdin-filename", "apps/class.yaml", "--fix", "-"], BAD);
     assert!(run.stdout.contains("instanceProfile: Nodes-prod"), "{}", run.stdout);
+}
+
+#[test]
+fn broken_file_without_karpenter_fails_in_no_format() {
+    let folder = Folder::with(&[("class.yaml", GOOD), ("other/broken.yaml", "a: [1\n")]);
+    let log = sarif(&folder, &["."]);
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], true);
+    assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "note");
+    let github = folder.check(&["--format", "github", "."]);
+    assert!(github.stdout.starts_with("::notice file=other/broken.yaml,line=1,col=4::"), "{github:?}");
+    let junit = folder.check(&["--format", "junit", "."]);
+    assert!(junit.stdout.contains("failures=\"0\" errors=\"0\""), "{junit:?}");
+    assert!(junit.stdout.contains("<system-out>unreadable: 1:4: not valid YAML"), "{junit:?}");
 }

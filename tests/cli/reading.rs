@@ -269,6 +269,92 @@ fn accepts_files_that_are_not_manifests() {
     assert_eq!(folder.check(&["--fix", "."]).status, 0);
     assert!(folder.read("tsconfig.json").contains("// strict"));
     // A manifest that kubectl would refuse is reported.
-    folder.write("pool.json", b"{\"apiVersion\": \"v1\", // no\n}");
+    folder.write("pool.json", b"{\"apiVersion\": \"karpenter.sh/v1\", // no\n}");
     assert_eq!(folder.check(&["."]).status, 4);
+}
+
+#[test]
+fn broken_file_without_karpenter_does_not_change_the_exit_status() {
+    let folder =
+        Folder::with(&[("class.yaml", GOOD), ("other/broken.yaml", "a: [1\n"), ("b.yaml", "a: 1\n")]);
+    folder.write("other/encrypted.yaml", b"\0GITCRYPT\0\xff\xfe");
+    let run = folder.check(&["."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    skipped: no Kubernetes object: `apiVersion` and `kind` are missing, not checked: b.yaml:1
+    unreadable, does not mention Karpenter: not valid YAML: this `[` is never closed; add `]`: other/broken.yaml:1
+    unreadable, does not mention Karpenter: a binary file, not read: other/encrypted.yaml:1
+    no findings in 4 documents (1 skipped, 2 unreadable); checked against Karpenter 1.14
+    ");
+    let json = folder.check(&["--format", "json", "."]).json();
+    assert_eq!(json["unreadable"][0]["concernsKarpenter"], false);
+    for (arguments, status) in [
+        (&["--strict", "."][..], 4),
+        (&["other/broken.yaml", "."], 4),
+        (&["--force-exclude", "other/broken.yaml", "."], 0),
+        (&["--cluster", "."], 0),
+        (&["--fail-on", "never", "."], 0),
+    ] {
+        assert_eq!(folder.check(arguments).status, status, "{arguments:?}");
+    }
+    assert_eq!(folder.check_text(&["-"], "a: [1\n").status, 4);
+    let named = folder.check(&["--format", "json", "other/broken.yaml"]).json();
+    assert_eq!(named["unreadable"][0]["concernsKarpenter"], true);
+}
+
+#[test]
+fn broken_file_that_mentions_karpenter_sets_the_exit_status() {
+    let utf16: Vec<u8> = "kind: Karpenter\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [
+        &b"apiVersion: karpenter.sh/v1\nkind: [\n"[..],
+        b"# Karpenter\na: [1\n",
+        b"a: caf\xe9\nb: karpenter\n",
+        &utf16,
+    ] {
+        let folder = Folder::with(&[("class.yaml", GOOD)]);
+        folder.write("broken.yaml", bytes);
+        assert_eq!(folder.check(&["."]).status, 4, "{bytes:?}");
+    }
+}
+
+#[test]
+fn checks_manifests_in_here_documents_of_a_script() {
+    let folder = Folder::with(&[]);
+    let script = format!("#!/bin/bash\nset -e\ncat <<EOF | kubectl apply -f -\n{BAD}---\n{OTHER}EOF\n");
+    let run = folder.check_text(&["--format", "json", "-"], &script);
+    assert_eq!(run.status, 1, "{run:?}");
+    let finding = &run.json()["findings"][0];
+    assert_eq!((&finding["line"], &finding["column"]), (&9.into(), &20.into()));
+    // The fix edits the script.
+    folder.write("apply.sh", script.as_bytes());
+    assert_eq!(folder.check(&["--fix", "apply.sh"]).status, 0);
+    assert_eq!(folder.read("apply.sh"), script.replace(BAD, GOOD));
+    let other = folder.check_text(&["-"], "#!/bin/sh\nif true; then echo; fi\n");
+    assert_eq!(other.status, 0, "{other:?}");
+    assert!(other.stdout.contains("script, not checked: no manifest in a here-document: -:1"), "{other:?}");
+}
+
+#[test]
+fn templates_and_conflicts_are_named() {
+    let terraform = BAD.replace("spec:\n", "spec:\n%{ if true ~}\n  role: x\n%{ endif ~}\n");
+    let conflict =
+        BAD.replace("spec:\n", "spec:\n<<<<<<< HEAD\n  role: x\n=======\n  role: y\n>>>>>>> main\n");
+    let folder = Folder::with(&[("a/terraform.yaml", &terraform), ("b/conflict.yaml", &conflict)]);
+    let run = folder.check(&["a"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stdout.contains("template, not checked: render it first: a/terraform.yaml:6"), "{run:?}");
+    let run = folder.check(&["b"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    unreadable: Git conflict marker `<<<<<<<`; resolve the conflict and remove the markers
+     --> b/conflict.yaml:6:1
+      |
+    5 | spec:
+    6 | <<<<<<< HEAD
+      | ^
+    7 |   role: x
+      |
+
+    no findings in 1 document (1 unreadable); checked against Karpenter 1.14
+    ");
 }

@@ -109,6 +109,7 @@ fn json_is_one_object_with_all_keys() {
       "unreadable": [
         {
           "column": 4,
+          "concernsKarpenter": true,
           "document": 2,
           "file": "class.yaml",
           "line": 12,

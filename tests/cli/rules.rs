@@ -141,6 +141,8 @@ fn prints_help_and_version() {
                                    some paths, such as the file that an editor shows
           --fail-on <LEVEL>        Lowest severity that sets the exit status to 1 [default: error]
                                    [possible values: error, warning, info, never]
+          --strict                 Exit with status 4 for any unreadable document, even if its file has
+                                   nothing to do with Karpenter
       -q, --quiet                  Print only findings
           --fix                    Apply the safe fixes to the files; the fixed text of standard input
                                    goes to standard output
@@ -158,7 +160,8 @@ fn prints_help_and_version() {
       1  findings at or above --fail-on
       2  invalid command line or config file
       3  no input files
-      4  some input could not be read or parsed (takes precedence over 1; the rest is checked)
+      4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
+         (takes precedence over 1; the rest is checked)
     ");
     assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(folder.run(&[]).status, 2);

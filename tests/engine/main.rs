@@ -8,6 +8,7 @@
 
 mod excerpts;
 mod fixes;
+mod placeholders;
 mod suppressions;
 mod symptoms;
 mod upgrades;

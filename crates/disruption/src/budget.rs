@@ -5,7 +5,7 @@ use objects::location::Place;
 use objects::node_pool::{DisruptionBudget, NodePool};
 use values::cron::Schedule;
 use values::duration::Duration;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 /// Reasons for disruption that budgets limit (kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go`, 1.0-1.14).
 pub const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];
@@ -60,5 +60,5 @@ fn parse(item: DisruptionBudget<'_>) -> Option<Budget<'_>> {
     };
     // The default that the API server writes.
     let nodes = item.nodes().filter(written).map_or(Some("10%"), Node::as_str)?;
-    (!is_unresolved(nodes)).then_some(Budget { item, nodes, reasons, window })
+    (!has_placeholder(nodes)).then_some(Budget { item, nodes, reasons, window })
 }

@@ -1,44 +1,25 @@
 //! Cluster names: their place in tags and names, and placeholders for them.
 
-use values::placeholder::{is_filled_in_later, is_in_name};
+use values::placeholder::has_placeholder;
 
-/// A placeholder for a cluster name.
+/// A text in the place of a cluster name that names no cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterNamePlaceholder {
-    /// `${CLUSTER_NAME}`, which a tool replaces before the object is applied.
-    Later,
-    /// Other template syntax, such as `<cluster-name>`, which is not a valid cluster name.
-    Mark,
-    /// Words that ask for replacement, such as `CLUSTER_NAME` or `your-cluster-name`, although they are valid cluster names.
-    Request,
+    /// A placeholder such as `${CLUSTER_NAME}` or `<cluster-name>`, or the words `cluster-name`.
+    Unreplaced,
     /// A name from examples, such as `my-cluster`, which some clusters have.
     Example,
 }
 
 /// The kind of placeholder that a text is; `None` for a cluster name.
 pub fn placeholder(text: &str) -> Option<ClusterNamePlaceholder> {
-    const REQUESTS: [&str; 9] = [
-        "cluster-name",
-        "clustername",
-        "eks-cluster-name",
-        "my-cluster-name",
-        "the-cluster-name",
-        "changeme",
-        "change-me",
-        "todo",
-        "tbd",
-    ];
+    /// Names of the value itself.
+    const WORDS: [&str; 5] =
+        ["cluster-name", "clustername", "eks-cluster-name", "my-cluster-name", "the-cluster-name"];
     const EXAMPLES: [&str; 4] = ["my-cluster", "my-eks-cluster", "example-cluster", "mycluster"];
-    if is_filled_in_later(text) {
-        return Some(ClusterNamePlaceholder::Later);
-    }
-    if is_in_name(text) {
-        return Some(ClusterNamePlaceholder::Mark);
-    }
     let words = text.to_ascii_lowercase().replace(['_', ' '], "-");
-    let asks = words.starts_with("your-") || words.starts_with("replace-") || words.ends_with("-to-replace");
-    if asks || REQUESTS.contains(&words.as_str()) {
-        return Some(ClusterNamePlaceholder::Request);
+    if has_placeholder(text) || WORDS.contains(&words.as_str()) {
+        return Some(ClusterNamePlaceholder::Unreplaced);
     }
     EXAMPLES.contains(&words.as_str()).then_some(ClusterNamePlaceholder::Example)
 }
@@ -132,19 +113,21 @@ mod tests {
 
     #[test]
     fn distinguishes_placeholders_from_names() {
-        use ClusterNamePlaceholder::{Example, Later, Mark, Request};
+        use ClusterNamePlaceholder::{Example, Unreplaced};
         for (text, expected) in [
-            ("${CLUSTER_NAME}", Some(Later)),
-            ("$CLUSTER_NAME", Some(Mark)),
-            ("<cluster-name>", Some(Mark)),
-            ("<<CLUSTER_NAME>>", Some(Mark)),
-            ("{{ .Values.clusterName }}", Some(Mark)),
-            ("CLUSTER_NAME", Some(Request)),
-            ("Cluster_Name", Some(Request)),
-            ("REPLACE_WITH_CLUSTER_NAME", Some(Request)),
-            ("CLUSTER_NAME_TO_REPLACE", Some(Request)),
-            ("your-cluster-name", Some(Request)),
+            ("${CLUSTER_NAME}", Some(Unreplaced)),
+            ("$CLUSTER_NAME", Some(Unreplaced)),
+            ("<cluster-name>", Some(Unreplaced)),
+            ("<<CLUSTER_NAME>>", Some(Unreplaced)),
+            ("{{ .Values.clusterName }}", Some(Unreplaced)),
+            ("CLUSTER_NAME", Some(Unreplaced)),
+            ("Cluster_Name", Some(Unreplaced)),
+            ("REPLACE_WITH_CLUSTER_NAME", Some(Unreplaced)),
+            ("CLUSTER_NAME_TO_REPLACE", Some(Unreplaced)),
+            ("your-cluster-name", Some(Unreplaced)),
             ("my-cluster", Some(Example)),
+            ("__CLUSTER_NAME__", Some(Unreplaced)),
+            ("changeme", Some(Unreplaced)),
             ("prod-eu-1", None),
             ("my-cluster-2", None),
             ("yours", None),

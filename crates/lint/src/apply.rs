@@ -205,7 +205,8 @@ impl Pass<'_> {
             let text = apply(source.text(), &edits);
             let file = clusters.get_mut(slot.0).and_then(|cluster| cluster.files.get_mut(slot.1));
             if let Some(file) = file {
-                *file = File { kind: file.kind, ..File::read(source.name(), text, self.limits) };
+                let read = File::read(source.name(), text, self.limits);
+                *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
             }
         }
     }

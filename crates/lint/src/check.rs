@@ -156,6 +156,7 @@ fn objects_of_document<'d>(
             objects
         }
         Document::Template(_) => skip("template, not checked: render it first"),
+        Document::Script(_) => skip("script, not checked: no manifest in a here-document"),
         Document::Unreadable { at, message } => {
             let position = file.source.position(*at);
             report.unreadable.push(Unreadable {
@@ -164,10 +165,32 @@ fn objects_of_document<'d>(
                 line: position.line,
                 column: position.column,
                 message: message.clone(),
+                concerns_karpenter: concerns_karpenter(file),
             });
             Vec::new()
         }
     }
+}
+
+/// Whether an unreadable file may be about Karpenter: the caller says so, or the text does, or the text is not known.
+fn concerns_karpenter(file: &File) -> bool {
+    let text = file.source.text();
+    file.is_relevant.unwrap_or_else(|| text.is_empty() || mentions_karpenter(text.as_bytes()))
+}
+
+/// Whether a text contains the word `karpenter`, in upper or lower case. Null bytes do not count, so that UTF-16 is
+/// understood.
+pub fn mentions_karpenter(text: &[u8]) -> bool {
+    const WORD: &[u8] = b"karpenter";
+    let mut matched = 0;
+    for byte in text.iter().map(u8::to_ascii_lowercase).filter(|byte| *byte != 0) {
+        // The first letter of the word does not occur again in it, so a mismatch restarts the word.
+        matched = if WORD.get(matched) == Some(&byte) { matched + 1 } else { usize::from(byte == b'k') };
+        if matched == WORD.len() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Runs the rules on an object.

@@ -252,6 +252,7 @@ pub struct Skipped {
 
 /// A document, or the rest of a file, that could not be read.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct Unreadable {
     pub file: String,
@@ -259,6 +260,9 @@ pub struct Unreadable {
     pub line: usize,
     pub column: usize,
     pub message: String,
+    /// Whether the document may be about Karpenter: the user named its file, or the file contains the word `karpenter`, or
+    /// its content is not known.
+    pub concerns_karpenter: bool,
 }
 
 /// The location of a document among the inputs.

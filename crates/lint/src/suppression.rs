@@ -8,6 +8,7 @@ use manifest::source::Span;
 use manifest::tree::Node;
 use objects::location::Place;
 use objects::object::{Object, Operation};
+use values::placeholder::has_placeholder;
 
 use crate::context::Context;
 use crate::finding::Finding;
@@ -144,6 +145,9 @@ fn line_of(place: &Place<'_>) -> usize {
 fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>> {
     let text = node.as_str()?;
     let (list, reason) = text.split_once("--").unwrap_or((text, ""));
+    if has_placeholder(list) {
+        return None;
+    }
     let names = names(list, registry, |range| Place::within(node, range));
     Some(Suppression { names, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
 }

@@ -218,6 +218,11 @@ impl<'d> Object<'d> {
         Metadata::of(self.root)
     }
 
+    /// The node of `apiVersion`.
+    pub fn api_version_node(self) -> Option<Node<'d>> {
+        self.root.get("apiVersion")
+    }
+
     /// The node of `kind`.
     pub fn kind_node(self) -> Option<Node<'d>> {
         self.root.get("kind")

@@ -20,7 +20,9 @@ pub fn github(report: &Report) -> String {
     for unreadable in &report.unreadable {
         let (line, column) = (unreadable.line, unreadable.column);
         let file = property(&unreadable.file);
-        let _ = writeln!(text, "::error file={file},line={line},col={column}::{}", data(&unreadable.message));
+        let command = if unreadable.concerns_karpenter { "error" } else { "notice" };
+        let message = data(&unreadable.message);
+        let _ = writeln!(text, "::{command} file={file},line={line},col={column}::{message}");
     }
     text
 }

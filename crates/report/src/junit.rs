@@ -13,6 +13,13 @@ struct Suite<'r> {
     unreadable: Vec<&'r Unreadable>,
 }
 
+impl Suite<'_> {
+    /// Number of unreadable documents that may concern Karpenter.
+    fn errors(&self) -> usize {
+        self.unreadable.iter().filter(|unreadable| unreadable.concerns_karpenter).count()
+    }
+}
+
 /// Renders a report as XML. A finding of severity `error` is a failure and an unreadable document is an error. A warning or
 /// an info passes, with its message in the output of the test case. A file without findings is one passed test case.
 pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -> String {
@@ -25,7 +32,7 @@ pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -
         suites.entry(&unreadable.file).or_default().unreadable.push(unreadable);
     }
     let mut body = String::new();
-    let (mut tests, mut failures) = (0, 0);
+    let (mut tests, mut failures, mut errors) = (0, 0, 0);
     for (file, suite) in &suites {
         let failed = suite.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         let cases = (suite.findings.len() + suite.unreadable.len()).max(1);
@@ -34,12 +41,12 @@ pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -
             body,
             "  <testsuite name=\"{}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"{}\">",
             escaped(file),
-            suite.unreadable.len()
+            suite.errors()
         );
+        errors += suite.errors();
         write_cases(&mut body, file, suite);
         body.push_str("  </testsuite>\n");
     }
-    let errors = report.unreadable.len();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <testsuites name=\"karpwarden\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">\n{body}</testsuites>\n"
@@ -74,10 +81,14 @@ fn write_cases(body: &mut String, file: &str, suite: &Suite<'_>) {
     }
     for unreadable in &suite.unreadable {
         let message = escaped(&format!("{}:{}: {}", unreadable.line, unreadable.column, unreadable.message));
+        let result = if unreadable.concerns_karpenter {
+            format!("<error message=\"{message}\"/>")
+        } else {
+            format!("<system-out>unreadable: {message}</system-out>")
+        };
         let _ = writeln!(
             body,
-            "    <testcase name=\"document {} can be read\" classname=\"{class}\">\n      \
-             <error message=\"{message}\"/>\n    </testcase>",
+            "    <testcase name=\"document {} can be read\" classname=\"{class}\">\n      {result}\n    </testcase>",
             unreadable.document
         );
     }

@@ -51,7 +51,7 @@ pub fn sarif(
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<_>>(),
             "invocations": [{
-                "executionSuccessful": report.unreadable.is_empty(),
+                "executionSuccessful": !report.unreadable.iter().any(|one| one.concerns_karpenter),
                 "toolExecutionNotifications": report.unreadable.iter().map(notification).collect::<Vec<_>>(),
             }],
         }],
@@ -144,7 +144,7 @@ fn region(range: &TextRange) -> Value {
 fn notification(unreadable: &Unreadable) -> Value {
     let region = json!({"startLine": unreadable.line.max(1), "startColumn": unreadable.column.max(1)});
     json!({
-        "level": "error",
+        "level": if unreadable.concerns_karpenter { "error" } else { "note" },
         "message": {"text": unreadable.message},
         "locations": [location(&unreadable.file, region)],
     })

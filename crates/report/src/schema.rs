@@ -128,6 +128,7 @@ pub fn report(id: &str) -> Value {
         ("line", count()),
         ("column", count()),
         ("message", text()),
+        ("concernsKarpenter", json!({"type": "boolean"})),
     ]);
     let accepted = all_of(&[("file", text()), ("document", count()), ("releases", text())]);
     let mut schema = some_of(

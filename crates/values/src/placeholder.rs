@@ -1,58 +1,363 @@
-//! Placeholders: text that a template engine or the author replaces later, so that it cannot be checked yet.
+//! Placeholders: text that a tool or a person replaces before an object is applied, so that it cannot be checked yet.
+//!
+//! Every rule asks this module, so that a text counts as a placeholder at every field and in every spelling, or at none.
 
-/// Whether a text has a placeholder `${X}`, which Flux, envsubst, Terraform and CloudFormation replace before the object is
-/// applied.
-pub fn is_filled_in_later(text: &str) -> bool {
-    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
+use core::ops::Range;
+
+/// Most bytes in a placeholder. A longer text between two marks is not a placeholder, which keeps the search linear.
+const MAX_LENGTH: usize = 512;
+
+/// The first placeholder of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placeholder {
+    /// The bytes of the placeholder in the text.
+    pub range: Range<usize>,
 }
 
-/// Whether a name has a character of template syntax that no name can have.
-pub fn is_in_name(text: &str) -> bool {
-    text.contains(['$', '{', '}', '<', '>', '%'])
+impl Placeholder {
+    /// The first placeholder of a text: a mark of a template engine such as `${X}`, `{{ x }}` or `<x>`, or words that ask
+    /// for a value, such as `REPLACE_ME`.
+    pub fn of(text: &str) -> Option<Self> {
+        marked_range(text, 0).or_else(|| requested_range(text)).map(|range| Self { range })
+    }
 }
 
-/// Whether a value has a placeholder: `${X}`, `$(X)`, `$X`, `{{ x }}`, `<x>`, `%{x}`, `#{x}`, `@@x@@`, `__X__`, or the
-/// `a | b` of reference manuals.
-pub fn is_unresolved(text: &str) -> bool {
-    const MARKS: [&str; 6] = ["{{", "%{", "#{", "@@", "%%", " | "];
-    let dollar = || {
-        let mut after = text.split('$').skip(1);
-        after.any(|rest| rest.starts_with(|char: char| "({_".contains(char) || char.is_ascii_alphabetic()))
+/// Whether a text has a placeholder.
+pub fn has_placeholder(text: &str) -> bool {
+    Placeholder::of(text).is_some()
+}
+
+/// Replaces every placeholder of a text, in order.
+pub fn replaced(text: &str, replacement: &str) -> String {
+    let without_marks = replaced_by(text, replacement, marked_range);
+    let next_request = |text: &str, from: usize| {
+        let range = requested_range(text.get(from..)?)?;
+        Some(from + range.start..from + range.end)
     };
-    let angles = || text.split_once('<').is_some_and(|(_, rest)| rest.contains('>'));
-    let underscores = || text.split_once("__").is_some_and(|(_, rest)| rest.contains("__"));
-    MARKS.iter().any(|mark| text.contains(mark)) || dollar() || angles() || underscores()
+    replaced_by(&without_marks, replacement, next_request)
+}
+
+/// Replaces the ranges that a search finds from an offset on.
+fn replaced_by(text: &str, replacement: &str, next: impl Fn(&str, usize) -> Option<Range<usize>>) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut from = 0;
+    while let Some(range) = next(text, from) {
+        plain.push_str(text.get(from..range.start).unwrap_or_default());
+        plain.push_str(replacement);
+        from = range.end;
+    }
+    plain + text.get(from..).unwrap_or_default()
+}
+
+/// The text with the default of each placeholder, such as `720h` for `${EXPIRE_AFTER:=720h}`; `None` if the text has no
+/// placeholder or a placeholder without a default.
+///
+/// Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller. The POSIX
+/// shell has the same forms.
+pub fn with_defaults(text: &str) -> Option<String> {
+    let mut plain = String::new();
+    let mut from = 0;
+    while let Some(range) = marked_range(text, from) {
+        plain.push_str(text.get(from..range.start)?);
+        plain.push_str(default_of(text.get(range.clone())?)?);
+        from = range.end;
+    }
+    let rest = text.get(from..)?;
+    let is_complete = from > 0 && requested_range(&plain).is_none() && requested_range(rest).is_none();
+    is_complete.then(|| plain + rest)
+}
+
+/// The default in `${X:=default}`, `${X:-default}`, `${X=default}` or `${X-default}`.
+fn default_of(placeholder: &str) -> Option<&str> {
+    let inner = placeholder.strip_prefix("${")?.strip_suffix('}')?;
+    let name = inner.bytes().take_while(|byte| is_name_byte(*byte)).count();
+    let rest = inner.get(name..)?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    let default = rest.strip_prefix(['=', '-'])?;
+    // A default with another placeholder ends at the wrong brace.
+    (name > 0 && !default.contains(['$', '{'])).then_some(default)
+}
+
+/// The first placeholder of a template engine that starts at or after an offset.
+fn marked_range(text: &str, from: usize) -> Option<Range<usize>> {
+    let rest = text.get(from..)?;
+    let starts = rest.char_indices().filter(|(_, char)| "$({<%#@_|".contains(*char));
+    starts.map(|(at, _)| from + at).find_map(|at| Some(at..at + marked_length(text, at)?))
+}
+
+/// Length of the placeholder that starts at an offset.
+fn marked_length(text: &str, at: usize) -> Option<usize> {
+    /// Marks that enclose any text.
+    const PAIRS: [(&str, &str); 9] = [
+        ("${", "}"),
+        ("$(", ")"),
+        ("{{", "}}"),
+        ("{%", "%}"),
+        ("%{", "}"),
+        ("#{", "}"),
+        ("@@", "@@"),
+        ("%%", "%%"),
+        ("((", "))"),
+    ];
+    let rest = text.get(at..)?;
+    // The alternatives in a reference manual: `720h | Never`.
+    if rest.starts_with("| ") && text.get(..at)?.ends_with(' ') {
+        return Some(1);
+    }
+    // `objects` writes `${}` for a function of CloudFormation.
+    if rest.starts_with("${}") {
+        return Some(3);
+    }
+    if let Some((open, close)) = PAIRS.iter().find(|(open, _)| rest.starts_with(open)) {
+        return enclosed(rest, open, close).map(|inner| open.len() + inner.len() + close.len());
+    }
+    if rest.starts_with('<') {
+        return in_angles(rest);
+    }
+    if let Some(after) = rest.strip_prefix('$') {
+        let name = after.bytes().take_while(|byte| is_name_byte(*byte)).count();
+        let is_named = after.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic());
+        return is_named.then_some(1 + name);
+    }
+    if let Some(inner) = enclosed(rest, "{", "}").filter(|inner| is_variable(inner)) {
+        return Some(inner.len() + 2);
+    }
+    let before = text.get(..at)?.bytes().next_back();
+    let is_apart = |byte: Option<u8>| byte.is_none_or(|byte| !is_name_byte(byte));
+    for mark in ["__", "%", "@"] {
+        let Some(inner) = enclosed(rest, mark, mark) else { continue };
+        let length = 2 * mark.len() + inner.len();
+        let is_name = if mark == "__" { is_variable(inner) } else { is_upper_case(inner) };
+        if is_name && is_apart(before) && is_apart(rest.as_bytes().get(length).copied()) {
+            return Some(length);
+        }
+    }
+    None
+}
+
+/// The text between two marks at the start of a text. It is not empty.
+fn enclosed<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    let inner = text.strip_prefix(open)?;
+    let bound = inner.floor_char_boundary(MAX_LENGTH.min(inner.len()));
+    let end = inner.get(..bound)?.find(close)?;
+    inner.get(..end).filter(|inner| !inner.is_empty())
+}
+
+/// Length of a text in angle brackets at the start of a text, such as `<name>`, `<<NAME>>` or `<%= name %>`. A comparison
+/// such as `a < b` has a space after the bracket.
+fn in_angles(text: &str) -> Option<usize> {
+    let marks = text.bytes().take(MAX_LENGTH).take_while(|byte| *byte == b'<').count();
+    let inner = enclosed(text.get(marks - 1..)?, "<", ">")?;
+    let end = marks + inner.len();
+    let closing = text.get(end..)?.bytes().take_while(|byte| *byte == b'>').take(marks).count();
+    (!inner.starts_with([' ', '='])).then_some(end + closing)
+}
+
+/// The first words that ask for a value: `REPLACE_ME`, `your-cluster-name`, `xxxx`.
+fn requested_range(text: &str) -> Option<Range<usize>> {
+    /// Whole values.
+    const VALUES: [&str; 3] = ["todo", "tbd", "fixme"];
+    /// Words anywhere in a value.
+    const WORDS: [&str; 2] = ["replaceme", "changeme"];
+    /// Pairs of words anywhere in a value.
+    const PHRASES: [(&str, &str); 7] = [
+        ("replace", "me"),
+        ("replace", "with"),
+        ("replace", "this"),
+        ("to", "replace"),
+        ("be", "replaced"),
+        ("change", "me"),
+        ("change", "this"),
+    ];
+    let is = |word: &str, other: &str| word.eq_ignore_ascii_case(other);
+    let whole = 0..text.len();
+    if VALUES.iter().any(|value| is(text, value)) {
+        return Some(whole);
+    }
+    // The word before, if `-`, `_` or a space is between the two words.
+    let mut before = "";
+    let mut at = 0;
+    for piece in text.split_inclusive(|char: char| !char.is_ascii_alphanumeric()) {
+        let word = piece.trim_end_matches(|char: char| !char.is_ascii_alphanumeric());
+        // A longer word is not the outline of an id.
+        if (3..=20).contains(&word.len()) && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&b'x')) {
+            return Some(at..at + word.len());
+        }
+        let is_phrase = PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
+        if is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece) {
+            return Some(whole);
+        }
+        before = if piece.ends_with(['-', '_', ' ']) { word } else { "" };
+        at += piece.len();
+    }
+    None
+}
+
+/// Whether a piece of a text starts words such as `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
+/// case counts only at the start of a name.
+fn asks_for_yours(text: &str, at: usize, piece: &str) -> bool {
+    let starts_name =
+        || text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(['/', ':', '=', ',']));
+    let is_followed = piece.ends_with(['-', '_', ' ']);
+    let is_your = piece.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("your")) && piece.len() == 5;
+    is_your && is_followed && (piece.starts_with("YOUR") || starts_name())
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a text is the name of a variable, such as `CLUSTER_NAME` or `cluster.name`.
+fn is_variable(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && !text.ends_with('_')
+        && text.bytes().all(|byte| is_name_byte(byte) || byte == b'.' || byte == b'-')
+}
+
+/// Whether a text is an upper-case name, such as `CLUSTER_NAME`.
+fn is_upper_case(text: &str) -> bool {
+    is_variable(text) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_filled_in_later, is_in_name, is_unresolved};
+    use super::{Placeholder, has_placeholder, replaced, with_defaults};
 
     #[test]
-    fn recognises_placeholders_of_common_templates() {
+    fn recognises_every_spelling() {
         for text in [
             "${X}",
+            "${}",
+            "${module.eks.cluster_name}",
             "a-$(NODETYPE)",
             "$ZONE",
+            "$_zone-a",
             "{{ .Values.x }}",
+            "{% x %}",
+            "{cluster_name}",
             "<zone>",
+            "<<CLUSTER NAME>>",
+            "<%= zone %>",
             "%{x}",
             "#{x}",
             "@@x@@",
+            "%%x%%",
+            "((zone))",
+            "@CLUSTER_NAME@",
+            "%CLUSTER_NAME%",
             "__INSTANCE_TYPE__",
+            "ami-__AMI__",
             "720h | Never",
+            "REPLACE_ME",
+            "Role-REPLACE_ME",
+            "REPLACE_WITH_CLUSTER_NAME",
+            "CLUSTER_NAME_TO_REPLACE",
+            "change-me",
+            "CHANGEME",
+            "TODO",
+            "tbd",
+            "FIXME",
+            "YOUR-CLUSTER-NAME",
+            "Role-YOUR_CLUSTER",
+            "your_cluster",
+            "arn:aws:iam::111122223333:role/your-role",
+            "XXXX",
+            "ami-xxxxxxxx",
+            "arn:aws:iam::XXXXXXXXXXXX:role/a",
         ] {
-            assert!(is_unresolved(text), "{text}");
+            assert!(has_placeholder(text), "{text}");
         }
-        assert!(is_filled_in_later("arn:${AWS::Partition}:iam") && is_filled_in_later("${cluster_name}-x"));
-        assert!(
-            !is_filled_in_later("$CLUSTER_NAME")
-                && !is_filled_in_later("<name>")
-                && !is_filled_in_later("${")
-        );
-        assert!(is_in_name("<name>") && is_in_name("$NAME") && !is_in_name("prod-eu-1"));
-        for text in ["", "m5.large", "0 9 * * mon-fri", "100%", "a < b", "5$", "#1", "a__b"] {
-            assert!(!is_unresolved(text), "{text}");
+    }
+
+    #[test]
+    fn accepts_text_that_is_not_replaced() {
+        for text in [
+            "",
+            "m5.large",
+            "0 9 * * mon-fri",
+            "100%",
+            "10%,20%",
+            "a < b",
+            "a < b > c",
+            "a <= b > c",
+            "5$",
+            "$5",
+            "#1",
+            "a|b",
+            "a__b",
+            "a__b__c",
+            "__",
+            "____",
+            "${",
+            "{{}}",
+            "{\"a\": 1}",
+            "{a, b}",
+            "me@example.com, you@example.com",
+            "bring-your-own",
+            "yours",
+            "replace-dns",
+            "my-cluster",
+            "mytodo",
+            "todo-app",
+            "2xlarge",
+            "xx",
+            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "xxl",
+            "111122223333",
+            "123456789012",
+        ] {
+            assert!(!has_placeholder(text), "{text}");
+        }
+        for mark in ["${", "<", "{{", "__", "@", "{", "|"] {
+            assert!(!has_placeholder(&mark.repeat(1000)), "{mark}");
+        }
+        assert!(!has_placeholder(&format!("${{{}}}", "a".repeat(600))));
+    }
+
+    #[test]
+    fn finds_the_bytes_of_a_placeholder() {
+        for (text, expected) in [
+            ("a-${X}-b", "${X}"),
+            ("é$(X)é", "$(X)"),
+            ("role/$CLUSTER-node", "$CLUSTER"),
+            ("<<NAME>>", "<<NAME>>"),
+            ("<%= name %>-x", "<%= name %>"),
+            ("a-__X__", "__X__"),
+            ("ami-xxxx", "xxxx"),
+            ("your-name", "your-name"),
+        ] {
+            let found = Placeholder::of(text).unwrap();
+            assert_eq!(text.get(found.range), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn replaces_placeholders() {
+        for (text, expected) in [
+            ("arn:${AWS::Partition}:iam::$ACCOUNT:role/<name>", "arn:*:iam::*:role/*"),
+            ("plain", "plain"),
+            ("a-XXXX-b-${C}-xxx", "a-*-b-*-*"),
+            ("$é", "$é"),
+        ] {
+            assert_eq!(replaced(text, "*"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_defaults() {
+        for (text, expected) in [
+            ("${EXPIRE_AFTER:=720h}", Some("720h")),
+            ("${EXPIRE_AFTER:-720h}", Some("720h")),
+            ("${A-1}${B=2}h", Some("12h")),
+            ("${EMPTY:=}", Some("")),
+            ("${EXPIRE_AFTER}", None),
+            ("${A:=1}${B}", None),
+            ("${A:=${B}}", None),
+            ("${A:?no value}", None),
+            ("$A", None),
+            ("720h", None),
+        ] {
+            assert_eq!(with_defaults(text).as_deref(), expected, "{text}");
         }
     }
 }

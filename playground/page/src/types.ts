@@ -113,7 +113,7 @@ export interface Report {
   findings: Finding[];
   accepted?: { file: string; document: number; releases: string }[];
   skipped: { file: string; document: number; reason: string }[];
-  unreadable: { file: string; document: number; line: number; column: number; message: string }[];
+  unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
 }
 
 export interface Rule {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
+use lint::check::mentions_karpenter;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
 
@@ -15,6 +16,8 @@ pub(crate) struct Input {
     /// Name in the report: the path as given, with forward slashes, or `-` for standard input.
     pub(crate) name: String,
     pub(crate) kind: FileKind,
+    /// Whether the command line names the input itself, not only a folder that contains it.
+    pub(crate) is_named: bool,
     from: From,
 }
 
@@ -40,15 +43,22 @@ pub(crate) struct Loaded {
 
 impl Input {
     pub(super) fn file(path: PathBuf) -> Self {
-        Self { name: display_name(&path), kind: FileKind::Unknown, from: From::Path(path) }
+        let name = display_name(&path);
+        Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path) }
+    }
+
+    /// A file that the command line names.
+    pub(super) fn named(path: PathBuf) -> Self {
+        Self { is_named: true, ..Self::file(path) }
     }
 
     pub(super) fn stdin(name: &str) -> Self {
-        Self { name: name.to_owned(), kind: FileKind::Unknown, from: From::Stdin }
+        Self { name: name.to_owned(), kind: FileKind::Unknown, is_named: true, from: From::Stdin }
     }
 
     pub(super) fn unreadable(path: &Path, reason: String) -> Self {
-        Self { name: display_name(path), kind: FileKind::Unknown, from: From::Unreadable(reason) }
+        let name = display_name(path);
+        Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
     }
 
     /// The same input as chart values.
@@ -57,7 +67,7 @@ impl Input {
     }
 
     /// Path as given or found; absent for standard input.
-    pub(super) fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         if let From::Path(path) = &self.from { Some(path) } else { None }
     }
 
@@ -114,13 +124,24 @@ impl Input {
 
     fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
         let has_byte_order_mark = bytes.starts_with(b"\xef\xbb\xbf");
+        let is_relevant = self.is_relevant(&bytes, limits);
         let file = File::from_bytes(self.name.clone(), bytes, limits);
         let path = self.path().map(Path::to_owned);
         let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
-        let file = File { kind: self.kind, ..without_comments.unwrap_or(file) };
+        let file = File { kind: self.kind, is_relevant, ..without_comments.unwrap_or(file) };
         Loaded { file, path, is_stdin: self.is_stdin(), has_byte_order_mark }
+    }
+
+    /// Whether the input matters if it cannot be parsed, if that does not follow from its text: a named file always does, and
+    /// a file that is not text does if its bytes contain the word `karpenter`.
+    fn is_relevant(&self, bytes: &[u8], limits: &Limits) -> Option<bool> {
+        if self.is_named {
+            return Some(true);
+        }
+        let is_text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
+        (!is_text && bytes.len() <= limits.file_bytes).then(|| mentions_karpenter(bytes))
     }
 
     fn is_stdin(&self) -> bool {

@@ -41,7 +41,7 @@ pub(super) fn gather(
             let found = walk(path, excluded, wanted).into_iter();
             inputs.extend(found.filter(|input| is_new(input, &mut seen)));
         } else {
-            let input = Input::file(path.clone());
+            let input = Input::named(path.clone());
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
                 inputs.push(input);
             }

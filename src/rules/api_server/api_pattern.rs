@@ -150,7 +150,13 @@ mod tests {
             );
             findings_with(&super::RULE, &text, &Settings::default())
         };
-        assert!(pool("${EXPIRE_AFTER:=720h}").contains("info NodePool/a"));
-        assert!(pool("$EXPIRE_AFTER").contains("error NodePool/a"));
+        for text in
+            ["${EXPIRE_AFTER}", "$EXPIRE_AFTER", "<duration>", "{{ .Values.x }}", "__X__", "REPLACE_ME"]
+        {
+            assert!(pool(text).contains("info NodePool/a"), "{text}");
+        }
+        assert!(pool("30d").contains("error NodePool/a"));
+        assert!(pool("${EXPIRE_AFTER:=30d}").contains("info NodePool/a"));
+        assert_eq!(pool("${EXPIRE_AFTER:=720h}"), "");
     }
 }

@@ -26,7 +26,7 @@ use lint::rule::{On, Rule};
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
 use objects::validation::{Refusal, What};
-use values::placeholder;
+use values::placeholder::{Placeholder, with_defaults};
 
 /// Objects that the family reads: everything in Karpenter's groups, including versions and kinds that were removed.
 const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.aws")];
@@ -39,7 +39,11 @@ fn report<'d>(
     explain: impl Fn(&Refusal<'d>) -> Option<Finding<'d>>,
 ) {
     let target = context.settings.karpenter;
+    let is_text = object.operation() == Operation::Apply;
     for refusal in context.refusals().iter().filter(|refusal| target.meets(&refusal.releases)) {
+        if is_text && accepts_default(refusal) {
+            continue;
+        }
         findings.extend(explain(refusal).map(|finding| complete(finding, refusal, object)));
     }
 }
@@ -56,17 +60,32 @@ fn complete<'d>(mut finding: Finding<'d>, refusal: &Refusal<'d>, object: Object<
         }
     }
     let finding = finding.releases(releases.clone());
-    if object.operation() == Operation::Apply && is_filled_in_later(refusal.place.node()) {
-        let help = "the API server refuses the text as it is; replace the placeholder `${…}` before you apply the object";
-        return finding.severity(Severity::Info).help(help);
+    match placeholder(refusal.place.node()).filter(|_| object.operation() == Operation::Apply) {
+        Some(text) => {
+            let help = format!(
+                "the API server refuses the text as it is; replace the placeholder `{text}` before you apply the object"
+            );
+            finding.severity(Severity::Info).help(help)
+        }
+        None => finding,
     }
-    finding
 }
 
-/// Whether a string, or a string in a list, has a placeholder that is replaced before the object is applied.
-fn is_filled_in_later(node: Node<'_>) -> bool {
-    let has_placeholder = |node: Node<'_>| node.as_str().is_some_and(placeholder::is_filled_in_later);
-    has_placeholder(node) || node.items().any(has_placeholder)
+/// Whether the value has placeholders with defaults, such as `${EXPIRE_AFTER:=720h}`, and the defaults are valid.
+fn accepts_default(refusal: &Refusal<'_>) -> bool {
+    let default = || refusal.place.node().as_str().and_then(with_defaults);
+    match refusal.what {
+        What::Form(pattern) => default().is_some_and(|text| (pattern.matches)(&text)),
+        What::OneOf(words) => default().is_some_and(|text| words.iter().any(|word| word.text == text)),
+        _ => false,
+    }
+}
+
+/// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied.
+fn placeholder(node: Node<'_>) -> Option<&str> {
+    let within = |text| Placeholder::of(text).and_then(|found| text.get(found.range));
+    let own = node.as_str().and_then(within).or_else(|| within(node.key()));
+    own.or_else(|| node.items().find_map(|item| item.as_str().and_then(within)))
 }
 
 /// Finding about an invalid value; `problem` completes "which is …".

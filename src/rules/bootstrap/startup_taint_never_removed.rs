@@ -8,7 +8,7 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 use crate::rules::taint;
 
@@ -78,7 +78,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     for item in pool.taints(TaintField::StartupTaints) {
-        let Some(key) = item.key().filter(|key| !is_unresolved(key)) else { continue };
+        let Some(key) = item.key().filter(|key| !has_placeholder(key)) else { continue };
         let known = startup_taints::remover(key).is_some()
             || startup_taints::is_named_not_ready(key)
             || key.starts_with("karpenter.sh/");

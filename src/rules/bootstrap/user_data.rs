@@ -8,7 +8,7 @@ use manifest::source::Span;
 use manifest::tree::{Node, Style};
 use objects::node_class::Ec2NodeClass;
 use objects::node_config::CloudConfig;
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use userdata::bootstrap::Bootstrap;
 use userdata::format::UserDataFormat;
 use userdata::image_family::ImageFamily;
@@ -17,6 +17,7 @@ use userdata::node_config::Yaml;
 use userdata::registration::Registration;
 use userdata::shell::{Script, ShellCommand};
 use userdata::word::SourceWord;
+use values::placeholder::Placeholder;
 
 /// Path of bootstrap.sh on the EKS images.
 const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
@@ -45,12 +46,22 @@ pub(super) struct UserData<'d> {
     pub(super) family: ImageFamily,
 }
 
+/// Whether a text is only a placeholder, such as `${user_data}`.
+fn is_inserted(text: &str) -> bool {
+    let text = text.trim();
+    Placeholder::of(text).is_some_and(|placeholder| placeholder.range == (0..text.len()))
+}
+
 impl<'d> UserData<'d> {
-    /// Returns the user data of an EC2NodeClass, unless it is blank or the AMI family is unknown.
+    /// Returns the user data of an EC2NodeClass, unless it is blank, a template engine inserts all of it, or the AMI family is
+    /// unknown.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
         let class = Ec2NodeClass::of(object)?;
         let node = class.user_data()?;
         let text = node.as_str().filter(|text| !text.trim().is_empty())?;
+        if object.operation() == Operation::Apply && is_inserted(text) {
+            return None;
+        }
         Some(Self { node, text, family: family(class)? })
     }
 

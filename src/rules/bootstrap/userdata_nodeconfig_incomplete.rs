@@ -10,6 +10,7 @@ use objects::object::Object;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::{API_VERSION, Yaml};
+use values::placeholder::has_placeholder;
 
 use super::user_data::UserData;
 
@@ -136,7 +137,7 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, findings:
             [("apiVersion", config.api_version(), API_VERSION), ("kind", config.kind(), "NodeConfig")];
         for (field, node, right) in fields {
             let written = node.and_then(Node::as_str);
-            if written == Some(right) || written.is_some_and(|written| written.contains('$')) {
+            if written == Some(right) || written.is_some_and(has_placeholder) {
                 continue;
             }
             let span = node.map_or_else(|| yaml.key(root), |node| yaml.value(node));

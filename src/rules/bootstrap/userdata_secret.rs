@@ -6,6 +6,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -186,6 +187,7 @@ fn is_literal(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     value.len() >= 6
         && !value.bytes().any(|byte| b"${<(`%*".contains(&byte))
+        && !has_placeholder(value)
         && !value.bytes().next().is_some_and(|first| b"!@&|.".contains(&first))
         && !REFERENCES.iter().any(|reference| lower.starts_with(reference))
         && !NO_SECRETS.iter().any(|word| lower == *word)

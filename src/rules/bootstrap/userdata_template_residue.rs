@@ -5,9 +5,11 @@ use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
-use objects::object::Object;
+use manifest::tree::Node;
+use objects::object::{Object, Operation};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::Heredoc;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -22,7 +24,9 @@ rule! {
     /// does not exist.
     ///
     /// The rule does not report `${CLUSTER_NAME}`, because it is a valid shell variable that may be set elsewhere. It
-    /// does not report `$${X}` either, which tells Flux and Terraform to leave a variable unchanged.
+    /// does not report `$${X}` either, which tells Flux and Terraform to leave a variable unchanged. If other fields of the
+    /// EC2NodeClass in a file have placeholders too, a template engine still has to render the file, and the finding is an
+    /// info.
     ///
     /// ## Example
     ///
@@ -83,6 +87,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         };
         shells.iter().any(|shell| shell.heredocs.iter().any(holds))
     };
+    let is_template =
+        object.operation() == Operation::Apply && has_other_placeholder(object.root(), data.node);
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         let start = at;
@@ -99,10 +105,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             };
             if !skipped {
                 let span = Span::new(start + residue.span.start, start + residue.span.end);
-                findings.push(finding(data, residue.kind, span));
+                let found = finding(data, residue.kind, span);
+                let is_open = is_template && residue.kind != Residue::NoValue;
+                findings.push(if is_open { found.severity(Severity::Info) } else { found });
             }
         }
     }
+}
+
+/// Whether a string below a node has a placeholder, except in the user data.
+fn has_other_placeholder(node: Node<'_>, data: Node<'_>) -> bool {
+    let is_open = node.order() != data.order() && node.as_str().is_some_and(has_placeholder);
+    is_open || node.children().any(|child| has_other_placeholder(child, data))
 }
 
 fn finding(data: UserData<'_>, kind: Residue, span: Span) -> Finding<'_> {
@@ -299,6 +313,17 @@ mod tests {
             )),
             ["error"]
         );
+    }
+
+    #[test]
+    fn is_an_info_if_other_fields_wait_for_a_template_engine() {
+        let text = script("/etc/eks/bootstrap.sh ${module.eks.cluster_name}");
+        assert_eq!(severities(&text), ["error"]);
+        for name in ["'${name}'", "'{{ .Values.name }}'", "<name>"] {
+            assert_eq!(severities(&text.replace("name: a", &format!("name: {name}"))), ["info"]);
+        }
+        let rendered = script("/etc/eks/bootstrap.sh <no value>").replace("name: a", "name: '${name}'");
+        assert_eq!(severities(&rendered), ["error"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::cron::Schedule;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -88,7 +88,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(pool) = NodePool::of(object) else { return };
     for budget in pool.budgets() {
         let Some(node) = budget.schedule() else { continue };
-        if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
+        if let Some(text) = node.as_str().filter(|text| !has_placeholder(text)) {
             findings.extend(unparseable(node, text));
         }
     }

@@ -9,7 +9,7 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::taint::TaintItem;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 use crate::rules::taint;
 
@@ -103,7 +103,7 @@ fn parse<'d>(item: TaintItem<'d>, list: TaintField) -> Option<Taint<'d>> {
     let text = |node: Option<Node<'d>>| node.map_or(Some(""), Node::as_str);
     let (effect, value) = (text(item.effect_node())?, text(item.value_node())?);
     let taint = Taint { item, list, key: item.key()?, effect, value };
-    (!is_unresolved(taint.key) && !is_unresolved(taint.effect)).then_some(taint)
+    (!has_placeholder(taint.key) && !has_placeholder(taint.effect)).then_some(taint)
 }
 
 fn duplicate<'d>(first: Taint<'d>, again: Taint<'d>) -> Finding<'d> {

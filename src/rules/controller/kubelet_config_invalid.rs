@@ -10,7 +10,7 @@ use manifest::tree::{Members, Node};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use userdata::image_family::ImageFamily as AmiFamily;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 use values::quantity::{Quantity, QuantityError};
 
 use crate::rules::ami_family;
@@ -115,7 +115,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 fn resolved_values(map: Members<'_>) -> Vec<(Node<'_>, &str)> {
     let mut values = Vec::new();
     for (_, node) in map {
-        if let Some(text) = node.as_str().filter(|text| !is_unresolved(text)) {
+        if let Some(text) = node.as_str().filter(|text| !has_placeholder(text)) {
             values.push((node, text));
         }
     }

@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 use values::spelling;
 
 rule! {
@@ -105,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         // The API server refuses collections and empty keys.
         if COUNTED.contains(&key)
             || key.is_empty()
-            || is_unresolved(key)
+            || has_placeholder(key)
             || node.is_mapping()
             || node.is_sequence()
         {

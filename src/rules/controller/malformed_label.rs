@@ -6,7 +6,7 @@ use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::requirement_holder::RequirementHolder;
 use values::naming::{self, NamingProblem};
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         "the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
     };
     if let RequirementHolder::Pool(pool) = holder {
-        for (key, node) in pool.node_labels().filter(|(key, _)| !is_unresolved(key)) {
+        for (key, node) in pool.node_labels().filter(|(key, _)| !has_placeholder(key)) {
             if let Some(problem) = naming::qualified_name_problem(key) {
                 let message = format!("`{key}` is not a valid label name: {problem}; {effect}");
                 findings.push(Finding::new(&RULE, Place::key_of_map(node), message).help(HELP));
@@ -92,7 +92,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             .filter(|problem| matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)));
         // The pattern of the CRD refuses every other problem; it allows keys of up to 316 characters.
         if let (Some(problem), Some(node)) = (too_long, requirement.item.key_node()) {
-            let passes = requirement.key.len() <= 316 && !is_unresolved(requirement.key);
+            let passes = requirement.key.len() <= 316 && !has_placeholder(requirement.key);
             if passes {
                 let message = format!("this label name is too long: {problem}; {effect}");
                 findings.push(Finding::at(&RULE, node, message).help("write a shorter name"));
@@ -101,7 +101,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         // The other operators take no value or one number, which is always a valid label value.
         let listed = matches!(requirement.operator, "In" | "NotIn");
         for (value, node) in requirement.values() {
-            let problem = naming::label_value_problem(value).filter(|_| listed && !is_unresolved(value));
+            let problem = naming::label_value_problem(value).filter(|_| listed && !has_placeholder(value));
             if let Some(problem) = problem {
                 let message = format!("`{value}` is not a valid label value: {problem}; {effect}");
                 let help = "write a valid label value; no node can have this one";

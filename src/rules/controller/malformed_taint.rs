@@ -8,7 +8,7 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::naming::{self, NamingProblem};
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -84,7 +84,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 /// Reports a key or value that passes the pattern of the CRD but is too long for Karpenter. The pattern refuses every
 /// other problem.
 fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Finding<'d>> {
-    let text = node.as_str().filter(|text| !is_unresolved(text))?;
+    let text = node.as_str().filter(|text| !has_placeholder(text))?;
     let problem = naming::qualified_name_problem(text)?;
     if !matches!(problem, NamingProblem::TooLong(_) | NamingProblem::PrefixTooLong(_)) {
         return None;
@@ -97,7 +97,7 @@ fn too_long<'d>(node: Node<'d>, field: &str) -> Option<Finding<'d>> {
 }
 
 fn with_slash(node: Node<'_>) -> Option<Finding<'_>> {
-    let text = node.as_str().filter(|text| !is_unresolved(text))?;
+    let text = node.as_str().filter(|text| !has_placeholder(text))?;
     if !text.contains('/') || naming::qualified_name_problem(text).is_some() {
         return None;
     }

@@ -9,7 +9,7 @@ use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -89,7 +89,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(pool) = NodePool::of(object) else { return };
     for requirement in pool.requirements().parsed() {
         let Some((least, node)) = requirement.min_values() else { continue };
-        if least < 1 || is_unresolved(requirement.key) {
+        if least < 1 || has_placeholder(requirement.key) {
             continue;
         }
         let Some((most, why)) = bound(pool, requirement) else { continue };
@@ -148,7 +148,7 @@ fn allowed(pool: NodePool<'_>, label: &str) -> Option<usize> {
             continue;
         }
         let values = requirement.values();
-        if values.iter().any(|(value, _)| is_unresolved(value)) {
+        if values.iter().any(|(value, _)| has_placeholder(value)) {
             return None;
         }
         match requirement.operator {

@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use values::naming::NAME_MAX;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -65,7 +65,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = object.metadata().name() else { return };
-    let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !is_unresolved(name)) else {
+    let Some(name) = node.as_str().filter(|name| name.len() > NAME_MAX && !has_placeholder(name)) else {
         return;
     };
     let (label, releases) = if object.is(Kind::NODE_POOL) {

@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -90,7 +90,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         return;
     }
     let (node, right) = if is_kind { (group, Kind::NODE_CLASS.group) } else { (kind, Kind::NODE_CLASS.name) };
-    if is_unresolved(node.as_str().unwrap_or_default()) {
+    if has_placeholder(node.as_str().unwrap_or_default()) {
         return;
     }
     let message = format!(

@@ -9,7 +9,7 @@ use manifest::tree::Node;
 use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -138,10 +138,10 @@ impl<'d> Overlay<'d> {
         let list = view.requirements().node().filter(|list| list.is_sequence())?;
         let mut requirements = BTreeMap::new();
         for requirement in view.requirements().parsed() {
-            let unresolved = requirement.values().iter().any(|(value, _)| is_unresolved(value));
+            let unresolved = requirement.values().iter().any(|(value, _)| has_placeholder(value));
             let twice = requirements.contains_key(requirement.label());
             requirements.insert(requirement.label(), requirement);
-            if unresolved || twice || is_unresolved(requirement.key) {
+            if unresolved || twice || has_placeholder(requirement.key) {
                 return None;
             }
         }

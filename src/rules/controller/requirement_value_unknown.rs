@@ -11,7 +11,7 @@ use objects::object::{Object, Operation};
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::requirement::LabelRequirement;
 use objects::requirement_holder::RequirementHolder;
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -103,7 +103,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(holder) = RequirementHolder::of(object) else { return };
     // Other clouds have other zones and architectures.
     let group = holder.node_class_group();
-    if !OF_AWS.contains(&group) && !is_unresolved(group) {
+    if !OF_AWS.contains(&group) && !has_placeholder(group) {
         return;
     }
     for requirement in holder.requirements().parsed() {
@@ -127,7 +127,7 @@ fn check_pod_expression<'d>(
     let mut values = Vec::new();
     for node in expression.values() {
         let Some(value) = node.as_str() else { continue };
-        if known.values.contains(&value) || is_unresolved(value) {
+        if known.values.contains(&value) || has_placeholder(value) {
             return;
         }
         values.push((value, node));
@@ -185,7 +185,7 @@ fn check_known_values<'d>(
     };
     let releases = if known.label == TENANCY { Releases::since(9) } else { Releases::ALL };
     let values = requirement.values();
-    let is_bad = |value: &str| !known.values.contains(&value) && !is_unresolved(value);
+    let is_bad = |value: &str| !known.values.contains(&value) && !has_placeholder(value);
     let good = values.iter().filter(|(value, _)| !is_bad(value)).count();
     let none_left = requirement.operator == "In" && good == 0;
     for (value, node) in &values {

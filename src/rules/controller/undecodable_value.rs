@@ -10,7 +10,7 @@ use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_pool::{Disruption, DisruptionBudget, NodePool};
 use objects::object::Object;
 use values::duration::{Duration, DurationError, NillableDuration};
-use values::placeholder::is_unresolved;
+use values::placeholder::has_placeholder;
 use values::quantity::Quantity;
 
 rule! {
@@ -139,7 +139,7 @@ fn duration<'d>(
     may_be_never: bool,
     accepted_in: fn(&str) -> ReleaseSet,
 ) -> Option<Finding<'d>> {
-    let text = node.as_str().filter(|text| !is_unresolved(text))?;
+    let text = node.as_str().filter(|text| !has_placeholder(text))?;
     let error: DurationError =
         if may_be_never { NillableDuration::parse(text).err()? } else { Duration::parse(text).err()? };
     let releases = accepted_in(text);

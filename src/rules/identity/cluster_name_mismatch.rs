@@ -10,7 +10,7 @@ use objects::controller::{CLUSTER_NAME, Controller, INTERRUPTION_QUEUE};
 use objects::identity::{ROLE_ARN, is_service_account, region_of_endpoint};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -183,7 +183,7 @@ fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fin
     let identity = context.inventory.identity();
     let endpoint = identity.endpoint.as_ref().filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
-    if there == here || is_in_name(here) {
+    if there == here || has_placeholder(here) {
         return None;
     }
     let message =

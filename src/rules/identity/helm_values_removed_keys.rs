@@ -8,6 +8,7 @@ use manifest::source::Span;
 use objects::chart_values::{self, ChartKey, ChartValues};
 use objects::controller::{Controller, FEATURE_GATES, OptionValue};
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
 rule! {
@@ -160,7 +161,7 @@ fn check_gates<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'d>>)
         let known = known.fold(ReleaseSet::none(), |all, gate| all.or(gate.releases));
         let releases = Releases::ALL.without(&known);
         // A chart newer than the controller sets gates to false that the controller does not know yet.
-        if name.is_empty() || releases.is_empty() || name.contains('$') || (off && !known.is_empty()) {
+        if name.is_empty() || releases.is_empty() || has_placeholder(name) || (off && !known.is_empty()) {
             continue;
         }
         let message = format!("the controller does not know the feature gate `{name}` and ignores it");

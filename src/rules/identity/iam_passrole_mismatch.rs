@@ -7,6 +7,7 @@ use objects::iam_policy::{IamCondition, PASS_ROLE, policies};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use values::arn;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -102,7 +103,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// is a warning.
 fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = class.role()?;
-    let name = node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name))?;
+    let name =
+        node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name) && !has_placeholder(name))?;
     let passed = context.inventory.passed_roles().leaves_out(name)?;
     let message = format!(
         "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
@@ -193,7 +195,9 @@ mod tests {
         let more = "---\nStatement: {Effect: Allow, Action: 'iam:*', Resource: '*'}\n";
         silent(&super::RULE, &format!("{other}{more}"));
         silent(&super::RULE, &other.replace("role: prod-node", "instanceProfile: prod-node"));
-        silent(&super::RULE, &other.replace("role: prod-node", "role: ${ROLE}"));
+        for role in ["${ROLE}", "$ROLE", "<role>", "__ROLE__", "YOUR_ROLE", "'{{ .Values.role }}'"] {
+            silent(&super::RULE, &other.replace("role: prod-node", &format!("role: {role}")));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::iam_policy::{IamCondition, IamPolicy, PolicyText, policies};
 use objects::object::Object;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -146,7 +146,7 @@ fn compare_regions<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) 
             && condition.is_positive()
             && let [one] = condition.values.as_slice()
             && !one.text.contains('*')
-            && !is_in_name(&one.text)
+            && !has_placeholder(&one.text)
         {
             single.push(one.clone());
         }

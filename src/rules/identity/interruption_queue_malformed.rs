@@ -1,4 +1,4 @@
-use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
+use karpenter::cluster_name::ClusterNamePlaceholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -10,6 +10,7 @@ use manifest::tree::Node;
 use objects::chart_values::{self, ChartKey, ChartSettings};
 use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 
 use crate::rules::identity::gravity;
 
@@ -96,6 +97,9 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
         ("an ARN", text.rsplit(':').next())
     } else if text.starts_with("https:") || text.starts_with("http:") {
         ("a URL", text.rsplit('/').next())
+    } else if text.contains("{{") && chart_values::of(object).is_some() {
+        // The chart renders templates in this value.
+        return None;
     } else {
         return check_placeholder(object, text, place).or_else(|| check_name(text, node));
     };
@@ -116,10 +120,10 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
 
 /// Reports a template placeholder, such as the placeholder in the chart's example.
 fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Finding<'d>> {
-    // The chart renders templates in this value.
-    let what = placeholder(text)
-        .filter(|what| matches!(what, ClusterNamePlaceholder::Later | ClusterNamePlaceholder::Mark));
-    let severity = gravity(what.filter(|_| !text.contains("{{"))?, object.operation());
+    if !has_placeholder(text) {
+        return None;
+    }
+    let severity = gravity(ClusterNamePlaceholder::Unreplaced, object.operation());
     let message =
         format!("the interruption queue is set to the placeholder `{text}`, and no queue has that name");
     let finding = Finding::new(&RULE, place, message).severity(severity);
@@ -127,7 +131,7 @@ fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Op
 }
 
 fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Finding<'d>> {
-    if text.is_empty() || is_name(text) || text.contains("{{") {
+    if text.is_empty() || is_name(text) {
         return None;
     }
     let message =
@@ -223,7 +227,9 @@ mod tests {
             )
         };
         assert!(said("${CLUSTER_NAME}").contains("info Deployment"));
-        assert!(said("<queue>").contains("warning Deployment"));
+        for text in ["<queue>", "$QUEUE", "{{ .Values.queue }}", "YOUR_QUEUE", "__QUEUE__"] {
+            assert!(said(text).contains("info Deployment"), "{text}");
+        }
         assert!(said("prod queue").contains("error Deployment"));
         assert!(said("arn:aws:sqs:eu-west-1:1:${NAME}").contains("help: write the queue's name"));
     }

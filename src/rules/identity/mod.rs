@@ -23,12 +23,11 @@ use lint::finding::Severity;
 use objects::object::Operation;
 
 /// Severity of a placeholder in the name of a cluster or of a resource that belongs to it. A file may still be rendered
-/// before it is applied, and a tool is then expected to replace `${X}`. An object that has reached the cluster is not
-/// rendered any more.
+/// before it is applied. An object that has reached the cluster is not rendered any more.
 fn gravity(what: ClusterNamePlaceholder, operation: Operation) -> Severity {
     match (what, operation) {
-        (ClusterNamePlaceholder::Later, Operation::Apply) => Severity::Info,
-        (ClusterNamePlaceholder::Example, _) | (_, Operation::Apply) => Severity::Warning,
-        _ => Severity::Error,
+        (ClusterNamePlaceholder::Example, _) => Severity::Warning,
+        (ClusterNamePlaceholder::Unreplaced, Operation::Apply) => Severity::Info,
+        (ClusterNamePlaceholder::Unreplaced, _) => Severity::Error,
     }
 }

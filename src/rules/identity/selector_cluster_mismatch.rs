@@ -10,7 +10,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
-use objects::object::Object;
+use objects::object::{Object, Operation};
 
 use crate::rules::identity::gravity;
 
@@ -203,7 +203,8 @@ fn check_placeholders<'d>(
     let (first, others) = mentions.split_first()?;
     let severity = gravity(placeholder(first.name)?, object.operation());
     let what = if first.list == ROLE { "no role has this name" } else { "no resource carries this tag" };
-    let until = if severity == Severity::Info { "until it is replaced, " } else { "" };
+    let is_text = object.operation() == Operation::Apply;
+    let until = if is_text { "until it is replaced, " } else { "" };
     let message = format!("`{}` is a placeholder for the cluster's name; {until}{what}", first.name);
     let help = match context.settings.cluster_name.as_deref() {
         Some(name) => format!("write `{name}`"),

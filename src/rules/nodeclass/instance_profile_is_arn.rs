@@ -8,7 +8,7 @@ use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use values::arn;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -99,7 +99,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             let resource = if kind == "role" { "a role" } else { "another resource" };
             findings.push(finding(&format!("the ARN of {resource}")).help(help));
         }
-        arn::IamReference::Path { name } if !is_in_name(value) => {
+        arn::IamReference::Path { name } if !has_placeholder(value) => {
             findings.push(finding("a path").help(format!("write only the name, `{name}`")));
         }
         _ => findings.extend(invalid_name(node, value)),
@@ -108,7 +108,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// Reports a name that EC2 refuses just like an ARN. Skips names with placeholders, such as `${PROFILE}`.
 fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
-    let pending = value.is_empty() || is_in_name(value);
+    let pending = value.is_empty() || has_placeholder(value);
     if pending || (arn::is_name(value) && value.len() <= arn::PROFILE_NAME_MAX) {
         return None;
     }

@@ -6,7 +6,7 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
 rule! {
@@ -108,7 +108,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let classes = inventory.count(GROUP, KIND);
     // An input without any node class is about NodePools only.
     let expected = classes > 0 || inventory.is_complete();
-    let unresolved = name.is_empty() || is_in_name(name);
+    let unresolved = name.is_empty() || has_placeholder(name);
     if group != GROUP || !expected || unresolved || inventory.find(GROUP, KIND, name).is_some() {
         return;
     }
@@ -138,7 +138,7 @@ fn wrong_group_or_kind<'d>(
     kind: &str,
 ) -> Option<Finding<'d>> {
     // The API server refuses a group with a version.
-    if is_in_name(group) || is_in_name(kind) || group.contains('/') {
+    if has_placeholder(group) || has_placeholder(kind) || group.contains('/') {
         return None;
     }
     let (place, message, help) = if group == GROUP {

@@ -8,7 +8,7 @@ use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
 use values::arn;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -114,11 +114,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
                 findings.push(finding.releases(releases).severity(severity));
             }
         }
-        _ if value.starts_with("arn:") && !is_in_name(value) => {
+        _ if value.starts_with("arn:") && !has_placeholder(value) => {
             let message = "`spec.role` is not the ARN of an IAM role; Karpenter expects the role name, and nodes get no role";
             findings.push(Finding::new(&RULE, Place::value(node), message).help("write the role name"));
         }
-        arn::IamReference::Path { name } if !is_in_name(value) => {
+        arn::IamReference::Path { name } if !has_placeholder(value) => {
             arn_or_path(node, "a path", name, fixable, findings);
         }
         _ => findings.extend(invalid_name(node, value)),
@@ -153,7 +153,7 @@ fn arn_or_path<'d>(
 
 /// Reports a name that IAM refuses. Skips names with placeholders, such as `${ROLE}`.
 fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
-    let pending = value.is_empty() || is_in_name(value);
+    let pending = value.is_empty() || has_placeholder(value);
     let finding = |what: &str, help: &str| {
         let message = format!("`spec.role` {what}; the EC2NodeClass never gets an instance profile");
         Some(Finding::at(&RULE, node, message).help(help))

@@ -6,7 +6,7 @@ use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use values::arn::IamReference;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -60,7 +60,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
-    let Some(role) = node.as_str().filter(|role| role.contains('/') && !is_in_name(role)) else {
+    let Some(role) = node.as_str().filter(|role| role.contains('/') && !has_placeholder(role)) else {
         return;
     };
     let name = match IamReference::parse(role) {

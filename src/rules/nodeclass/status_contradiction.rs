@@ -8,7 +8,7 @@ use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 use objects::object::{Object, Operation};
 use objects::status::StatusCondition;
 use values::arn;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -214,11 +214,11 @@ fn outdated<'d>(object: Object<'d>, conditions: &[StatusCondition<'d>]) -> Optio
 /// Reports a profile in the status that differs from the spec, or that is an ARN.
 fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Option<Finding<'d>> {
     let node = status.instance_profile()?;
-    let used = node.as_str()?;
+    let used = node.as_str().filter(|used| !has_placeholder(used))?;
     let asked = class.instance_profile();
     let arn = matches!(arn::IamReference::parse(used), arn::IamReference::Arn { .. });
     match asked.and_then(|asked| Some((asked, asked.as_str()?))) {
-        Some((_, name)) if is_in_name(name) => None,
+        Some((_, name)) if has_placeholder(name) => None,
         Some((asked, name)) if name != used => {
             let message = format!("nodes get the instance profile `{used}`, but the spec names `{name}`");
             let help =

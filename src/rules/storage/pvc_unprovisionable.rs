@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
 rule! {
@@ -122,7 +122,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
         let finding = Finding::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
         return Some(finding.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
     };
-    if is_in_name(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
+    if has_placeholder(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
         return None;
     }
     let known = context.inventory.of(Kind::STORAGE_CLASS).map(Object::name);

@@ -8,7 +8,7 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::NodeSelectorTerm;
 use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS, reach};
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
 rule! {
@@ -157,7 +157,7 @@ fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> 
     let served = context.inventory.served_zones();
     let mut unserved = Vec::new();
     for zone in zones {
-        let is_unserved = |name: &str| !is_in_name(name) && !is_zone_id(name) && !served.serves(name);
+        let is_unserved = |name: &str| !has_placeholder(name) && !is_zone_id(name) && !served.serves(name);
         if served.is_known() && zone.as_str().is_some_and(is_unserved) {
             unserved.push(*zone);
         }

@@ -34,6 +34,7 @@ impl Settings {
             [Document::Read(tree)] => Ok(Some(tree)),
             [Document::Unreadable { at, message }] => problem(Span::new(*at, at + 1), message),
             [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
+            [Document::Script(span)] => problem(*span, "the settings are a script; write YAML"),
             [_, second, ..] => {
                 let span = Span::new(second.start(), second.start() + 1);
                 problem(span, "the settings must be a single YAML document")

@@ -3,13 +3,16 @@
 //! A YAML file is split at its `---` lines and each section is parsed alone, so that a syntax error in one document
 //! affects no other.
 
+mod marks;
+mod script;
 mod split;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use crate::json;
+use self::script::{Heredoc, ScriptLanguage};
+use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
 use crate::tree::Tree;
@@ -24,6 +27,8 @@ pub struct File {
     pub documents: Vec<Document>,
     /// The purpose of the file, if the caller knows it. The parser never sets it.
     pub kind: FileKind,
+    /// Whether the file matters to the caller, if the caller knows it. The parser never sets it.
+    pub is_relevant: Option<bool>,
 }
 
 /// Purpose of a file.
@@ -43,8 +48,10 @@ pub enum FileKind {
 pub enum Document {
     /// A parsed document.
     Read(Tree),
-    /// A Go template, which is YAML only after rendering, with the span of its first `{{`.
+    /// A template, which is YAML only after rendering, with the span of its first mark, such as `{{`.
     Template(Span),
+    /// A script, or a part of a script that is not a manifest, with its span.
+    Script(Span),
     /// A document that could not be parsed.
     Unreadable {
         /// The byte at which parsing stopped.
@@ -72,6 +79,10 @@ enum Language {
     JsonLines,
     /// YAML, or JSON if the text is valid JSON.
     Yaml,
+    /// YAML, JSON, or a script with manifests in its here-documents.
+    Any,
+    /// A script, according to the extension.
+    Script(ScriptLanguage),
 }
 
 impl Language {
@@ -81,14 +92,19 @@ impl Language {
             Self::Json
         } else if extension.eq_ignore_ascii_case("jsonl") || extension.eq_ignore_ascii_case("ndjson") {
             Self::JsonLines
+        } else if ["tf", "tofu", "hcl"].iter().any(|known| extension.eq_ignore_ascii_case(known)) {
+            Self::Script(ScriptLanguage::Terraform)
+        } else if ["sh", "bash"].iter().any(|known| extension.eq_ignore_ascii_case(known)) {
+            Self::Script(ScriptLanguage::Shell)
         } else {
-            Self::Yaml
+            Self::Any
         }
     }
 }
 
 impl File {
-    /// Parses bytes. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are JSON, any other name is YAML.
+    /// Parses bytes. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are JSON, `.sh` and `.tf` are scripts, any
+    /// other name is YAML or a script.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, limits: &Limits) -> Self {
         let name = name.into();
         if bytes.len() > limits.file_bytes {
@@ -121,7 +137,7 @@ impl File {
     }
 
     fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
-        Self { source, documents, kind: FileKind::Unknown }
+        Self { source, documents, kind: FileKind::Unknown, is_relevant: None }
     }
 
     /// Parses a text. The name selects the syntax, as in [`File::from_bytes`].
@@ -147,6 +163,8 @@ impl File {
             Language::Json => json_values(&source, whole, limits),
             Language::JsonLines => json_lines(&source, limits),
             Language::Yaml => yaml_or_json(&source, whole, limits),
+            Language::Any => yaml_or_script(&source, limits),
+            Language::Script(language) => script_documents(&source, language, limits),
         };
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -189,7 +207,7 @@ impl Document {
     pub fn start(&self) -> usize {
         match self {
             Self::Read(tree) => tree.root().span().start,
-            Self::Template(span) => span.start,
+            Self::Template(span) | Self::Script(span) => span.start,
             Self::Unreadable { at, .. } => *at,
         }
     }
@@ -207,7 +225,7 @@ fn json_values(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docum
                 rest.start = end;
             }
             Err(error) => {
-                documents.push(Document::Unreadable { at: error.at, message: error.problem.to_string() });
+                documents.push(unreadable_json(source, rest, &error));
                 break;
             }
         }
@@ -257,13 +275,82 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
     documents
 }
 
-/// A document with a syntax error, at the start of `rest`: a template if there is a `{{` in it.
+/// Parses YAML, JSON, or the here-documents of a shell script.
+fn yaml_or_script(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
+    let text = source.text();
+    if !script::heredocs(text, ScriptLanguage::Shell).is_empty() {
+        return script_documents(source, ScriptLanguage::Shell, limits);
+    }
+    let documents = yaml_or_json(source, Span::new(0, text.len()), limits);
+    let is_manifest = documents.iter().any(is_mapping);
+    if script::has_shell(text) && !is_manifest { vec![script(text)] } else { documents }
+}
+
+/// Parses the here-documents of a script. A script without a manifest is one document.
+fn script_documents(source: &Arc<Source>, language: ScriptLanguage, limits: &Limits) -> Vec<Document> {
+    let heredocs = script::heredocs(source.text(), language);
+    let mut documents = Vec::new();
+    for heredoc in heredocs {
+        if documents.len() > limits.documents {
+            break;
+        }
+        let parsed = yaml_or_json(source, heredoc.body, limits);
+        let may_be_manifest =
+            |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
+        if heredoc.is_document || parsed.iter().all(may_be_manifest) {
+            documents.extend(parsed.into_iter().map(|document| unless_expanded(source, heredoc, document)));
+        } else {
+            documents.push(Document::Script(heredoc.body));
+        }
+    }
+    if documents.is_empty() { vec![script(source.text())] } else { documents }
+}
+
+/// A whole text as a script.
+fn script(text: &str) -> Document {
+    Document::Script(Span::new(0, text.len()))
+}
+
+fn is_mapping(document: &Document) -> bool {
+    matches!(document, Document::Read(tree) if tree.root().is_mapping())
+}
+
+/// A document of a here-document. If it does not parse and a program replaces parts of it first, it is a template.
+fn unless_expanded(source: &Source, heredoc: Heredoc, document: Document) -> Document {
+    match document {
+        Document::Unreadable { at, .. }
+            if heredoc.expands && source.slice(heredoc.body).contains(['$', '`', '\\']) =>
+        {
+            Document::Template(Span::new(at, at))
+        }
+        other => other,
+    }
+}
+
+/// A JSON value with a syntax error, at the start of `rest`.
+fn unreadable_json(source: &Source, rest: Span, error: &JsonError) -> Document {
+    match marks::conflict_marker(source.slice(rest)) {
+        Some((at, mark)) => conflict(rest.start + at, mark),
+        None => Document::Unreadable { at: error.at, message: error.problem.to_string() },
+    }
+}
+
+/// A YAML document with a syntax error, at the start of `rest`: a template if it has the mark of a template.
 fn unreadable_yaml(source: &Source, rest: Span, error: &YamlError) -> Document {
-    if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_))
-        && let Some(mark) = split::template_mark(source.slice(rest))
-    {
-        let start = rest.start + mark;
-        return Document::Template(Span::new(start, start + 2));
+    if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_)) {
+        let text = source.slice(rest);
+        if let Some((at, mark)) = marks::conflict_marker(text) {
+            return conflict(rest.start + at, mark);
+        }
+        if let Some(mark) = marks::template_mark(text, error.at.saturating_sub(rest.start)) {
+            return Document::Template(Span::new(rest.start + mark.start, rest.start + mark.end));
+        }
     }
     Document::Unreadable { at: error.at, message: error.problem.to_string() }
+}
+
+/// A document with a conflict that Git could not merge.
+fn conflict(at: usize, mark: &str) -> Document {
+    let message = format!("Git conflict marker `{mark}`; resolve the conflict and remove the markers");
+    Document::Unreadable { at, message }
 }

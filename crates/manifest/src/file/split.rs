@@ -1,4 +1,4 @@
-//! Text-level structure of a YAML file: `---` lines and template marks.
+//! Sections of a YAML file between its `---` lines.
 
 use crate::source::Span;
 
@@ -37,18 +37,4 @@ pub(super) fn sections(text: &str) -> Vec<Span> {
         sections.push(Span::new(start, at));
     }
     sections
-}
-
-/// The first `{{` outside a comment: the mark of a Go template.
-pub(super) fn template_mark(text: &str) -> Option<usize> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let code = if line.trim_start().starts_with('#') { "" } else { line };
-        let code = code.split(" #").next().unwrap_or_default();
-        if let Some(at) = code.find("{{") {
-            return Some(start + at);
-        }
-        start += line.len();
-    }
-    None
 }

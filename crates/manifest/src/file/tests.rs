@@ -13,6 +13,9 @@ fn read(name: &str, text: &str) -> String {
     let lines = file.documents.iter().map(|document| match document {
         Document::Read(tree) => tree.root().to_json().to_string(),
         Document::Template(span) => format!("line {}: template", file.source.position(span.start).line),
+        Document::Script(span) => {
+            format!("line {}: script", file.source.position(span.start).line)
+        }
         Document::Unreadable { at, message } => {
             let position = file.source.position(*at);
             format!("{}:{}: {message}", position.line, position.column)
@@ -44,6 +47,89 @@ fn recognizes_templates() {
     {"c":"{{ kept }}"}
     9:4: not valid YAML: this `[` is never closed; add `]`
     "#);
+}
+
+#[test]
+fn recognizes_templates_that_break_the_syntax() {
+    for (text, expected) in [
+        ("a: 1\n%{ if b ~}\nb: 2\n%{ endif ~}\n", "line 2: template"),
+        ("a: [${zones}a] # the zones\n", "line 1: template"),
+        ("a:\n  ${indent(2, yaml)}\nb: [1\n", "line 2: template"),
+        ("{% if b %}\na: 1\n{% endif %}\n", "line 1: template"),
+        ("a: 1\n<% if b %>\nb: 2\n<% end %>\n", "line 2: template"),
+    ] {
+        assert_eq!(read("-", text), expected, "{text}");
+    }
+    assert_snapshot!(read("-", "a: ${b}\nc: [d, '${e}']\n"), @r#"{"a":"${b}","c":["d","${e}"]}"#);
+    // A syntax error far from a placeholder is not the template's.
+    assert_snapshot!(read("-", "a: ${b}\nc: 1\nd: 2\ne: [1\n"), @"4:4: not valid YAML: this `[` is never closed; add `]`");
+    assert_snapshot!(read("-", "# {% x %}\na: [1\n"), @"2:4: not valid YAML: this `[` is never closed; add `]`");
+}
+
+#[test]
+fn names_conflict_markers() {
+    let conflict = "a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> main\n";
+    assert_snapshot!(read("-", &format!("c: 1\n---\n{conflict}---\nd: '{{{{ x }}}}'\n")), @r#"
+    {"c":1}
+    4:1: Git conflict marker `<<<<<<<`; resolve the conflict and remove the markers
+    {"d":"{{ x }}"}
+    "#);
+    assert_snapshot!(read("a.json", "{\n<<<<<<< HEAD\n\"b\": 1\n=======\n\"b\": 2\n>>>>>>> main\n}\n"), @"2:1: Git conflict marker `<<<<<<<`; resolve the conflict and remove the markers");
+    assert_snapshot!(read("-", "a: |\n  <<<<<<< HEAD\n  =======\n"), @r#"{"a":"<<<<<<< HEAD\n=======\n"}"#);
+    assert_snapshot!(read("-", "a: [1\n========\n"), @"1:4: not valid YAML: this `[` is never closed; add `]`");
+}
+
+#[test]
+fn reads_manifests_in_here_documents() {
+    let script = "#!/bin/bash\nset -e\ncat <<EOF | kubectl apply -f -\na: ${X}\n---\nb: 2\nEOF\nkubectl get x\n\
+                  kubectl apply -f - <<-'END'\nc: '$Y'\n\tEND\ncat > notes.txt <<EOF\nb: [ not yaml\nEOF\n";
+    assert_snapshot!(read("apply.sh", script), @r#"
+    {"a":"${X}"}
+    {"b":2}
+    {"c":"$Y"}
+    line 13: script
+    "#);
+    assert_eq!(read("-", script), read("apply.sh", script));
+    let file = File::read("-", script, &Limits::DEFAULT);
+    let Some(Document::Read(tree)) = file.documents.first() else { panic!("the manifest is read") };
+    assert_eq!(file.source.slice(tree.root().span()), "a: ${X}");
+}
+
+#[test]
+fn broken_here_document_is_reported_unless_the_shell_replaces_parts() {
+    for (delimiter, body, expected) in [
+        ("EOF", "a: [1", "2:4: not valid YAML"),
+        ("'EOF'", "a: ${X}\nb: 1\nc: [1", "4:4: not valid YAML"),
+        ("EOF", "a: ${X}\nb: 1\nc: [1", "line 4: template"),
+        ("EOF", "a: [${X}]", "line 2: template"),
+        ("EOF", "a: \"\\$X\"", "line 2: template"),
+        ("'EOF'", "a: [1", "2:4: not valid YAML"),
+    ] {
+        let said = read("-", &format!("kubectl apply -f - <<{delimiter}\n{body}\nEOF\n"));
+        assert!(said.starts_with(expected), "{body}: {said}");
+    }
+}
+
+#[test]
+fn script_without_a_manifest_is_one_document() {
+    for (name, text) in [
+        ("-", "#!/usr/bin/env bash\nset -e\nif [ -z \"$X\" ]; then exit 1; fi\n"),
+        ("a.sh", "echo a: b\n"),
+        ("main.tf", "resource \"a\" \"b\" {\n  c = 1\n}\n"),
+    ] {
+        assert_eq!(read(name, text), "line 1: script", "{text}");
+    }
+    assert_snapshot!(read("-", "#!/bin/sh\na: 1\n"), @r#"{"a":1}"#);
+    // A script within a manifest belongs to the manifest.
+    assert_snapshot!(read("-", "a: |\n  #!/bin/sh\n  cat <<EOF\n  b: 1\n  EOF\n"), @r##"{"a":"#!/bin/sh\ncat <<EOF\nb: 1\nEOF\n"}"##);
+    assert_snapshot!(read("-", "a: &x {b: 1}\nc:\n  <<: *x\n"), @r#"{"a":{"b":1},"c":{"b":1}}"#);
+}
+
+#[test]
+fn reads_manifests_in_terraform() {
+    let text = "resource \"kubectl_manifest\" \"a\" {\n  yaml_body = <<-YAML\n    a: ${var.x}\n    b: 2\n  YAML\n}\n";
+    assert_snapshot!(read("main.tf", text), @r#"{"a":"${var.x}","b":2}"#);
+    assert_eq!(read("main.tf", &text.replace("b: 2", "%{ if x }")), "line 3: template");
 }
 
 #[test]

@@ -18,6 +18,11 @@ impl<'d> Node<'d> {
         members_of(Some(self))
     }
 
+    /// The items of the list at a path of keys; empty if there is no list.
+    pub fn items_at(self, keys: &[&str]) -> Children<'d> {
+        items_of(self.at_path(keys))
+    }
+
     /// The members of the object at a path of keys; empty if there is no object.
     pub fn members_at(self, keys: &[&str]) -> Members<'d> {
         members_of(self.at_path(keys))

@@ -2,6 +2,7 @@
 
 use super::pattern::{matches, resource_part};
 use super::policy::{IamPolicy, PolicyText};
+use values::placeholder::has_placeholder;
 
 /// The action.
 pub const PASS_ROLE: &str = "iam:PassRole";
@@ -51,7 +52,9 @@ impl<'d> PassedRoles<'d> {
         // An EC2NodeClass names a role without its path, so names are compared without it.
         let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
         match name {
-            Some(name) if name.contains(['*', '?', '$', '<']) => self.patterns.push(name.to_owned()),
+            Some(name) if name.contains(['*', '?']) || has_placeholder(name) => {
+                self.patterns.push(name.to_owned());
+            }
             Some(name) => self.names.push(name.to_owned()),
             None => self.open = true,
         }

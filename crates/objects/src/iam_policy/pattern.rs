@@ -1,8 +1,10 @@
 //! Patterns of IAM.
 
+use values::placeholder;
+
 /// Whether an IAM pattern matches a text. `*`, `?` and placeholders are wildcards.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern = without_placeholders(pattern);
+    let pattern = placeholder::replaced(pattern, "*");
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
     // The last star, and the first byte of the text after the part that it matches.
@@ -25,32 +27,6 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
         }
     }
     pattern.get(at..).unwrap_or_default().iter().all(|byte| *byte == b'*')
-}
-
-/// Replaces each placeholder such as `${ClusterName}`, `$CLUSTER` or `<name>` with a star.
-fn without_placeholders(pattern: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = pattern;
-    while let Some(at) = rest.find(['$', '<']) {
-        let (before, placeholder) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        plain.push_str(before);
-        plain.push('*');
-        let end = if placeholder.starts_with("${") {
-            placeholder.find('}').map(|end| end + 1)
-        } else if placeholder.starts_with('<') {
-            placeholder.rfind('>').map(|end| end + 1)
-        } else {
-            let word = placeholder
-                .bytes()
-                .skip(1)
-                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-                .count();
-            Some(word + 1)
-        };
-        rest = end.and_then(|end| placeholder.get(end..)).unwrap_or_default();
-    }
-    plain.push_str(rest);
-    plain
 }
 
 /// Returns the part of an ARN after its fifth colon; `None` for a pattern such as `*` or `${Role.Arn}`.
@@ -98,6 +74,7 @@ mod tests {
             ("${KarpenterNodeRole.Arn}", "arn:aws:iam::1:role/a", true),
             ("arn:${AWS::Partition}:iam::$ACCOUNT:role/Node-${C}", "arn:aws:iam::1:role/Node-prod", true),
             ("arn:aws:iam::<account>:role/a", "arn:aws:iam::1:role/a", true),
+            ("arn:aws:iam::XXXXXXXXXXXX:role/__ROLE__", "arn:aws:iam::1:role/a", true),
             ("a?c", "abc", true),
             ("", "", true),
             ("*", "", true),

@@ -2,7 +2,7 @@
 
 use manifest::source::Span;
 use manifest::tree::Node;
-use values::placeholder::is_in_name;
+use values::placeholder::has_placeholder;
 
 use super::pattern::{matches, resource_part};
 use crate::object::Object;
@@ -122,7 +122,7 @@ impl<'d> IamCondition<'d> {
 
     /// The cluster names that the condition requires in tags of Karpenter, without placeholders and wildcards.
     pub fn clusters(&self) -> Vec<PolicyText<'d>> {
-        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?']) && !is_in_name(text);
+        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?']) && !has_placeholder(text);
         let Some(tag) = self.tag().filter(|_| self.is_positive()) else { return Vec::new() };
         if let Some(name) = tag.strip_prefix("kubernetes.io/cluster/") {
             let word = PolicyText { text: name.to_owned(), at: self.key.at };

@@ -55,6 +55,23 @@ pub(super) fn skipped(printer: &Printer<'_>, out: &mut dyn Write, skipped: &[Ski
     Ok(())
 }
 
+/// Writes the unreadable documents in files that have nothing to do with Karpenter.
+pub(super) fn unrelated(
+    printer: &Printer<'_>,
+    out: &mut dyn Write,
+    unreadable: &[Unreadable],
+) -> io::Result<()> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for unreadable in unreadable.iter().filter(|unreadable| !unreadable.concerns_karpenter) {
+        add(&mut groups, &unreadable.message, location(printer, &unreadable.file, unreadable.document));
+    }
+    for (message, locations) in groups {
+        let label = printer.styled(BOLD, "unreadable, does not mention Karpenter");
+        writeln!(out, "{label}: {}: {}", printable(message), first_of(&locations))?;
+    }
+    Ok(())
+}
+
 /// File and line where a document starts, such as `file.yaml:12`.
 fn location(printer: &Printer<'_>, file: &str, document: usize) -> String {
     let line = printer.files.get(file).and_then(|file| {

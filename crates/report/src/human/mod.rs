@@ -29,7 +29,7 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     for finding in findings {
         writeln!(out, "{}\n", finding::render(&printer, finding))?;
     }
-    for unreadable in &report.unreadable {
+    for unreadable in report.unreadable.iter().filter(|unreadable| unreadable.concerns_karpenter) {
         writeln!(out, "{}\n", listing::unreadable(&printer, unreadable))?;
     }
     if options.quiet {
@@ -37,6 +37,7 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     }
     listing::accepted(&printer, out, report)?;
     listing::skipped(&printer, out, &report.skipped)?;
+    listing::unrelated(&printer, out, &report.unreadable)?;
     for line in diagnosis::logs(report) {
         writeln!(out, "{}: {line}", printer.styled(BOLD, "read"))?;
     }

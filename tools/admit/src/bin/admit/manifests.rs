@@ -73,6 +73,7 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
             manifest::Document::Template(_) => {
                 documents.push(refused(path, &"a template; render it first"));
             }
+            manifest::Document::Script(_) => documents.push(refused(path, &"a script; write YAML")),
             manifest::Document::Unreadable { at, message } => {
                 let line = file.source.position(*at).line;
                 documents.push(refused(path, &format!("line {line}: {message}")));

@@ -1,0 +1,112 @@
+//! Here-documents of shell scripts and Terraform files, which often contain manifests.
+//!
+//! A here-document ends at a line with its delimiter alone. A script within a block scalar of a manifest is indented, so its
+//! delimiter is not at the start of a line, and the manifest does not count as a script.
+
+use crate::source::Span;
+
+/// A here-document of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heredoc {
+    /// The lines between the opening line and the delimiter.
+    pub(super) body: Span,
+    /// Whether the command of the opening line expects YAML or JSON, such as `kubectl apply -f -` or `cat > pool.yaml`.
+    pub(super) is_document: bool,
+    /// Whether the program that runs the script replaces `$X` in the body.
+    pub(super) expands: bool,
+}
+
+/// Language of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScriptLanguage {
+    /// A POSIX shell.
+    Shell,
+    /// HCL, in which the closing delimiter may be indented.
+    ///
+    /// Source: "Heredoc Strings" in the documentation of the Terraform language.
+    Terraform,
+}
+
+/// Whether the first line of a text names a shell.
+pub(super) fn has_shell(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    first.strip_prefix("#!").is_some_and(|program| {
+        let mut words = program.split(['/', ' ', '\t']);
+        words.any(|word| ["sh", "bash", "dash", "ksh", "zsh", "ash"].contains(&word.trim_end()))
+    })
+}
+
+/// The here-documents of a text that are closed.
+pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<Heredoc> {
+    let mut found = Vec::new();
+    if !text.contains("<<") {
+        return found;
+    }
+    let mut open: Option<(Opening<'_>, usize)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        match open {
+            None => open = opening(line, language).map(|opening| (opening, at)),
+            Some((opening, body)) if opening.is_closed_by(line, language) => {
+                found.push(Heredoc {
+                    body: Span::new(body, start),
+                    is_document: opening.is_document,
+                    expands: opening.expands,
+                });
+                open = None;
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// A line that starts a here-document.
+#[derive(Clone, Copy)]
+struct Opening<'t> {
+    delimiter: &'t str,
+    strips_tabs: bool,
+    is_document: bool,
+    expands: bool,
+}
+
+impl Opening<'_> {
+    fn is_closed_by(self, line: &str, language: ScriptLanguage) -> bool {
+        let line = line.trim_end_matches(['\r', '\n']);
+        match language {
+            ScriptLanguage::Terraform => line.trim() == self.delimiter,
+            ScriptLanguage::Shell if self.strips_tabs => line.trim_start_matches('\t') == self.delimiter,
+            ScriptLanguage::Shell => line == self.delimiter,
+        }
+    }
+}
+
+/// The here-document that a line starts, if the line is not a comment.
+fn opening(line: &str, language: ScriptLanguage) -> Option<Opening<'_>> {
+    /// Text of commands that read or write a manifest.
+    const DOCUMENTS: [&str; 6] = ["-f -", "-f-", "/dev/stdin", ".yaml", ".yml", ".json"];
+    if line.trim_start().starts_with('#') {
+        return None;
+    }
+    let (before, after) = line.split_once("<<")?;
+    // `<<<` is a here-string.
+    if after.starts_with('<') {
+        return None;
+    }
+    let rest = after.strip_prefix('-').unwrap_or(after);
+    let word = rest.trim_start_matches([' ', '\t']);
+    let is_quoted = word.starts_with(['\'', '"', '\\']);
+    let word = word.trim_start_matches(['\'', '"', '\\']);
+    let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let delimiter =
+        word.get(..length).filter(|word| word.starts_with(|first: char| !first.is_ascii_digit()))?;
+    let is_terraform = language == ScriptLanguage::Terraform;
+    Some(Opening {
+        delimiter,
+        strips_tabs: rest.len() < after.len(),
+        is_document: [before, after].iter().any(|part| DOCUMENTS.iter().any(|mark| part.contains(mark))),
+        expands: is_terraform || !is_quoted,
+    })
+}
