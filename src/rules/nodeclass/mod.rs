@@ -3,6 +3,7 @@
 family! {
     al2_alias_unsupported,
     al2_end_of_life,
+    alias_version_format,
     bottlerocket_raid0_too_old,
     compat_annotation_leftover,
     instance_profile_is_arn,
