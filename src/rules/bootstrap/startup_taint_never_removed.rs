@@ -1,3 +1,4 @@
+use super::user_data::{TAINT_EFFECT, TAINT_KEY};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
@@ -8,6 +9,7 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
+use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
 use crate::rules::taint;
@@ -26,6 +28,10 @@ rule! {
     ///
     /// The rule cannot know your own controllers. If one of them removes the taint, add its workload to the input or
     /// suppress the finding. If the key suggests that the taint is temporary, the finding is only an info.
+    ///
+    /// `karpenter.sh/unregistered` is Karpenter's own taint. Karpenter removes it when it registers the node, but only
+    /// with the effect `NoExecute`, because it compares the key and the effect. With another effect the taint certainly
+    /// stays, so the finding is an error.
     ///
     /// ## Example
     ///
@@ -61,6 +67,8 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#1479, aws/karpenter-provider-aws#5048, #6691, cilium/cilium#31943
     /// - kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/lifecycle/initialization.go`, 1.0-1.14
+    /// - kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/lifecycle/registration.go` and `UnregisteredNoExecuteTaint`
+    ///   in `pkg/apis/v1/taints.go`, at v1.0.0 and v1.14.0
     RULE {
         name: "startup-taint-never-removed",
         family: Family::Bootstrap,
@@ -79,6 +87,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(pool) = NodePool::of(object) else { return };
     for item in pool.taints(TaintField::StartupTaints) {
         let Some(key) = item.key().filter(|key| !has_placeholder(key)) else { continue };
+        if key == TAINT_KEY {
+            findings.extend(wrong_effect(item));
+            continue;
+        }
         let known = startup_taints::remover(key).is_some()
             || startup_taints::is_named_not_ready(key)
             || key.starts_with("karpenter.sh/");
@@ -98,6 +110,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             finding
         });
     }
+}
+
+/// Reports Karpenter's own taint with an effect that Karpenter does not remove.
+fn wrong_effect(item: TaintItem<'_>) -> Option<Finding<'_>> {
+    // The API server refuses every other effect.
+    let effect = item.effect().filter(|effect| matches!(*effect, "NoSchedule" | "PreferNoSchedule"))?;
+    let message = format!(
+        "Karpenter removes the taint `{TAINT_KEY}` only with the effect `{TAINT_EFFECT}`, so this startup taint with the \
+         effect `{effect}` stays: nodes with it never become initialized, and Karpenter does not consolidate them"
+    );
+    let help = format!(
+        "remove the taint, because nodes register with `{TAINT_KEY}:{TAINT_EFFECT}` anyway, or write `{TAINT_EFFECT}`"
+    );
+    Some(Finding::new(&RULE, taint::place(item), message).severity(Severity::Error).help(help))
 }
 
 /// Maximum number of workloads to search for a toleration. A cluster has far fewer agents.
@@ -137,6 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn reports_taint_of_karpenter_with_an_effect_that_it_does_not_remove() {
+        insta::assert_snapshot!(findings(&RULE, &pool("karpenter.sh/unregistered")), @"
+          8 |       - {key: karpenter.sh/unregistered, effect: NoSchedule}
+            |               ^^^^^^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a spec.template.spec.startupTaints[0] [all]
+          Karpenter removes the taint `karpenter.sh/unregistered` only with the effect `NoExecute`, so this startup taint with the effect `NoSchedule` stays: nodes with it never become initialized, and Karpenter does not consolidate them
+          help: remove the taint, because nodes register with `karpenter.sh/unregistered:NoExecute` anyway, or write `NoExecute`
+        ");
+        silent(&RULE, &pool("karpenter.sh/unregistered").replace("NoSchedule", "NoExecute"));
+        silent(&RULE, &pool("karpenter.sh/unregistered").replace("NoSchedule", "'${EFFECT}'"));
+        silent(&RULE, &pool("karpenter.sh/unregistered").replace(", effect: NoSchedule", ""));
+    }
+
+    #[test]
     fn is_an_info_if_the_key_suggests_a_temporary_taint() {
         assert!(findings(&RULE, &pool("node.spack.io/certificate-pending")).contains("info NodePool/a"));
     }
@@ -150,7 +190,7 @@ mod tests {
             "nidhogg.uswitch.com/kube-system.kiam",
             "readiness.k8s.io/gpu",
             "example.com/agent-not-ready",
-            "karpenter.sh/unregistered",
+            "karpenter.sh/disrupted",
             "'${KEY}'",
         ] {
             silent(&RULE, &pool(key));
