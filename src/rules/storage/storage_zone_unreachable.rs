@@ -16,7 +16,7 @@ rule! {
     ///
     /// Compares the zones of volumes (`allowedTopologies` of a StorageClass, `nodeAffinity` of a PersistentVolume) with
     /// the zones that the NodePools serve. Also reports zone ids such as `use1-az1` in place of zone names, and EBS
-    /// volumes that do not state their zone.
+    /// volumes that do not state their zone. A StorageClass is checked if its provisioner creates EBS volumes.
     ///
     /// A NodePool that names no zone serves all zones that it does not exclude. A zone that no NodePool serves is a
     /// warning, because other nodes, such as nodes of a managed node group, may run there. A zone id in place of a zone
@@ -99,11 +99,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let Some(class) = StorageClass::of(object) else { return };
-    let network = class.provisioner().is_some_and(|provisioner| reach(provisioner) == Reach::Network);
-    let zones = class.allowed_zones();
-    if zones.is_empty() || network {
+    // A provisioner of another cloud has other zones, and an unknown provisioner may use the key as it likes.
+    if class.provisioner().is_none_or(|provisioner| reach(provisioner) != Reach::Zone) {
         return;
     }
+    let zones = class.allowed_zones();
     check_zone_ids(&zones, findings);
     let unserved = unserved(&zones, context);
     let Some(first) = unserved.first() else { return };
@@ -297,6 +297,15 @@ mod tests {
             &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"),
         );
         silent(&super::RULE, &text.replace("ebs.csi", "efs.csi"));
+    }
+
+    #[test]
+    fn ignores_classes_of_other_clouds_and_of_network_storage() {
+        for provisioner in ["pd.csi.storage.gke.io", "efs.csi.aws.com", "storage.example.net/block"] {
+            let other =
+                class("use1-az1, eu-west-1c", WAIT).replace("ebs.csi.aws.com\n", &format!("{provisioner}\n"));
+            silent(&super::RULE, &(other + &zones("eu-west-1a")));
+        }
     }
 
     #[test]

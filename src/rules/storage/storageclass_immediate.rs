@@ -25,7 +25,8 @@ rule! {
     /// constraints exclude. The pod then stays Pending with `volume node affinity conflict`.
     ///
     /// A class that allows a single zone cannot cause a second node, so the finding has the severity `info`. Volumes that
-    /// nodes reach over the network, such as EFS volumes, may be created at once.
+    /// nodes reach over the network, such as EFS volumes, may be created at once. The rule judges only provisioners that it
+    /// knows: those of EBS volumes, and those of volumes on a node's own disk.
     ///
     /// ## Example
     ///
@@ -117,7 +118,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         });
     };
     match reach(provisioner) {
-        Reach::Network => {}
+        // A class of an unknown provisioner, or of another cloud, says nothing about the zones of AWS.
+        Reach::Network | Reach::Unknown => {}
         Reach::Zone => match single_zone(class) {
             // The consequence depends on the release.
             None => {
@@ -140,12 +142,6 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         Reach::Node => {
             let why = "a volume is bound to one node before its pod is scheduled";
             report(Releases::ALL, Severity::Warning, why.to_owned());
-        }
-        Reach::Unknown => {
-            let why = format!(
-                "if a volume of `{provisioner}` belongs to one zone, the zone is chosen before the pod is scheduled"
-            );
-            report(Releases::ALL, Severity::Info, why);
         }
     }
 }
@@ -340,9 +336,27 @@ spec: {storageClassName: ''}
     }
 
     #[test]
-    fn reports_node_local_and_unknown_provisioners() {
-        assert!(findings(&super::RULE, &class("kubernetes.io/no-provisioner")).starts_with("  3 |"));
-        assert!(findings(&super::RULE, &class("storage.example.net/block")).contains("info StorageClass"));
+    fn reports_provisioners_of_ebs_and_of_local_volumes() {
+        for provisioner in
+            ["ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com", "kubernetes.io/aws-ebs", "rancher.io/local-path"]
+        {
+            assert!(
+                findings(&super::RULE, &class(provisioner)).contains("warning StorageClass"),
+                "{provisioner}"
+            );
+        }
+    }
+
+    #[test]
+    fn ignores_other_clouds_and_unknown_provisioners() {
+        for provisioner in [
+            "pd.csi.storage.gke.io",
+            "disk.csi.azure.com",
+            "kubernetes.io/no-provisioner",
+            "storage.example.net/block",
+        ] {
+            silent(&super::RULE, &class(provisioner));
+        }
     }
 
     #[test]

@@ -9,24 +9,18 @@ pub enum Reach {
     Node,
     /// From every node of the cluster's network.
     Network,
-    /// Unknown, because the provisioner is.
+    /// Unknown: another provisioner, or a provisioner of another cloud, whose class is for a cluster elsewhere.
     Unknown,
 }
 
-/// Provisioners of volumes that belong to one zone. Source: their documentation on topology.
-const ZONAL: [&str; 7] = [
-    "ebs.csi.aws.com",
-    "ebs.csi.eks.amazonaws.com",
-    "kubernetes.io/aws-ebs",
-    "pd.csi.storage.gke.io",
-    "kubernetes.io/gce-pd",
-    "disk.csi.azure.com",
-    "kubernetes.io/azure-disk",
-];
+/// Provisioners of volumes that belong to one availability zone of AWS: the EBS CSI driver, the same driver in EKS Auto
+/// Mode, and the in-tree plug-in. Source: the topology of the drivers, in docs/parameters.md of
+/// kubernetes-sigs/aws-ebs-csi-driver and in the EKS user guide on Auto Mode storage classes.
+const ZONAL: [&str; 3] = ["ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com", "kubernetes.io/aws-ebs"];
 
-/// Provisioners of volumes that belong to one node.
-const LOCAL: [&str; 8] = [
-    "kubernetes.io/no-provisioner",
+/// Provisioners of volumes that belong to one node. `kubernetes.io/no-provisioner` is not among them, because a class
+/// without a provisioner is also written for volumes that are reached over the network.
+const LOCAL: [&str; 7] = [
     "rancher.io/local-path",
     "openebs.io/local",
     "local.csi.openebs.io",
@@ -78,7 +72,11 @@ mod tests {
         for (provisioner, expected) in [
             ("ebs.csi.aws.com", Reach::Zone),
             ("kubernetes.io/aws-ebs", Reach::Zone),
-            ("kubernetes.io/no-provisioner", Reach::Node),
+            ("ebs.csi.eks.amazonaws.com", Reach::Zone),
+            ("rancher.io/local-path", Reach::Node),
+            ("kubernetes.io/no-provisioner", Reach::Unknown),
+            ("pd.csi.storage.gke.io", Reach::Unknown),
+            ("disk.csi.azure.com", Reach::Unknown),
             ("efs.csi.aws.com", Reach::Network),
             ("rook-ceph.rbd.csi.ceph.com", Reach::Network),
             ("k8s-sigs.io/nfs-subdir-external-provisioner", Reach::Network),
