@@ -52,6 +52,11 @@ impl<'d> Metadata<'d> {
         self.0?.get("annotations")
     }
 
+    /// The annotations, each with its value.
+    pub fn annotations(self) -> Members<'d> {
+        members_of(self.annotation_map())
+    }
+
     /// The value of an annotation.
     pub fn annotation(self, key: &str) -> Option<Node<'d>> {
         self.annotation_map()?.get(key)

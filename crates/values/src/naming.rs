@@ -1,4 +1,4 @@
-//! The names of labels and taints, and the values of labels.
+//! The names of objects, labels and taints, and the values of labels.
 //!
 //! Reference: k8s.io/apimachinery pkg/util/validation `IsQualifiedName`, `IsValidLabelValue` and `IsDNS1123Subdomain`,
 //! which count bytes. They are the same in every release that Karpenter 1.0 to 1.14 was built with.
@@ -46,6 +46,36 @@ pub fn label_value_problem(text: &str) -> Option<NamingProblem> {
     if text.is_empty() { None } else { value_problem(text) }
 }
 
+/// The problem of the name of an object that has to be a DNS subdomain, as most names have; `None` if it is valid.
+pub fn subdomain_problem(text: &str) -> Option<SubdomainProblem> {
+    if text.len() > PREFIX_MAX {
+        return Some(SubdomainProblem::TooLong(text.len()));
+    }
+    (!is_subdomain(text)).then_some(SubdomainProblem::Characters)
+}
+
+/// Reason why a text is not a DNS subdomain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubdomainProblem {
+    /// The text is too long; it has this many bytes.
+    TooLong(usize),
+    /// The text has an invalid character, or an invalid first or last character in a part between dots.
+    Characters,
+}
+
+impl fmt::Display for SubdomainProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong(len) => {
+                write!(f, "it has {len} characters, but at most {PREFIX_MAX} are allowed")
+            }
+            Self::Characters => f.write_str(
+                "it may contain lower-case letters, digits, `-` and `.`, and must start and end with a letter or digit",
+            ),
+        }
+    }
+}
+
 fn value_problem(text: &str) -> Option<NamingProblem> {
     if text.len() > NAME_MAX {
         return Some(NamingProblem::TooLong(text.len()));
@@ -60,12 +90,17 @@ fn prefix_problem(text: &str) -> Option<NamingProblem> {
     if text.len() > PREFIX_MAX {
         return Some(NamingProblem::PrefixTooLong(text.len()));
     }
+    (!is_subdomain(text)).then_some(NamingProblem::Prefix)
+}
+
+/// Whether the parts between the dots are DNS labels. The parts may have any length.
+fn is_subdomain(text: &str) -> bool {
     let letter = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit();
     let is_label = |label: &str| {
         let inner = label.chars().all(|char| letter(char) || char == '-');
         inner && label.starts_with(letter) && label.ends_with(letter)
     };
-    (!text.split('.').all(is_label)).then_some(NamingProblem::Prefix)
+    text.split('.').all(is_label)
 }
 
 impl fmt::Display for NamingProblem {
@@ -110,6 +145,17 @@ mod tests {
         );
         assert_eq!(label_value_problem(&name), None);
         assert_eq!(label_value_problem(&format!("{name}n")), Some(NamingProblem::TooLong(64)));
+    }
+
+    #[test]
+    fn accepts_subdomains_as_names_of_objects() {
+        for name in ["a", "9", "gp3", "my-pool", "a.b-c.d", &"n".repeat(253)] {
+            assert_eq!(subdomain_problem(name), None, "{name}");
+        }
+        for name in ["", "My-Pool", "my_pool", "-a", "a-", "a.", ".a", "a..b", "a b", "a/b", "\u{fc}"] {
+            assert_eq!(subdomain_problem(name), Some(SubdomainProblem::Characters), "{name}");
+        }
+        assert_eq!(subdomain_problem(&"n".repeat(254)), Some(SubdomainProblem::TooLong(254)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ family! {
     api_format,
     api_immutable,
     api_length,
+    api_metadata,
     api_pattern,
     api_range,
     api_required,
