@@ -1,6 +1,7 @@
 //! The driver: runs the rules on documents, and removes findings that are off, suppressed or superseded.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
 use manifest::tree::Node;
@@ -14,7 +15,7 @@ use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::registry::Registry;
 use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
-use crate::rule::Rule;
+use crate::rule::{On, Rule};
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
@@ -201,12 +202,24 @@ fn run<'d>(
     suppressions: &Suppressions<'d>,
 ) -> Vec<Finding<'d>> {
     let mut findings = Vec::new();
+    let further_pods = object.with_further_pods();
     for rule in registry.rules() {
         if rule.applies(object) && runs(rule, context.settings, suppressions) {
             (rule.check)(object, context, &mut findings);
+            for object in further_pods.iter().filter(|_| rule.on.contains(&On::Workload)) {
+                (rule.check)(*object, context, &mut findings);
+            }
         }
     }
     findings.sort_by(in_order);
+    if !further_pods.is_empty() {
+        // A rule finds a fault outside the templates, or in their common defaults, once for each template.
+        let mut seen = BTreeSet::new();
+        findings.retain(|finding| {
+            let releases = finding.releases.to_string();
+            seen.insert((finding.rule.name, finding.place.order(), finding.message.clone(), releases))
+        });
+    }
     findings
 }
 

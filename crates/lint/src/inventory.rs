@@ -11,6 +11,7 @@ use objects::iam_policy::{self, IamPolicy, PassedRoles};
 use objects::identity::Identity;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::Object;
+use objects::pod::Pod;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
@@ -29,6 +30,7 @@ pub struct Inventory<'d> {
     // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
     // only the fields that it uses.
     pools: OnceCell<PoolIndex<'d>>,
+    pods: OnceCell<Vec<Pod<'d>>>,
     claims: OnceCell<ClaimIndex<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
@@ -77,6 +79,11 @@ impl<'d> Inventory<'d> {
     pub fn pools(&self) -> &PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
         self.pools.get_or_init(|| PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
+    }
+
+    /// The pods, and the pod templates of workloads.
+    pub fn pods(&self) -> &[Pod<'d>] {
+        self.pods.get_or_init(|| self.objects.iter().copied().flat_map(Pod::all).collect())
     }
 
     /// The PersistentVolumeClaims, including the claim templates of workloads.

@@ -10,6 +10,7 @@ use manifest::source::Span;
 use manifest::tree::{Node, Style, Tree};
 
 use crate::metadata::Metadata;
+use crate::pod::{PodTemplate, template};
 
 /// Operation on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,7 +51,7 @@ pub struct Object<'d> {
     group: &'d str,
     version: &'d str,
     kind: &'d str,
-    pod: Option<Node<'d>>,
+    pod: Option<PodTemplate<'d>>,
     comments: &'d [Span],
     duplicates: &'d [(u32, u32)],
 }
@@ -110,7 +111,7 @@ impl<'d> Object<'d> {
             group,
             version,
             kind,
-            pod: pod(root, kind == "Pod" && group.is_empty()),
+            pod: template::find(root, group, kind, 1).pop(),
             comments: &[],
             duplicates: &[],
         }
@@ -263,21 +264,22 @@ impl<'d> Object<'d> {
         self.metadata().annotation(key)
     }
 
-    /// The pod or pod template: the node that has `metadata` and `spec`, and containers in its `spec`.
+    /// The pod or pod template; of several templates the one that this value is for, at first the first.
     ///
-    /// Every kind counts that has its template under the same path as a built-in kind, such as the Rollout of Argo.
-    pub fn pod(self) -> Option<Node<'d>> {
+    /// Every kind counts that has its template under the same path as a built-in kind, such as the Rollout of Argo, and every
+    /// custom resource with complete templates anywhere in its `spec`, such as the RayCluster of KubeRay.
+    pub fn pod(self) -> Option<PodTemplate<'d>> {
         self.pod
     }
-}
 
-/// Finds the pod or pod template of an object.
-fn pod(root: Node<'_>, is_pod: bool) -> Option<Node<'_>> {
-    const PATHS: [&[&str]; 3] =
-        [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &["template"]];
-    let has_containers = |pod: &Node<'_>| pod.at_path(&["spec", "containers"]).is_some_and(Node::is_sequence);
-    let template = PATHS.iter().find_map(|path| root.at_path(path).filter(has_containers));
-    template.or_else(|| Some(root).filter(|root| is_pod && has_containers(root)))
+    /// The object once for each of its further pod templates. Only custom resources have several.
+    pub fn with_further_pods(self) -> Vec<Self> {
+        if self.pod.is_none() || !self.group.contains('.') {
+            return Vec::new();
+        }
+        let further = template::find(self.root, self.group, self.kind, usize::MAX).into_iter().skip(1);
+        further.map(|pod| Self { pod: Some(pod), ..self }).collect()
+    }
 }
 
 /// The byte at which the last line of a value ends.

@@ -8,7 +8,6 @@ use lint::rule::{Fixes, On};
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use objects::pod::Pod;
 use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
@@ -131,8 +130,7 @@ const MAX_WORKLOADS: usize = 2_000;
 
 /// Whether a workload of the same cluster tolerates the taint by its key. A component that removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
-    let pods = context.inventory.objects().iter().copied().filter_map(Pod::of);
-    for pod in pods.take(MAX_WORKLOADS) {
+    for pod in context.inventory.pods().iter().take(MAX_WORKLOADS) {
         if pod.spec().tolerations().any(|toleration| toleration.key() == Some(key)) {
             return true;
         }

@@ -191,6 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn reports_an_affinity_that_several_templates_share_once() {
+        let text = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: a}\nspec:\n  \
+                    affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}\n  \
+                    templates: [{name: x, container: {image: a}}, {name: y, container: {image: a}}]\n";
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let output = findings_with(&super::RULE, text, &range);
+        let found: Vec<_> = output.lines().filter(|line| line.contains(" Workflow/a ")).collect();
+        assert_eq!(found.len(), 2, "{output}");
+        assert!(found[0].starts_with("error Workflow/a spec.affinity.") && found[0].ends_with("[until 1.4]"));
+        assert!(found[1].starts_with("info Workflow/a spec.affinity.") && found[1].ends_with("[since 1.5]"));
+    }
+
+    #[test]
     fn ignores_daemon_sets_and_pods_meant_for_an_existing_node() {
         silent(
             &super::RULE,

@@ -199,6 +199,40 @@ mod tests {
     }
 
     #[test]
+    fn checks_every_pod_template_of_a_custom_resource() {
+        let template = |spec: &str| format!("{{spec: {{containers: [{{name: a, image: b}}], {spec}}}}}");
+        let selects = template("nodeSelector: {team: ml}");
+        let tolerates =
+            template("nodeSelector: {team: ml}, tolerations: [{key: dedicated, operator: Exists}]");
+        let cluster = format!(
+            "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {{name: a}}\nspec:\n  headGroupSpec: {{template: {selects}}}\n  workerGroupSpecs: [{{template: {tolerates}}}, {{template: {selects}}}]\n"
+        );
+        let output = findings(&super::RULE, &(pool("gpu", "team: ml", GPU) + &cluster));
+        let paths = output.lines().filter(|line| line.starts_with("warning"));
+        assert_eq!(
+            paths.collect::<Vec<_>>(),
+            [
+                "warning RayCluster/a spec.headGroupSpec.template.spec.tolerations [all]",
+                "warning RayCluster/a spec.workerGroupSpecs[1].template.spec.tolerations [all]"
+            ]
+        );
+    }
+
+    #[test]
+    fn checks_templates_of_a_workflow_with_the_selector_and_tolerations_of_the_workflow() {
+        let workflow = |spec: &str| {
+            format!(
+                "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {{name: a}}\nspec:\n  {spec}\n  templates:\n  - {{name: x, container: {{image: b}}}}\n  - {{name: y, nodeSelector: {{team: ml}}, container: {{image: b}}}}\n"
+            )
+        };
+        let pools = pool("gpu", "team: ml", GPU);
+        let output = findings(&super::RULE, &(pools.clone() + &workflow("arguments: {}")));
+        assert!(output.contains("warning Workflow/a spec.templates[1].tolerations [all]"), "{output}");
+        assert!(!output.contains("templates[0]"), "{output}");
+        silent(&super::RULE, &(pools + &workflow("tolerations: [{key: dedicated, operator: Exists}]")));
+    }
+
+    #[test]
     fn accepts_another_selected_pool_without_taints() {
         let pools = pool("gpu", "team: ml", GPU) + &pool("open", "team: ml", "requirements: []");
         silent(&super::RULE, &(pools + &pod("nodeSelector: {team: ml}")));

@@ -2,6 +2,7 @@
 
 mod container;
 mod node_affinity;
+pub(crate) mod template;
 mod topology;
 mod volume;
 
@@ -12,6 +13,7 @@ use crate::object::Object;
 
 pub use container::{Container, EnvVar};
 pub use node_affinity::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, PreferredTerm};
+pub use template::PodTemplate;
 pub use topology::{PodAffinityTerm, TopologySpreadConstraint};
 pub use volume::PodVolume;
 
@@ -24,10 +26,17 @@ pub struct Pod<'d> {
 }
 
 impl<'d> Pod<'d> {
-    /// The pod or template of an object, where it has one.
+    /// The pod or template of an object, where it has one. Of several templates the object names one at a time.
     pub fn of(object: Object<'d>) -> Option<Self> {
         let template = object.pod()?;
-        Some(Self { object, template, spec: PodSpec::new(template.get("spec")?) })
+        let spec = PodSpec { node: template.spec, defaults: template.defaults };
+        Some(Self { object, template: template.holder, spec })
+    }
+
+    /// Every pod and template of an object.
+    pub fn all(object: Object<'d>) -> Vec<Self> {
+        let further = object.with_further_pods();
+        Self::of(object).into_iter().chain(further.into_iter().filter_map(Self::of)).collect()
     }
 
     /// The object that holds the pod.
@@ -71,42 +80,55 @@ impl<'d> Pod<'d> {
 
 /// View of a pod's specification. The values of Karpenter's chart have some of its fields at their top level.
 #[derive(Clone, Copy, Debug)]
-pub struct PodSpec<'d>(Node<'d>);
+pub struct PodSpec<'d> {
+    node: Node<'d>,
+    /// The node that has the fields about scheduling where the specification has none.
+    defaults: Option<Node<'d>>,
+}
 
 impl<'d> PodSpec<'d> {
     /// The specification that a node holds.
     pub fn new(node: Node<'d>) -> Self {
-        Self(node)
+        Self { node, defaults: None }
     }
 
     /// The whole specification.
     pub fn node(self) -> Node<'d> {
-        self.0
+        self.node
+    }
+
+    /// A field about scheduling. An empty map or list counts as absent if there is a default.
+    fn scheduling(self, field: &str) -> Option<Node<'d>> {
+        let own = self.node.get(field);
+        let default = self.defaults.and_then(|defaults| defaults.get(field));
+        let is_empty =
+            |node: Node<'d>| node.is_null() || ((node.is_mapping() || node.is_sequence()) && node.is_empty());
+        if own.is_none_or(is_empty) { default.or(own) } else { own }
     }
 
     /// The items of `containers`.
     pub fn containers(self) -> impl Iterator<Item = Container<'d>> {
-        items_of(self.0.get("containers")).map(Container::new)
+        items_of(self.node.get("containers")).map(Container::new)
     }
 
     /// `nodeName`.
     pub fn node_name(self) -> Option<Node<'d>> {
-        self.0.get("nodeName")
+        self.node.get("nodeName")
     }
 
     /// `schedulerName`, where it is a string.
     pub fn scheduler_name(self) -> Option<&'d str> {
-        self.0.get("schedulerName")?.as_str()
+        self.scheduling("schedulerName")?.as_str()
     }
 
     /// `priorityClassName`, where it is a string.
     pub fn priority_class_name(self) -> Option<&'d str> {
-        self.0.get("priorityClassName")?.as_str()
+        self.scheduling("priorityClassName")?.as_str()
     }
 
     /// `nodeSelector`.
     pub fn node_selector_map(self) -> Option<Node<'d>> {
-        self.0.get("nodeSelector")
+        self.scheduling("nodeSelector")
     }
 
     /// The members of `nodeSelector`.
@@ -120,7 +142,7 @@ impl<'d> PodSpec<'d> {
     }
 
     fn affinity(self, kind: &str) -> Option<Node<'d>> {
-        self.0.get("affinity")?.get(kind)
+        self.scheduling("affinity")?.get(kind)
     }
 
     /// `affinity.nodeAffinity`.
@@ -157,7 +179,7 @@ impl<'d> PodSpec<'d> {
 
     /// `tolerations`.
     pub fn toleration_list(self) -> Option<Node<'d>> {
-        self.0.get("tolerations")
+        self.scheduling("tolerations")
     }
 
     /// The items of `tolerations`.
@@ -167,17 +189,17 @@ impl<'d> PodSpec<'d> {
 
     /// The items of `topologySpreadConstraints`.
     pub fn topology_spread_constraints(self) -> impl Iterator<Item = TopologySpreadConstraint<'d>> {
-        items_of(self.0.get("topologySpreadConstraints")).map(TopologySpreadConstraint::new)
+        items_of(self.node.get("topologySpreadConstraints")).map(TopologySpreadConstraint::new)
     }
 
     /// `resourceClaims`.
     pub fn resource_claims(self) -> Option<Node<'d>> {
-        self.0.get("resourceClaims")
+        self.node.get("resourceClaims")
     }
 
     /// The items of `volumes`.
     pub fn volumes(self) -> impl Iterator<Item = PodVolume<'d>> {
-        items_of(self.0.get("volumes")).map(PodVolume::new)
+        items_of(self.node.get("volumes")).map(PodVolume::new)
     }
 }
 

@@ -81,8 +81,11 @@ pub fn claims_in(object: Object<'_>) -> Vec<VolumeClaim<'_>> {
     }
     let templates = Workload::of(object).volume_claim_templates();
     let templates = templates.map(|node| VolumeClaim { object, node, form: ClaimForm::Template });
-    let volumes = Pod::of(object).into_iter().flat_map(|pod| pod.spec().volumes());
-    let ephemeral = volumes.filter_map(PodVolume::ephemeral_claim);
-    let ephemeral = ephemeral.map(|node| VolumeClaim { object, node, form: ClaimForm::Ephemeral });
-    templates.chain(ephemeral).collect()
+    templates.chain(Pod::of(object).into_iter().flat_map(ephemeral_claims)).collect()
+}
+
+/// Returns the claims of a pod's ephemeral volumes.
+pub(super) fn ephemeral_claims(pod: Pod<'_>) -> impl Iterator<Item = VolumeClaim<'_>> {
+    let claims = pod.spec().volumes().filter_map(PodVolume::ephemeral_claim);
+    claims.map(move |node| VolumeClaim { object: pod.object(), node, form: ClaimForm::Ephemeral })
 }

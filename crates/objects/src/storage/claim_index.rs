@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 
-use super::claim::{VolumeClaim, claims_in};
+use super::claim::{VolumeClaim, claims_in, ephemeral_claims};
 use super::class::StorageClass;
 use crate::object::Object;
 use crate::pod::Pod;
@@ -30,13 +30,15 @@ impl<'d> ClaimIndex<'d> {
                 index.classes += 1;
                 index.default_class = index.default_class.or(class.is_default().then_some(*object));
             }
-            for claim in claims_in(*object).into_iter().filter(|claim| !claim.names_volume()) {
+            let pods = Pod::all(*object);
+            let further = pods.iter().skip(1).copied().flat_map(ephemeral_claims);
+            for claim in claims_in(*object).into_iter().chain(further).filter(|claim| !claim.names_volume()) {
                 match claim.class() {
                     Some(class) => index.by_class.entry(class).or_default().push(claim),
                     None => index.without_class.push(claim),
                 }
             }
-            for volume in Pod::of(*object).into_iter().flat_map(|pod| pod.spec().volumes()) {
+            for volume in pods.iter().flat_map(|pod| pod.spec().volumes()) {
                 let node = volume.claim_name();
                 if let Some((node, name)) = node.and_then(|node| Some((node, node.as_str()?))) {
                     let mounted = index.mounted.entry(object.namespace()).or_default();

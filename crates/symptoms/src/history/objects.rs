@@ -30,8 +30,8 @@ impl History {
             }
             _ => {}
         }
-        if let Some(pod) = object.pod().and_then(|pod| pod.get("spec")) {
-            self.workload(object, pod);
+        if let Some(pod) = object.pod() {
+            self.workload(object, pod.spec);
         }
         self.forgotten += self.lives.forget();
     }
