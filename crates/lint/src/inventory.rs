@@ -7,7 +7,7 @@ use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
-use objects::iam_policy::{self, IamPolicy, PassedRoles};
+use objects::iam_policy::{IamAccess, PassedRoles};
 use objects::identity::Identity;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::Object;
@@ -39,7 +39,7 @@ pub struct Inventory<'d> {
     without_reservations: OnceCell<Option<Object<'d>>>,
     /// Objects by group, kind and name.
     by_name: OnceCell<ByGroupAndKind<'d, BTreeMap<&'d str, Object<'d>>>>,
-    policies: OnceCell<Vec<IamPolicy<'d>>>,
+    iam_access: OnceCell<IamAccess<'d>>,
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
 }
@@ -96,14 +96,14 @@ impl<'d> Inventory<'d> {
         self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
     }
 
-    /// The IAM policies.
-    pub fn policies(&self) -> &[IamPolicy<'d>] {
-        self.policies.get_or_init(|| self.objects.iter().copied().flat_map(iam_policy::policies).collect())
+    /// The IAM policies and roles.
+    pub fn iam_access(&self) -> &IamAccess<'d> {
+        self.iam_access.get_or_init(|| IamAccess::of(&self.objects))
     }
 
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
-        self.passed_roles.get_or_init(|| PassedRoles::of(self.policies()))
+        self.passed_roles.get_or_init(|| PassedRoles::of(self.iam_access()))
     }
 
     /// The object of a cluster-scoped kind with a name, in any version; the last object if the input repeats the name. The

@@ -9,6 +9,7 @@ use karpenter::release::Releases;
 use manifest::source::Span;
 use manifest::tree::{Node, Style, Tree};
 
+use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
 use crate::pod::{PodTemplate, template};
 
@@ -339,11 +340,12 @@ fn is_iam_policy(node: Node<'_>) -> bool {
     first.is_some_and(|statement| statement.get("Effect").is_some())
 }
 
-/// Whether a resource of a CloudFormation template has a policy document among its properties.
+/// Whether a resource of a CloudFormation template has a policy document among its properties, or a managed policy that
+/// allows everything.
 fn holds_iam_policy(resource: Node<'_>) -> bool {
     let iam = resource.str_at(&["Type"]).is_some_and(|kind| kind.starts_with("AWS::IAM::"));
     let has = |key| resource.at_path(&["Properties", key]).is_some();
-    iam && (has("PolicyDocument") || has("Policies"))
+    iam && (has("PolicyDocument") || has("Policies") || attaches_broad_policy(resource))
 }
 
 #[cfg(test)]

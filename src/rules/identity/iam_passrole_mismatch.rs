@@ -3,7 +3,7 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
-use objects::iam_policy::{IamCondition, PASS_ROLE, policies};
+use objects::iam_policy::{PASS_ROLE, PassRefusal};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use values::arn;
@@ -95,58 +95,70 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if let Some(class) = Ec2NodeClass::of(object) {
         findings.extend(check_role(class, context));
     } else {
-        check_service(object, findings);
+        findings.extend(check_service(object, context));
     }
 }
 
 /// Reports a role that no policy in the input allows to pass. A policy outside the input may allow it, so the severity
-/// is a warning.
+/// is a warning; a Deny statement may belong to another role than the controller's.
 fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = class.role()?;
     let name =
         node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name) && !has_placeholder(name))?;
-    let passed = context.inventory.passed_roles().leaves_out(name)?;
-    let message = format!(
-        "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
-    );
-    let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
-    let finding = finding.help(format!(
-        "use a role that the policy allows, or add the ARN of `{name}` to the `{PASS_ROLE}` statement of the policy"
-    ));
-    Some(finding.related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)))
-}
-
-/// Reports a condition that allows passing roles only to services other than EC2.
-fn check_service<'d>(object: Object<'d>, findings: &mut Vec<Finding<'d>>) {
-    for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
-        let (mut wrong, mut right) = (None, false);
-        for statement in &policy.statements {
-            if !statement.allows || !statement.names(PASS_ROLE) {
-                continue;
-            }
-            let condition = statement.conditions.iter().find(|condition| {
-                condition.key.text.eq_ignore_ascii_case("iam:PassedToService") && condition.is_positive()
-            });
-            match condition {
-                Some(condition) if !takes_ec2(condition) => wrong = wrong.or(condition.values.first()),
-                _ => right = true,
-            }
-        }
-        if let Some(word) = wrong.filter(|_| !right) {
+    match context.inventory.passed_roles().refusal(name)? {
+        PassRefusal::LeftOut(passed) => {
             let message = format!(
-                "the policy allows passing roles only to `{}`, but Karpenter passes them to EC2",
-                word.text
+                "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
             );
-            let finding = Finding::new(&RULE, Place::of_policy(word.at), message);
-            findings.push(
-                finding.help("write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`"),
+            let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+            let finding = finding.help(format!(
+                "use a role that the policy allows, or add the ARN of `{name}` to the `{PASS_ROLE}` statement of the policy"
+            ));
+            Some(
+                finding
+                    .related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)),
+            )
+        }
+        PassRefusal::Denied(denied) => {
+            let message = format!(
+                "a Deny statement of the controller's IAM policy forbids passing `{name}`; no node of this EC2NodeClass starts"
             );
+            let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+            let finding = finding.help("use another role, or take this role out of the Deny statement");
+            Some(
+                finding
+                    .related(Place::of_policy(denied.at), format!("this denies passing `{}`", denied.text)),
+            )
         }
     }
 }
 
-fn takes_ec2(condition: &IamCondition<'_>) -> bool {
-    ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"].iter().any(|service| condition.takes(service))
+/// Reports a condition that allows passing roles only to services other than EC2, if no policy of the controller passes
+/// roles to EC2.
+fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
+    if context.inventory.passed_roles().is_passing() {
+        return None;
+    }
+    for owned in context.inventory.iam_access().controller_policies(object) {
+        let passing = owned.policy.allowing().filter(|statement| statement.names(PASS_ROLE));
+        let mut conditions = passing.flat_map(|statement| &statement.conditions);
+        let service =
+            conditions.find(|condition| condition.is_on("iam:PassedToService") && condition.is_positive());
+        let Some((condition, word)) = service.and_then(|one| Some((one, one.values.first()?))) else {
+            continue;
+        };
+        let (text, operator) = (&word.text, &condition.operator.name);
+        let message = if condition.compares_wildcards_literally() {
+            format!("`{operator}` compares with the text `{text}`, so the policy passes roles to no service")
+        } else {
+            format!("the policy allows passing roles only to `{text}`, but Karpenter passes them to EC2")
+        };
+        let finding = Finding::new(&RULE, Place::of_policy(word.at), message);
+        return Some(
+            finding.help("write `ec2.amazonaws.com`; in the China regions, add `ec2.amazonaws.com.cn`"),
+        );
+    }
+    None
 }
 
 #[cfg(test)]
@@ -157,7 +169,7 @@ mod tests {
     /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n---\nVersion: '2012-10-17'\nStatement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances], Resource: '*'}}\n- Effect: Allow\n  Action: iam:PassRole\n  Resource: '{resource}'\n"
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n---\nVersion: '2012-10-17'\nStatement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}}\n- Effect: Allow\n  Action: iam:PassRole\n  Resource: '{resource}'\n"
         )
     }
 
@@ -201,9 +213,66 @@ mod tests {
     }
 
     #[test]
+    fn reports_role_that_a_statement_denies() {
+        let allow = with("*", "prod-node");
+        let deny = |resource: &str| {
+            format!("{allow}- {{Effect: Deny, Action: 'iam:Pass*', Resource: '{resource}'}}\n")
+        };
+        insta::assert_snapshot!(findings(&super::RULE, &deny("arn:aws:iam::*:role/prod-*")), @"
+          5 |   role: prod-node
+            |         ^^^^^^^^^
+        warning EC2NodeClass/a spec.role [all]
+          a Deny statement of the controller's IAM policy forbids passing `prod-node`; no node of this EC2NodeClass starts
+          help: use another role, or take this role out of the Deny statement
+          see line 13 Statement[2].Resource: this denies passing `arn:aws:iam::*:role/prod-*`
+        ");
+        silent(&super::RULE, &deny("arn:aws:iam::*:role/staging-*"));
+        let conditional = deny("*").replace(
+            "'*'}\n",
+            "'*', Condition: {StringNotEquals: {iam:PassedToService: ec2.amazonaws.com}}}\n",
+        );
+        silent(&super::RULE, &conditional);
+    }
+
+    #[test]
+    fn ignores_statement_that_passes_roles_to_another_service() {
+        let cluster = "- {Effect: Allow, Action: 'iam:PassRole', Resource: '*', Condition: {StringEquals: {iam:PassedToService: eks.amazonaws.com}}}\n";
+        let text = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
+        assert!(!findings(&super::RULE, &format!("{text}{cluster}")).is_empty());
+    }
+
+    /// A policy that only passes a role, under a name.
+    fn passing(name: &str) -> String {
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: prod-node\n---\napiVersion: iam.services.k8s.aws/v1alpha1\nkind: Policy\nmetadata: {{name: {name}}}\nspec:\n  policyDocument: |\n    {{\"Statement\": {{\"Effect\": \"Allow\", \"Action\": \"iam:PassRole\", \"Resource\": \"arn:aws:iam::111122223333:role/other\"}}}}\n"
+        )
+    }
+
+    #[test]
+    fn recognises_policy_that_only_passes_a_role() {
+        assert!(
+            findings(&super::RULE, &passing("karpenter-controller-integration"))
+                .contains("but not `prod-node`")
+        );
+        silent(&super::RULE, &passing("ci"));
+        silent(&super::RULE, &passing("karpenter-node"));
+        // A document without a name belongs to Karpenter if another document is.
+        let alone = "---\nStatement: {Effect: Allow, Action: 'iam:PassRole', Resource: 'arn:aws:iam::111122223333:role/other'}\n";
+        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: prod-node}\n";
+        let companion = "---\nStatement: {Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}\n";
+        silent(&super::RULE, &format!("{class}{alone}"));
+        assert!(
+            findings(&super::RULE, &format!("{class}{alone}{companion}")).contains("but not `prod-node`")
+        );
+        let for_eks =
+            alone.replace("'}", "', Condition: {StringEquals: {iam:PassedToService: eks.amazonaws.com}}}");
+        silent(&super::RULE, &format!("{class}{for_eks}{companion}"));
+    }
+
+    #[test]
     fn ignores_policies_of_other_software() {
         let text = with("arn:aws:iam::111122223333:role/ci", "prod-node")
-            .replace("ec2:CreateFleet, ec2:RunInstances", "s3:GetObject");
+            .replace("ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts", "s3:GetObject");
         silent(&super::RULE, &text);
     }
 
@@ -227,9 +296,12 @@ mod tests {
             "ec2.amazonaws.com.cn",
             "[eks.amazonaws.com, ec2.amazonaws.com]",
             "'ec2.${AWS::URLSuffix}'",
-            "'*'",
+            "[eks.amazonaws.com, '${Services}']",
         ] {
             silent(&super::RULE, &policy(service));
         }
+        silent(&super::RULE, &policy("'*'").replace("StringEquals", "StringLike"));
+        silent(&super::RULE, &policy("eks.amazonaws.com").replace("StringEquals", "StringNotEquals"));
+        assert!(findings(&super::RULE, &policy("'*'")).contains("passes roles to no service"));
     }
 }

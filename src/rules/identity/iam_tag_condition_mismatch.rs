@@ -1,11 +1,17 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use karpenter::cluster_name::placeholder;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
-use objects::iam_policy::{IamCondition, IamPolicy, PolicyText, policies};
+use objects::iam_policy::{
+    IamCondition, IamPolicy, IamStatement, OwnedPolicy, PolicyLocation, PolicyOwner, PolicyText,
+};
 use objects::object::Object;
 use values::placeholder::has_placeholder;
+
+use super::UNSET_TAGS;
 
 rule! {
     /// ## What it does
@@ -15,7 +21,11 @@ rule! {
     /// - the cluster in `kubernetes.io/cluster/<name>` and `eks:eks-cluster-name` is compared with the name of this
     ///   cluster if it is known, otherwise within each statement,
     /// - the regions that the statements require are compared with each other,
-    /// - conditions on tags that Karpenter no longer sets, or never set, are reported.
+    /// - conditions on tags that Karpenter no longer sets, or never set, are reported,
+    /// - values with a `*` are reported where the operator compares text literally, as `StringEquals` does.
+    ///
+    /// Conditions of `Deny` statements are not compared. One mistake in a policy is one finding, however often the policy
+    /// repeats it.
     ///
     /// ## Why it is bad
     ///
@@ -54,6 +64,8 @@ rule! {
     ///
     /// ## References
     ///
+    /// - "IAM JSON policy elements: Condition operators" in the IAM User Guide (`StringEquals`, `StringLike`)
+    /// - pkg/controllers/nodeclaim/tagging/controller.go at v1.14.1 (`Name`)
     /// - aws/karpenter-provider-aws#1488; kubernetes-sigs/karpenter#2992 (region)
     /// - pkg/utils/utils.go (`GetTags`) and pkg/apis/v1/labels.go at v1.14.1
     RULE {
@@ -70,54 +82,60 @@ rule! {
     }
 }
 
-/// Tags that Karpenter set before 1.0, and `karpenter.sh/cluster`, which Karpenter never set.
-const UNSET: [&str; 4] = [
-    "karpenter.sh/provisioner-name",
-    "karpenter.sh/managed-by",
-    "karpenter.k8s.aws/ec2nodetemplate",
-    "karpenter.sh/cluster",
-];
-
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let setting = context.settings.cluster_name.as_deref();
     let controller = context.inventory.cluster_name().map(|(name, _)| name);
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());
-    for policy in policies(object).iter().filter(|policy| policy.is_karpenter()) {
+    for owned in context.inventory.iam_access().controller_policies(object) {
+        let policy = &owned.policy;
         match known {
-            Some(known) => compare_with_cluster(policy, known, findings),
+            Some(known) => compare_with_cluster(policy, known, serves(context, known), findings),
             None => compare_within_statements(policy, findings),
         }
-        compare_regions(policy, findings);
-        check_unset_tags(policy, findings);
+        findings.extend(compare_regions(policy));
+        findings.extend(check_unset_tags(policy));
+        findings.extend(check_name_tag(policy));
+        findings.extend(check_literal_wildcards(policy));
     }
 }
 
-/// Compares the clusters in a policy with the known name of this cluster. A policy that also names this cluster may
-/// serve several clusters, so the severity is a warning.
-fn compare_with_cluster<'d>(policy: &IamPolicy<'d>, known: &str, findings: &mut Vec<Finding<'d>>) {
-    let mut names = Vec::new();
-    for condition in conditions(policy) {
-        names.append(&mut condition.clusters());
-    }
-    let serves = names.iter().any(|word| word.text == known);
+/// Whether a policy of the controller names this cluster. Other policies may then serve other clusters.
+fn serves(context: &Context<'_, '_>, known: &str) -> bool {
+    let names_it = |owned: &OwnedPolicy<'_>| {
+        let mut conditions = conditions(&owned.policy).into_iter();
+        conditions.any(|condition| condition.clusters().iter().any(|word| word.text == known))
+    };
+    let policies = context.inventory.iam_access().policies().iter();
+    policies.filter(|owned| owned.owner == PolicyOwner::Controller).any(names_it)
+}
+
+/// Compares the clusters in a policy with the known name of this cluster. If a policy also names this cluster, the
+/// policies may serve several clusters, so the severity is a warning.
+fn compare_with_cluster<'d>(
+    policy: &IamPolicy<'d>,
+    known: &str,
+    serves: bool,
+    findings: &mut Vec<Finding<'d>>,
+) {
     let severity = if serves { Severity::Warning } else { Severity::Error };
-    for word in names {
-        if word.text == known || placeholder(&word.text).is_some() {
-            continue;
+    let mut mentions = BTreeMap::<String, Vec<PolicyText<'d>>>::new();
+    for word in conditions(policy).into_iter().flat_map(IamCondition::clusters) {
+        if word.text != known && placeholder(&word.text).is_none() {
+            mentions.entry(word.text.clone()).or_default().push(word);
         }
-        let message =
-            format!("the condition requires cluster `{}`, but this cluster is `{known}`", word.text);
-        let finding = Finding::new(&RULE, Place::of_policy(word.at), message).severity(severity);
-        findings.push(
-            finding
-                .help(format!("write `{known}`: Karpenter tags resources with the name of its own cluster")),
-        );
+    }
+    for (name, words) in mentions {
+        let message = format!("the condition requires cluster `{name}`, but this cluster is `{known}`");
+        let help = format!("write `{known}`: Karpenter tags resources with the name of its own cluster");
+        let finding = at_all(words.iter().map(|word| word.at), message);
+        findings.extend(finding.map(|finding| finding.severity(severity).help(help)));
     }
 }
 
 /// Compares the clusters within each statement. Karpenter sets both tags to the same name.
 fn compare_within_statements<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
-    for statement in &policy.statements {
+    let mut reported = BTreeSet::new();
+    for statement in policy.allowing() {
         let mut single = Vec::new();
         for condition in &statement.conditions {
             let mut names = condition.clusters();
@@ -125,7 +143,8 @@ fn compare_within_statements<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Find
                 single.append(&mut names);
             }
         }
-        if let Some((first, other)) = first_difference(&single) {
+        let Some((first, other)) = first_difference(&single) else { continue };
+        if reported.insert((first.text.clone(), other.text.clone())) {
             let message = format!(
                 "the conditions of this statement require the clusters `{}` and `{}`, but no resource belongs to both",
                 first.text, other.text
@@ -137,10 +156,10 @@ fn compare_within_statements<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Find
 }
 
 /// Compares the regions in a policy's conditions. A condition with several regions is skipped.
-fn compare_regions<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
+fn compare_regions<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
     let mut single = Vec::new();
     for condition in conditions(policy) {
-        let asks = condition.key.text.eq_ignore_ascii_case("aws:requestedregion")
+        let asks = condition.is_on("aws:RequestedRegion")
             || condition.tag() == Some("topology.kubernetes.io/region");
         if asks
             && condition.is_positive()
@@ -151,14 +170,13 @@ fn compare_regions<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) 
             single.push(one.clone());
         }
     }
-    if let Some((first, other)) = first_difference(&single) {
-        let message = format!(
-            "the conditions of this policy require the regions `{}` and `{}`, but Karpenter works in one region",
-            first.text, other.text
-        );
-        let finding = conflict(first, other, message).severity(Severity::Warning);
-        findings.push(finding.help("write the region of this cluster in both conditions"));
-    }
+    let (first, other) = first_difference(&single)?;
+    let message = format!(
+        "the conditions of this policy require the regions `{}` and `{}`, but Karpenter works in one region",
+        first.text, other.text
+    );
+    let finding = conflict(first, other, message).severity(Severity::Warning);
+    Some(finding.help("write the region of this cluster in both conditions"))
 }
 
 /// The first word, and the first of the others that differs from it.
@@ -172,39 +190,108 @@ fn conflict<'d>(first: &PolicyText<'d>, other: &PolicyText<'d>, message: String)
     finding.related(Place::of_policy(first.at), format!("this requires `{}`", first.text))
 }
 
-/// Reports conditions on tags that Karpenter does not set, with at most one finding for each tag.
-fn check_unset_tags<'d>(policy: &IamPolicy<'d>, findings: &mut Vec<Finding<'d>>) {
-    let conditions = conditions(policy);
-    for tag in UNSET {
-        let mut found: Option<Finding<'d>> = None;
-        for condition in &conditions {
-            if condition.tag() != Some(tag) || !condition.is_positive() || condition.if_exists() {
-                continue;
-            }
-            let place = Place::of_policy(condition.key.at);
-            found = Some(if let Some(finding) = found {
-                finding.related(place, "also here")
-            } else {
-                let message = format!(
-                    "the condition requires the tag `{tag}`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing"
-                );
-                let help = "require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does";
-                Finding::new(&RULE, place, message).severity(Severity::Warning).help(help)
-            });
+/// Reports the conditions on tags that Karpenter does not set. IAM reads no wildcard in the name of a key.
+fn check_unset_tags<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
+    let unset = |condition: &&IamCondition<'d>| {
+        let tag = condition.tag().unwrap_or_default();
+        condition.requires_value() && (UNSET_TAGS.contains(&tag) || tag == "kubernetes.io/cluster/*")
+    };
+    let found: Vec<_> = conditions(policy).into_iter().filter(unset).collect();
+    let mut tags = Vec::new();
+    for tag in found.iter().filter_map(|condition| condition.tag()) {
+        if !tags.contains(&tag) {
+            tags.push(tag);
         }
-        findings.extend(found);
     }
+    let tags = tags.join("` and `");
+    let message = if found.len() == 1 {
+        format!(
+            "the condition requires the tag `{tags}`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass sets it, the statement allows nothing"
+        )
+    } else {
+        format!(
+            "{} conditions require `{tags}`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass does, these statements allow nothing",
+            found.len()
+        )
+    };
+    let help = "require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does";
+    let finding = at_all(found.iter().map(|condition| condition.key.at), message)?;
+    Some(finding.severity(Severity::Warning).help(help))
+}
+
+/// Reports conditions on a `Name` with `karpenter` in it. Karpenter 0.x gave instances such names, but 1.x writes the name
+/// of the node.
+fn check_name_tag<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
+    let old = |condition: &&IamCondition<'d>| {
+        let of_karpenter =
+            condition.values.iter().all(|word| word.text.to_ascii_lowercase().contains("karpenter"));
+        condition.resource_tag() == Some("Name") && condition.requires_value() && of_karpenter
+    };
+    let found: Vec<_> = conditions(policy).into_iter().filter(old).collect();
+    let value = found.first()?.values.first()?;
+    let message = format!(
+        "the condition requires a `Name` such as `{}`, but Karpenter 1.x names an instance after its node, such as `ip-10-0-1-23.ec2.internal`; unless `spec.tags` of every EC2NodeClass sets the `Name`, the statement allows nothing",
+        value.text
+    );
+    let help = "require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does";
+    let finding =
+        at_all(found.iter().filter_map(|condition| condition.values.first()).map(|word| word.at), message)?;
+    Some(finding.severity(Severity::Warning).help(help))
+}
+
+/// Reports values with a wildcard that the operator compares literally, on tags whose values never have one.
+fn check_literal_wildcards<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
+    let mut found = Vec::new();
+    let mut replaced = true;
+    for statement in policy.allowing() {
+        let conditions = statement.conditions.iter();
+        let literal: Vec<_> = conditions.filter(|condition| is_never_equal(condition)).collect();
+        replaced &= literal.is_empty() || is_replaced(policy, statement);
+        found.extend(literal);
+    }
+    let first = found.first()?;
+    let (operator, value) = (&first.operator.name, &first.values.first()?.text);
+    let message = format!(
+        "`{operator}` compares with the text `{value}`, which no tag of Karpenter has; the statement allows nothing"
+    );
+    let help =
+        format!("write `{}`, which reads `*` as any text", operator.replace("StringEquals", "StringLike"));
+    let finding =
+        at_all(found.iter().filter_map(|condition| condition.values.first()).map(|word| word.at), message)?;
+    let severity = if replaced { Severity::Warning } else { Severity::Error };
+    Some(finding.severity(severity).help(help))
+}
+
+/// Whether a condition compares the value of a tag that Karpenter sets with a text that no such tag has.
+fn is_never_equal(condition: &IamCondition<'_>) -> bool {
+    const SET: [&str; 5] = [
+        "karpenter.sh/",
+        "karpenter.k8s.aws/",
+        "kubernetes.io/cluster/",
+        "eks:eks-cluster-name",
+        "topology.kubernetes.io/region",
+    ];
+    let tag = condition.tag().unwrap_or_default();
+    let set = SET.iter().any(|start| tag.starts_with(start)) && !UNSET_TAGS.contains(&tag);
+    set && condition.requires_value() && condition.compares_wildcards_literally()
+}
+
+/// Whether other statements may allow every action of a statement that allows nothing.
+fn is_replaced(policy: &IamPolicy<'_>, statement: &IamStatement<'_>) -> bool {
+    let others: Vec<_> =
+        policy.allowing().filter(|other| !other.conditions.iter().any(is_never_equal)).collect();
+    statement.actions.iter().all(|word| others.iter().any(|other| other.action(&word.text).is_some()))
+}
+
+/// A finding at the first of several places, with the others as related places.
+fn at_all<'d>(mut places: impl Iterator<Item = PolicyLocation<'d>>, message: String) -> Option<Finding<'d>> {
+    let finding = Finding::new(&RULE, Place::of_policy(places.next()?), message);
+    Some(places.fold(finding, |finding, at| finding.related(Place::of_policy(at), "also here")))
 }
 
 /// The conditions of the Allow statements.
 fn conditions<'p, 'd>(policy: &'p IamPolicy<'d>) -> Vec<&'p IamCondition<'d>> {
-    let mut conditions = Vec::new();
-    for statement in &policy.statements {
-        if statement.allows {
-            conditions.extend(&statement.conditions);
-        }
-    }
-    conditions
+    policy.allowing().flat_map(|statement| &statement.conditions).collect()
 }
 
 #[cfg(test)]
@@ -234,11 +321,7 @@ mod tests {
         error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [all]
           the condition requires cluster `staging`, but this cluster is `prod`
           help: write `prod`: Karpenter tags resources with the name of its own cluster
-          5 |     "aws:RequestTag/eks:eks-cluster-name": "staging"}
-            |                                            ^^^^^^^^^
-        error / Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name [all]
-          the condition requires cluster `staging`, but this cluster is `prod`
-          help: write `prod`: Karpenter tags resources with the name of its own cluster
+          see line 5 Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name: also here
         "#);
         silent(&super::RULE, &text);
         assert_eq!(findings_with(&super::RULE, &text, &known("staging")), "");
@@ -301,6 +384,85 @@ mod tests {
     }
 
     #[test]
+    fn reports_one_mistake_of_a_policy_once() {
+        let statement = |tag: &str| {
+            format!(
+                "{{\"Effect\": \"Allow\", \"Action\": \"ec2:RunInstances\", \"Resource\": \"*\", \"Condition\": {{\"StringLike\": {{\"aws:RequestTag/{tag}\": \"*\"}}}}}}"
+            )
+        };
+        let (first, second, third) = (
+            statement("karpenter.sh/provisioner-name"),
+            statement("karpenter.sh/managed-by"),
+            statement("karpenter.sh/provisioner-name"),
+        );
+        let text = format!("{{\"Statement\": [\n{first},\n{second},\n{third}]}}\n");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          2 | {"Effect": "Allow", "Action": "ec2:RunInstances", "Resource": "*", "Condition": {"StringLike": {"aws:RequestTag/karpenter.sh/provisioner-name": "*"}}},
+            |                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning / Statement[0].Condition.StringLike.aws:RequestTag/karpenter.sh/provisioner-name [all]
+          3 conditions require `karpenter.sh/provisioner-name` and `karpenter.sh/managed-by`, which Karpenter 1.x does not set; unless `spec.tags` of every EC2NodeClass does, these statements allow nothing
+          help: require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does
+          see line 3 Statement[1].Condition.StringLike.aws:RequestTag/karpenter.sh/managed-by: also here
+          see line 4 Statement[2].Condition.StringLike.aws:RequestTag/karpenter.sh/provisioner-name: also here
+        "#);
+    }
+
+    #[test]
+    fn reports_wildcard_that_the_operator_compares_literally() {
+        let text = policy("\"StringEquals\": {\"aws:RequestTag/karpenter.k8s.aws/ec2nodeclass\": \"*\"}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          3 |   "StringEquals": {"aws:RequestTag/karpenter.k8s.aws/ec2nodeclass": "*"}
+            |                                                                     ^^^
+        error / Statement[0].Condition.StringEquals.aws:RequestTag/karpenter.k8s.aws/ec2nodeclass [all]
+          `StringEquals` compares with the text `*`, which no tag of Karpenter has; the statement allows nothing
+          help: write `StringLike`, which reads `*` as any text
+        "#);
+        silent(&super::RULE, &text.replace("StringEquals", "StringLike"));
+        silent(&super::RULE, &text.replace("StringEquals", "StringEqualsIfExists"));
+        silent(&super::RULE, &text.replace("\"*\"}\n}}]", "[\"*\", \"default\"]}\n}}]"));
+        silent(
+            &super::RULE,
+            &text.replace(
+                "\"StringEquals\": {\"aws:RequestTag/karpenter.k8s.aws/ec2nodeclass\"",
+                "\"StringEquals\": {\"aws:RequestTag/team\"",
+            ),
+        );
+        // Another statement allows the same action.
+        let other =
+            "{\"Statement\": [{\"Effect\": \"Allow\", \"Action\": \"ec2:Run*\", \"Resource\": \"*\"}, ";
+        assert!(findings(&super::RULE, &text.replace("{\"Statement\": [", other)).starts_with("  3 |"));
+        assert!(findings(&super::RULE, &text.replace("{\"Statement\": [", other)).contains("warning"));
+    }
+
+    #[test]
+    fn reports_name_that_only_early_releases_gave() {
+        let text = policy("\"StringLike\": {\"ec2:ResourceTag/Name\": \"*karpenter*\"}");
+        let text = text.replace(
+            "\"StringLike\": {\"aws:RequestTag/karpenter.sh/nodepool\": \"*\"}",
+            "\"Bool\": {\"aws:SecureTransport\": \"true\"}",
+        );
+        let text = text.replace(
+            "\"ec2:RunInstances\"",
+            "[\"ec2:CreateFleet\", \"ec2:TerminateInstances\", \"pricing:GetProducts\"]",
+        );
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          3 |   "StringLike": {"ec2:ResourceTag/Name": "*karpenter*"}
+            |                                          ^^^^^^^^^^^^^
+        warning / Statement[0].Condition.StringLike.ec2:ResourceTag/Name [all]
+          the condition requires a `Name` such as `*karpenter*`, but Karpenter 1.x names an instance after its node, such as `ip-10-0-1-23.ec2.internal`; unless `spec.tags` of every EC2NodeClass sets the `Name`, the statement allows nothing
+          help: require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does
+        "#);
+        silent(&super::RULE, &text.replace("*karpenter*", "*-node"));
+    }
+
+    #[test]
+    fn deny_statement_may_name_any_cluster() {
+        let text = policy("\"Bool\": {\"aws:SecureTransport\": \"true\"}");
+        let deny = ", {\"Effect\": \"Deny\", \"Action\": \"ec2:*\", \"Resource\": \"*\", \"Condition\": {\"StringEquals\": {\"aws:ResourceTag/eks:eks-cluster-name\": \"staging\", \"aws:ResourceTag/karpenter.sh/provisioner-name\": \"*\"}}}]}";
+        assert_eq!(findings_with(&super::RULE, &text.replace("]}", deny), &known("prod")), "");
+    }
+
+    #[test]
     fn ignores_variables_wildcards_and_example_names() {
         for name in
             ["${ClusterName}", "$CLUSTER_NAME", "${aws:PrincipalTag/eks-cluster-name}", "*", "my-cluster"]
@@ -317,7 +479,7 @@ Resources:
       PolicyDocument:
         Statement:
           Effect: Allow
-          Action: ['ec2:CreateFleet', 'ec2:RunInstances']
+          Action: ['ec2:CreateFleet', 'ec2:RunInstances', 'pricing:GetProducts']
           Resource: '*'
           Condition:
             StringEquals:

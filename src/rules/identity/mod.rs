@@ -5,7 +5,9 @@ family! {
     cluster_name_shared,
     clustername_empty,
     helm_values_removed_keys,
+    iam_allows_everything,
     iam_delete_unscoped,
+    iam_duplicate_sid,
     iam_passrole_mismatch,
     iam_tag_condition_mismatch,
     interruption_queue_malformed,
@@ -21,6 +23,16 @@ family! {
 use karpenter::cluster_name::ClusterNamePlaceholder;
 use lint::finding::Severity;
 use objects::object::Operation;
+
+/// Tags that Karpenter set before 1.0, and `karpenter.sh/cluster`, which Karpenter never set.
+///
+/// Source: pkg/utils/utils.go (`GetTags`) and pkg/apis/v1/labels.go at v1.14.1.
+const UNSET_TAGS: [&str; 4] = [
+    "karpenter.sh/provisioner-name",
+    "karpenter.sh/managed-by",
+    "karpenter.k8s.aws/ec2nodetemplate",
+    "karpenter.sh/cluster",
+];
 
 /// Severity of a placeholder in the name of a cluster or of a resource that belongs to it. A file may still be rendered
 /// before it is applied. An object that has reached the cluster is not rendered any more.

@@ -1,12 +1,33 @@
-//! IAM policy documents: actions, resources and conditions.
+//! IAM policies and roles: parser, evaluation of statements, and the policies that belong to Karpenter.
 //!
-//! Sids are ignored. A placeholder such as `${ClusterName}` or `${aws:PrincipalTag/x}` matches any text.
+//! | file | contents |
+//! |---|---|
+//! | `parse` | policy documents in JSON, YAML, CloudFormation and the objects of operators |
+//! | `policy` | views of a document and its statements |
+//! | `pattern`, `condition`, `truth` | evaluation of a statement for a request |
+//! | `role` | roles: names, trust, attached policies |
+//! | `owner` | which policies and roles belong to Karpenter |
+//! | `access` | all policies and roles of a cluster |
+//! | `pass_role` | the roles that the controller may pass |
+//!
+//! A placeholder such as `${ClusterName}` or a policy variable such as `${aws:PrincipalTag/x}` is unknown text: a
+//! comparison with it may hold.
 
+mod access;
+mod condition;
+mod owner;
 mod parse;
 mod pass_role;
 mod pattern;
 mod policy;
+mod role;
+mod truth;
 
-pub use parse::{holds, policies};
-pub use pass_role::{PASS_ROLE, PassedRoles};
-pub use policy::{IamCondition, IamPolicy, IamStatement, PolicyLocation, PolicyText};
+pub use access::{Boundary, IamAccess, OwnedPolicy};
+pub use condition::{ContextValue, IamCondition, IamOperator};
+pub use owner::PolicyOwner;
+pub use parse::holds;
+pub use pass_role::{PASS_ROLE, PassRefusal, PassedRoles};
+pub use policy::{IamPolicy, IamRequest, IamStatement, PolicyLocation, PolicyText};
+pub use role::{IamRole, attaches_broad_policy};
+pub use truth::Truth;

@@ -7,7 +7,8 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
 
-use super::policy::{IamCondition, IamPolicy, IamStatement, PolicyLocation, PolicyText};
+use super::condition::{IamCondition, IamOperator};
+use super::policy::{IamPolicy, IamStatement, PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
 
 /// Paths of the policy documents in the objects of operators that create IAM policies, by API group. `*` matches every
@@ -36,7 +37,7 @@ pub fn holds(object: Object<'_>) -> bool {
 }
 
 /// Returns the policy documents of an object that parse.
-pub fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
+pub(super) fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
     let mut documents = Vec::new();
     match object.form() {
         Form::IamPolicy => documents.push(object.root()),
@@ -55,7 +56,64 @@ pub fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
     documents.into_iter().filter_map(|document| parse_policy(object, document)).collect()
 }
 
-fn select<'d>(node: Node<'d>, path: &[&str], found: &mut Vec<Node<'d>>) {
+/// Fields with the name of a policy in AWS.
+const NAMES: [&[&str]; 4] = [
+    &["Properties", "PolicyName"],
+    &["Properties", "ManagedPolicyName"],
+    &["spec", "name"],
+    &["spec", "forProvider", "name"],
+];
+
+/// Fields with the roles that a policy is attached to.
+const ROLES: [&[&str]; 5] = [
+    &["Properties", "Roles", "*"],
+    &["Properties", "RoleName"],
+    &["spec", "forProvider", "role"],
+    &["spec", "forProvider", "roleRef", "name"],
+    &["spec", "forProvider", "roleName"],
+];
+
+/// The names of a policy: of its object, of itself within the object, and of its file if it is a document alone.
+fn names(object: Object<'_>, document: Node<'_>) -> Vec<String> {
+    if object.form() == Form::IamPolicy {
+        let file = object.root().tree().source().name();
+        return vec![file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
+    }
+    let mut names = texts(object.root(), &NAMES);
+    names.push(object.name().to_owned());
+    // An inline policy of a role has its name beside the document.
+    let beside = document.parent().and_then(|parent| parent.get("PolicyName"));
+    names.extend(beside.map(text));
+    names
+}
+
+/// The roles that an object attaches its policies to. A role attaches its inline policies to itself.
+fn roles(object: Object<'_>) -> Vec<String> {
+    if is_role(object) {
+        return vec![object.name().to_owned()];
+    }
+    texts(object.root(), &ROLES)
+}
+
+/// Whether an object is a role.
+pub(super) fn is_role(object: Object<'_>) -> bool {
+    match object.form() {
+        Form::StackResource => object.root().str_at(&["Type"]) == Some("AWS::IAM::Role"),
+        Form::Api => object.kind() == "Role" && holds(object),
+        Form::IamPolicy | Form::ChartValues => false,
+    }
+}
+
+/// The texts at several paths.
+pub(super) fn texts(root: Node<'_>, paths: &[&[&str]]) -> Vec<String> {
+    let mut nodes = Vec::new();
+    for path in paths {
+        select(root, path, &mut nodes);
+    }
+    nodes.into_iter().map(text).collect()
+}
+
+pub(super) fn select<'d>(node: Node<'d>, path: &[&str], found: &mut Vec<Node<'d>>) {
     match path.split_first() {
         None => found.push(node),
         Some((&"*", rest)) => node.children().for_each(|child| select(child, rest, found)),
@@ -73,6 +131,8 @@ fn parse_policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<IamPolicy<
         Some(text) => text,
         None => document,
     };
+    let policy =
+        |statements| IamPolicy { object, names: names(object, document), roles: roles(object), statements };
     if let Some(text) = document.as_str() {
         let source = Arc::new(Source::new("", text));
         let whole = Span::new(0, text.len());
@@ -80,11 +140,11 @@ fn parse_policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<IamPolicy<
         let within = |node: Node<'_>, key: bool| {
             PolicyLocation::Within(document, if key { node.key_span() } else { node.span() })
         };
-        return Some(IamPolicy { object, statements: statements(tree.root(), &within)? });
+        return Some(policy(statements(tree.root(), &within)?));
     }
     let at =
         |node: Node<'d>, key: bool| if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) };
-    Some(IamPolicy { object, statements: statements(document, &at)? })
+    Some(policy(statements(document, &at)?))
 }
 
 /// Function that locates a node of the policy, or its key.
@@ -112,12 +172,14 @@ fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamSt
     let operators = statement.members_at(&["Condition"]);
     let conditions = operators.flat_map(|(operator, keys)| {
         keys.members().map(move |(key, values)| IamCondition {
-            operator: operator.to_owned(),
+            operator: IamOperator::parse(operator),
             key: PolicyText { text: key.to_owned(), at: at(values, true) },
             values: words(values, at),
         })
     });
+    let sid = statement.get("Sid").map(|sid| PolicyText { text: text(sid), at: at(sid, false) });
     IamStatement {
+        sid,
         allows: statement.get("Effect").and_then(Node::as_str) == Some("Allow"),
         actions,
         resources,
@@ -134,7 +196,7 @@ fn words<'t, 'd>(node: Node<'t>, at: Locate<'_, 't, 'd>) -> Vec<PolicyText<'d>> 
 }
 
 /// Returns the text of a value. `${}` encloses what CloudFormation fills in.
-fn text(node: Node<'_>) -> String {
+pub(super) fn text(node: Node<'_>) -> String {
     match node.value() {
         Value::String(text) if has_function_tag(node) => format!("${{{text}}}"),
         Value::String(text) => text.to_owned(),
@@ -142,12 +204,28 @@ fn text(node: Node<'_>) -> String {
         Value::Int(value) => value.to_string(),
         Value::Float(value) => value.to_string(),
         Value::Null => String::new(),
-        Value::Sequence | Value::Mapping => {
-            let sub = node.get("Fn::Sub");
-            let sub = sub.and_then(|sub| sub.as_str().or_else(|| sub.items().next()?.as_str()));
-            sub.map_or_else(|| "${}".to_owned(), str::to_owned)
-        }
+        Value::Sequence => "${}".to_owned(),
+        Value::Mapping => text_of_function(node).unwrap_or_else(|| "${}".to_owned()),
     }
+}
+
+/// Returns the text of a function of CloudFormation in its long form.
+fn text_of_function(node: Node<'_>) -> Option<String> {
+    if let Some(sub) = node.get("Fn::Sub") {
+        return Some(sub.as_str().or_else(|| sub.items().next()?.as_str())?.to_owned());
+    }
+    if let Some(name) = node.str_at(&["Ref"]) {
+        return Some(format!("${{{name}}}"));
+    }
+    if let Some(attribute) = node.get("Fn::GetAtt") {
+        let parts: Vec<_> = attribute.items().filter_map(Node::as_str).collect();
+        let name = attribute.as_str().map_or_else(|| parts.join("."), str::to_owned);
+        return Some(format!("${{{name}}}"));
+    }
+    let mut arguments = node.get("Fn::Join")?.items();
+    let (separator, parts) = (arguments.next()?.as_str()?, arguments.next()?);
+    let joined: Vec<_> = parts.items().map(text).collect();
+    parts.is_sequence().then(|| joined.join(separator))
 }
 
 /// Whether a string is the argument of a short function other than `!Sub`, such as `!Ref ClusterName`.

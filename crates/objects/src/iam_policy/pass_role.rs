@@ -1,11 +1,19 @@
 //! The roles that the policies of Karpenter's controller allow it to pass to instances.
 
-use super::pattern::{matches, resource_part};
-use super::policy::{IamPolicy, PolicyText};
 use values::placeholder::has_placeholder;
+
+use super::access::IamAccess;
+use super::condition::{ContextValue, IamCondition};
+use super::owner::PolicyOwner;
+use super::pattern::{Pattern, Wildcards, resource_part};
+use super::policy::{IamStatement, PolicyText};
+use super::truth::Truth;
 
 /// The action.
 pub const PASS_ROLE: &str = "iam:PassRole";
+/// Names of EC2 in the condition `iam:PassedToService`. Source: `AllowPassingInstanceRole` in
+/// website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
+const EC2: [&str; 2] = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"];
 /// Number of distinct patterns to compare with each role. With more patterns, every role counts as passed.
 const MOST_PATTERNS: usize = 64;
 
@@ -16,28 +24,59 @@ pub struct PassedRoles<'d> {
     names: Vec<String>,
     /// Patterns with wildcards or placeholders, without duplicates.
     patterns: Vec<String>,
+    /// Roles that a policy of Karpenter's controller forbids to pass.
+    denied: Vec<PolicyText<'d>>,
     /// Whether a statement may allow any role.
     open: bool,
-    /// First resource of the first such statement of Karpenter's controller.
+    /// Whether a policy of Karpenter's controller passes a role.
+    passing: bool,
+    /// First resource of the first statement of Karpenter's controller that names the action.
     first: Option<PolicyText<'d>>,
+}
+
+/// The reason that a role is not passed.
+#[derive(Clone, Copy, Debug)]
+pub enum PassRefusal<'p, 'd> {
+    /// The controller may pass other roles only; the first of them.
+    LeftOut(&'p PolicyText<'d>),
+    /// A Deny statement names the role.
+    Denied(&'p PolicyText<'d>),
+}
+
+/// Whether a statement about `iam:PassRole` applies when a role is passed to EC2.
+pub(super) fn passes_to_ec2(
+    statement: &IamStatement<'_>,
+    others: impl Fn(&IamCondition<'_>) -> ContextValue,
+) -> bool {
+    EC2.iter().any(|service| {
+        statement.conditions.iter().all(|condition| {
+            let of_service = condition.is_on("iam:PassedToService");
+            let value = if of_service { ContextValue::Is(service) } else { others(condition) };
+            condition.holds(value) != Truth::No
+        })
+    })
+}
+
+impl IamStatement<'_> {
+    /// Whether the statement may apply when Karpenter passes a role to EC2.
+    pub fn passes_to_ec2(&self) -> bool {
+        passes_to_ec2(self, |_| ContextValue::Unknown)
+    }
 }
 
 impl<'d> PassedRoles<'d> {
     /// Collects the roles that policies pass. Any policy can add a role, but only policies of Karpenter's controller show
     /// that a role is missing.
-    pub fn of(policies: &[IamPolicy<'d>]) -> Self {
+    pub fn of(access: &IamAccess<'d>) -> Self {
         let mut passed = Self::default();
-        for policy in policies {
-            let karpenter = policy.is_karpenter();
-            for statement in
-                policy.statements.iter().filter(|one| one.allows && one.action(PASS_ROLE).is_some())
-            {
-                if karpenter && passed.first.is_none() && statement.names(PASS_ROLE) {
-                    passed.first = statement.resources.first().cloned();
-                }
-                passed.open |= statement.not_resources || statement.resources.is_empty();
-                for word in &statement.resources {
-                    passed.add(&word.text);
+        for owned in access.policies() {
+            let karpenter = owned.owner == PolicyOwner::Controller;
+            for statement in &owned.policy.statements {
+                let covers = statement.covers_action(PASS_ROLE) != Truth::No;
+                if covers && statement.allows && statement.passes_to_ec2() {
+                    passed.add_statement(statement, karpenter);
+                } else if covers && karpenter && !statement.allows {
+                    passed.deny(statement);
                 }
             }
         }
@@ -46,6 +85,17 @@ impl<'d> PassedRoles<'d> {
             texts.dedup();
         }
         passed
+    }
+
+    fn add_statement(&mut self, statement: &IamStatement<'d>, karpenter: bool) {
+        self.passing |= karpenter;
+        if karpenter && self.first.is_none() && statement.names(PASS_ROLE) {
+            self.first = statement.resources.first().cloned();
+        }
+        self.open |= statement.not_resources || statement.resources.is_empty();
+        for word in &statement.resources {
+            self.add(&word.text);
+        }
     }
 
     fn add(&mut self, resource: &str) {
@@ -60,12 +110,36 @@ impl<'d> PassedRoles<'d> {
         }
     }
 
-    /// The resource with which a policy of Karpenter's controller passes other roles, if no policy passes this role.
-    pub fn leaves_out(&self, role: &str) -> Option<&PolicyText<'d>> {
+    /// Notes the roles that an unconditional Deny statement names.
+    fn deny(&mut self, statement: &IamStatement<'d>) {
+        let certain = statement.covers_action(PASS_ROLE) == Truth::Yes;
+        if certain && !statement.not_resources && statement.conditions.is_empty() {
+            let free = MOST_PATTERNS.saturating_sub(self.denied.len());
+            self.denied.extend(statement.resources.iter().take(free).cloned());
+        }
+    }
+
+    /// The reason that no policy passes a role; `None` if a policy may pass it.
+    pub fn refusal(&self, role: &str) -> Option<PassRefusal<'_, 'd>> {
+        if let Some(word) = self.denied.iter().find(|word| matches(&word.text, role) == Truth::Yes) {
+            return Some(PassRefusal::Denied(word));
+        }
+        let compare = |pattern: &String| Pattern::parse(pattern, Wildcards::Read).compare(role) != Truth::No;
         let passed = self.open
             || self.patterns.len() > MOST_PATTERNS
             || self.names.binary_search_by(|name| name.as_str().cmp(role)).is_ok()
-            || self.patterns.iter().any(|pattern| matches(pattern, role));
-        if passed { None } else { self.first.as_ref() }
+            || self.patterns.iter().any(compare);
+        if passed { None } else { self.first.as_ref().map(PassRefusal::LeftOut) }
     }
+
+    /// Whether a policy of Karpenter's controller passes roles to EC2.
+    pub fn is_passing(&self) -> bool {
+        self.passing
+    }
+}
+
+/// Whether a resource covers the role with a name, in any path.
+fn matches(resource: &str, role: &str) -> Truth {
+    let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
+    Pattern::parse(name.unwrap_or(resource), Wildcards::Read).compare(role)
 }

@@ -1,51 +1,168 @@
-//! Patterns of IAM.
+//! Patterns of IAM: texts with wildcards, policy variables and placeholders.
+//!
+//! Sources: "IAM JSON policy elements: Resource", "IAM JSON policy elements: Variables and tags" and "IAM JSON policy
+//! elements: Condition operators" in the IAM User Guide.
 
-use values::placeholder;
+use values::placeholder::Placeholder;
 
-/// Whether an IAM pattern matches a text. `*`, `?` and placeholders are wildcards.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern = placeholder::replaced(pattern, "*");
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut from) = (0, 0);
-    // The last star, and the first byte of the text after the part that it matches.
-    let mut star: Option<(usize, usize)> = None;
-    while from < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at, from));
-                at += 1;
-            }
-            Some(byte) if *byte == b'?' || Some(byte) == text.get(from) => {
-                at += 1;
-                from += 1;
-            }
-            _ => {
-                let Some((behind, taken)) = star else { return false };
-                star = Some((behind, taken + 1));
-                (at, from) = (behind + 1, taken + 1);
+use super::truth::Truth;
+
+/// Part of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Literal(char),
+    /// `*`.
+    AnyText,
+    /// `?`.
+    AnyCharacter,
+    /// A policy variable or a placeholder: some text that is not known.
+    Unknown,
+}
+
+/// Whether `*` and `?` are wildcards in a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wildcards {
+    /// They are, as in actions, resources, `StringLike` and `ArnEquals`.
+    Read,
+    /// They are ordinary characters, as in `StringEquals`.
+    Literal,
+}
+
+/// Pattern of an action, a resource or the value of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    tokens: Vec<Token>,
+}
+
+impl Pattern {
+    /// Parses a pattern. `${*}`, `${?}` and `${$}` are the characters themselves. Every other policy variable and every
+    /// placeholder is unknown text.
+    pub(super) fn parse(text: &str, wildcards: Wildcards) -> Self {
+        let mut tokens = Vec::new();
+        let mut rest = text;
+        while let Some(Placeholder { range }) = Placeholder::of(rest) {
+            let (before, found) = (rest.get(..range.start), rest.get(range.clone()));
+            tokens.extend(before.unwrap_or_default().chars().map(|character| plain(character, wildcards)));
+            tokens.push(found.and_then(escaped).map_or(Token::Unknown, Token::Literal));
+            rest = rest.get(range.end..).unwrap_or_default();
+        }
+        tokens.extend(rest.chars().map(|character| plain(character, wildcards)));
+        Self { tokens }
+    }
+
+    /// The same pattern in lower case, for texts in lower case.
+    #[must_use]
+    pub(super) fn ignoring_case(mut self) -> Self {
+        for token in &mut self.tokens {
+            if let Token::Literal(character) = token {
+                character.make_ascii_lowercase();
             }
         }
+        self
     }
-    pattern.get(at..).unwrap_or_default().iter().all(|byte| *byte == b'*')
+
+    /// Whether the pattern matches a text. A pattern with unknown text matches `Maybe` at most.
+    pub(super) fn compare(&self, text: &str) -> Truth {
+        if !self.can_match(text) {
+            return Truth::No;
+        }
+        if self.tokens.contains(&Token::Unknown) { Truth::Maybe } else { Truth::Yes }
+    }
+
+    /// Whether the pattern matches every text.
+    pub(super) fn is_total(&self) -> bool {
+        !self.tokens.is_empty() && self.tokens.iter().all(|token| *token == Token::AnyText)
+    }
+
+    /// Whether the pattern matches one text only, even if that text is not known.
+    pub(super) fn is_single(&self) -> bool {
+        !self.tokens.iter().any(|token| matches!(token, Token::AnyText | Token::AnyCharacter))
+    }
+
+    /// Whether the pattern has a `*` or `?` that is an ordinary character. No name in Kubernetes or AWS has one.
+    pub(super) fn has_literal_wildcard(&self) -> bool {
+        self.tokens.iter().any(|token| matches!(token, Token::Literal('*' | '?')))
+    }
+
+    fn can_match(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        let (mut at, mut from) = (0, 0);
+        // The last `*`, and the first character of the text after the part that the `*` matches.
+        let mut star: Option<(usize, usize)> = None;
+        while let Some(character) = text.get(from) {
+            match self.tokens.get(at) {
+                Some(Token::AnyText | Token::Unknown) => {
+                    star = Some((at, from));
+                    at += 1;
+                }
+                Some(Token::Literal(literal)) if literal == character => (at, from) = (at + 1, from + 1),
+                Some(Token::AnyCharacter) => (at, from) = (at + 1, from + 1),
+                _ => {
+                    let Some((behind, taken)) = star else { return false };
+                    star = Some((behind, taken + 1));
+                    (at, from) = (behind + 1, taken + 1);
+                }
+            }
+        }
+        let rest = self.tokens.get(at..).unwrap_or_default();
+        rest.iter().all(|token| matches!(token, Token::AnyText | Token::Unknown))
+    }
+}
+
+fn plain(character: char, wildcards: Wildcards) -> Token {
+    match (character, wildcards) {
+        ('*', Wildcards::Read) => Token::AnyText,
+        ('?', Wildcards::Read) => Token::AnyCharacter,
+        _ => Token::Literal(character),
+    }
+}
+
+/// The character that `${*}`, `${?}` and `${$}` stand for at the start of a text.
+fn escaped(text: &str) -> Option<char> {
+    ['*', '?', '$'].into_iter().find(|character| text.starts_with(&format!("${{{character}}}")))
+}
+
+/// Whether a resource pattern matches a resource of a service, in any partition, region and account. The resource is the
+/// last part of an ARN, such as `role/x`.
+pub(super) fn compare_resource(pattern: &str, service: &str, resource: &str) -> Truth {
+    let parts = arn_parts(pattern);
+    let compare = |part: &str, text: &str| Pattern::parse(part, Wildcards::Read).compare(text);
+    let Some((last, leading)) = parts.split_last() else { return Truth::No };
+    // The partition, the region and the account are the cluster's own.
+    let leading = leading.iter().enumerate().map(|(index, part)| match index {
+        0 => compare(part, "arn"),
+        2 => compare(part, service),
+        _ => Truth::Yes,
+    });
+    let last = match parts.len() {
+        6 => compare(last, resource),
+        // A `*` in an earlier part reaches over the colons behind it.
+        1 => compare(last, &format!("arn:aws:{service}:::{resource}")),
+        3 => compare(last, &format!("{service}:::{resource}")),
+        _ if last.contains('*') => Truth::Yes,
+        _ => compare(last, ":"),
+    };
+    Truth::all(leading.chain([last]))
 }
 
 /// Returns the part of an ARN after its fifth colon; `None` for a pattern such as `*` or `${Role.Arn}`.
 pub(super) fn resource_part(pattern: &str) -> Option<&str> {
-    // A placeholder may have colons: `arn:${AWS::Partition}:iam::x`.
+    let parts = arn_parts(pattern);
+    parts.get(5).copied().filter(|_| parts.first() == Some(&"arn"))
+}
+
+/// The parts of an ARN, at most six. A placeholder may have colons: `arn:${AWS::Partition}:iam::x`.
+fn arn_parts(pattern: &str) -> Vec<&str> {
     let mut depth = 0;
-    let mut colons = 0;
-    for (at, byte) in pattern.bytes().enumerate() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth -= 1,
-            b':' if depth == 0 => colons += 1,
+    let separates = |character: char| {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
             _ => {}
         }
-        if colons == 5 && pattern.starts_with("arn:") {
-            return pattern.get(at + 1..);
-        }
-    }
-    None
+        character == ':' && depth == 0
+    };
+    pattern.splitn(6, separates).collect()
 }
 
 #[cfg(test)]
@@ -65,22 +182,49 @@ mod tests {
     }
 
     #[test]
-    fn matches_patterns_like_iam_and_placeholders_match_anything() {
+    fn matches_wildcards_and_leaves_placeholders_open() {
+        use Truth::{Maybe, No, Yes};
         for (pattern, text, expected) in [
-            ("ec2:*", "ec2:terminateinstances", true),
-            ("ec2:Terminate*", "ec2:TerminateInstances", true),
-            ("arn:aws:iam::*:role/Karpenter*-a", "arn:aws:iam::1:role/KarpenterNodeRole-a", true),
-            ("arn:aws:iam::*:role/a", "arn:aws:iam::1:role/ab", false),
-            ("${KarpenterNodeRole.Arn}", "arn:aws:iam::1:role/a", true),
-            ("arn:${AWS::Partition}:iam::$ACCOUNT:role/Node-${C}", "arn:aws:iam::1:role/Node-prod", true),
-            ("arn:aws:iam::<account>:role/a", "arn:aws:iam::1:role/a", true),
-            ("arn:aws:iam::XXXXXXXXXXXX:role/__ROLE__", "arn:aws:iam::1:role/a", true),
-            ("a?c", "abc", true),
-            ("", "", true),
-            ("*", "", true),
-            ("a", "", false),
+            ("ec2:*", "ec2:terminateinstances", Yes),
+            ("ec2:Terminate*", "ec2:TerminateInstances", Yes),
+            ("a?c", "abc", Yes),
+            ("a?c", "ac", No),
+            ("", "", Yes),
+            ("*", "", Yes),
+            ("a", "", No),
+            ("${aws:PrincipalTag/x}", "prod", Maybe),
+            ("Node-$CLUSTER", "Node-prod", Maybe),
+            ("Node-<cluster>", "Node-prod", Maybe),
+            ("Node-{{ cluster }}", "Node-prod", Maybe),
+            ("Node-${Cluster}", "Role-prod", No),
+            ("${*}", "*", Yes),
+            ("${*}", "a", No),
+            ("5$", "5$", Yes),
         ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(Pattern::parse(pattern, Wildcards::Read).compare(text), expected, "{pattern} {text}");
+        }
+        assert_eq!(Pattern::parse("*", Wildcards::Literal).compare("a"), No);
+        assert_eq!(Pattern::parse("*", Wildcards::Literal).compare("*"), Yes);
+    }
+
+    #[test]
+    fn compares_the_service_and_the_resource_of_an_arn() {
+        use Truth::{Maybe, No, Yes};
+        for (pattern, expected) in [
+            ("*", Yes),
+            ("arn:*", Yes),
+            ("arn:aws:ec2:*", Yes),
+            ("arn:aws:*", Yes),
+            ("arn:aws:ec2:eu-west-1:111122223333:*", Yes),
+            ("arn:${AWS::Partition}:ec2:${AWS::Region}:*:instance/*", Yes),
+            ("arn:aws:ec2:*:*:volume/*", No),
+            ("arn:aws:s3:::*", No),
+            ("arn:aws:s3*", No),
+            ("${Instance.Arn}", Maybe),
+            ("arn:aws:ec2:*:*:${Kind}/*", Maybe),
+            ("instance/*", No),
+        ] {
+            assert_eq!(compare_resource(pattern, "ec2", "instance/i-1"), expected, "{pattern}");
         }
     }
 }

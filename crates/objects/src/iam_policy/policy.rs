@@ -2,9 +2,10 @@
 
 use manifest::source::Span;
 use manifest::tree::Node;
-use values::placeholder::has_placeholder;
 
-use super::pattern::{matches, resource_part};
+use super::condition::{ContextValue, IamCondition};
+use super::pattern::{Pattern, Wildcards, compare_resource};
+use super::truth::Truth;
 use crate::object::Object;
 
 /// Location of a part of a policy.
@@ -32,6 +33,10 @@ pub struct PolicyText<'d> {
 pub struct IamPolicy<'d> {
     /// The object that holds the document.
     pub object: Object<'d>,
+    /// Names of the policy: its key in a template, its name in the cluster and in AWS.
+    pub names: Vec<String>,
+    /// Roles that the object attaches the policy to, as references or names.
+    pub roles: Vec<String>,
     /// The statements.
     pub statements: Vec<IamStatement<'d>>,
 }
@@ -39,6 +44,8 @@ pub struct IamPolicy<'d> {
 /// Statement of a policy.
 #[derive(Clone, Debug)]
 pub struct IamStatement<'d> {
+    /// `Sid`.
+    pub sid: Option<PolicyText<'d>>,
     /// Whether `Effect` is `Allow`; otherwise the statement denies.
     pub allows: bool,
     /// `Action` or `NotAction`.
@@ -53,26 +60,49 @@ pub struct IamStatement<'d> {
     pub conditions: Vec<IamCondition<'d>>,
 }
 
-/// Condition of a statement: compares a key with values.
-#[derive(Clone, Debug)]
-pub struct IamCondition<'d> {
-    /// Operator such as `StringEquals`.
-    pub operator: String,
-    /// Key such as `aws:ResourceTag/karpenter.sh/nodepool`.
-    pub key: PolicyText<'d>,
-    /// Values, one of which has to match.
-    pub values: Vec<PolicyText<'d>>,
+/// Request that a policy allows or denies.
+pub struct IamRequest<'r> {
+    /// Action such as `ec2:TerminateInstances`.
+    pub action: &'r str,
+    /// The last part of the resource's ARN, such as `instance/i-0123456789abcdef0`.
+    pub resource: &'r str,
+    /// Returns the value of the key of a condition.
+    pub context: &'r dyn Fn(&IamCondition<'_>) -> ContextValue,
 }
 
 impl<'d> IamStatement<'d> {
-    /// The text with which the statement covers an action.
-    pub fn action(&self, action: &str) -> Option<&PolicyText<'d>> {
-        let action = action.to_ascii_lowercase();
-        let named = self.actions.iter().find(|word| matches(&word.text.to_ascii_lowercase(), &action));
-        if self.not_actions {
-            return if named.is_none() { self.actions.first() } else { None };
+    /// Whether the statement applies to a request: its action, its resource and all conditions match.
+    pub fn covers(&self, request: &IamRequest<'_>) -> Truth {
+        let conditions =
+            self.conditions.iter().map(|condition| condition.holds((request.context)(condition)));
+        let target = [self.covers_action(request.action), self.covers_resource(request)];
+        Truth::all(target.into_iter().chain(conditions))
+    }
+
+    /// Whether the statement covers an action. Actions are not case-sensitive.
+    pub fn covers_action(&self, action: &str) -> Truth {
+        let named = Truth::any(self.actions.iter().map(|word| compare_action(word, action)));
+        if self.not_actions { named.negated() } else { named }
+    }
+
+    fn covers_resource(&self, request: &IamRequest<'_>) -> Truth {
+        // The policy of a role's trust has no resource.
+        if self.resources.is_empty() {
+            return Truth::Yes;
         }
-        named
+        let service = request.action.split(':').next().unwrap_or_default();
+        let compare = |word: &PolicyText<'_>| compare_resource(&word.text, service, request.resource);
+        let named = Truth::any(self.resources.iter().map(compare));
+        if self.not_resources { named.negated() } else { named }
+    }
+
+    /// The text with which the statement covers an action, or may cover it.
+    pub fn action(&self, action: &str) -> Option<&PolicyText<'d>> {
+        if self.covers_action(action) == Truth::No {
+            return None;
+        }
+        let named = || self.actions.iter().find(|word| compare_action(word, action) != Truth::No);
+        if self.not_actions { self.actions.first() } else { named() }
     }
 
     /// Whether the statement names an action exactly, not with a pattern.
@@ -80,72 +110,35 @@ impl<'d> IamStatement<'d> {
         !self.not_actions && self.actions.iter().any(|word| word.text.eq_ignore_ascii_case(action))
     }
 
-    /// Whether the statement covers a resource, in any account and region. The resource is the last part of an ARN, such
-    /// as `role/x`.
-    pub fn reaches(&self, resource: &str) -> bool {
-        let named = self.resources.iter().any(|word| match resource_part(&word.text) {
-            Some(pattern) => matches(pattern, resource),
-            None => true,
-        });
-        if self.not_resources { !named } else { self.resources.is_empty() || named }
+    /// The action with which the statement allows everything, or all but a few actions, on every resource without a
+    /// condition.
+    pub fn allows_everything(&self) -> Option<&PolicyText<'d>> {
+        let total = |word: &&PolicyText<'d>| matches!(word.text.as_str(), "*" | "*:*");
+        let everywhere = !self.not_resources && self.resources.iter().any(|word| word.text == "*");
+        if !self.allows || !everywhere || !self.conditions.is_empty() {
+            return None;
+        }
+        if self.not_actions { self.actions.first() } else { self.actions.iter().find(total) }
     }
 }
 
-impl<'d> IamCondition<'d> {
-    /// Whether the values are allowed, not excluded.
-    pub fn is_positive(&self) -> bool {
-        !self.operator.contains("Not") && !self.operator.contains("Null")
-    }
-
-    /// Whether the condition is also true if the key is absent.
-    pub fn if_exists(&self) -> bool {
-        self.operator.ends_with("IfExists") || self.operator.starts_with("ForAllValues")
-    }
-
-    /// The tag that the condition compares, of the existing resource or of the request.
-    pub fn tag(&self) -> Option<&str> {
-        let (prefix, tag) = self.key.text.split_once('/')?;
-        let prefix = prefix.to_ascii_lowercase();
-        (prefix.ends_with(":resourcetag") || prefix.ends_with(":requesttag")).then_some(tag)
-    }
-
-    /// The tag that the condition compares, of the existing resource.
-    pub fn resource_tag(&self) -> Option<&str> {
-        let existing = self.key.text.to_ascii_lowercase().contains(":resourcetag/");
-        self.tag().filter(|_| existing)
-    }
-
-    /// Whether a value matches a text.
-    pub fn takes(&self, text: &str) -> bool {
-        self.values.iter().any(|word| matches(&word.text, text))
-    }
-
-    /// The cluster names that the condition requires in tags of Karpenter, without placeholders and wildcards.
-    pub fn clusters(&self) -> Vec<PolicyText<'d>> {
-        let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?']) && !has_placeholder(text);
-        let Some(tag) = self.tag().filter(|_| self.is_positive()) else { return Vec::new() };
-        if let Some(name) = tag.strip_prefix("kubernetes.io/cluster/") {
-            let word = PolicyText { text: name.to_owned(), at: self.key.at };
-            return if plain(name) { vec![word] } else { Vec::new() };
-        }
-        if tag != "eks:eks-cluster-name" {
-            return Vec::new();
-        }
-        self.values.iter().filter(|word| plain(&word.text)).cloned().collect()
-    }
+fn compare_action(word: &PolicyText<'_>, action: &str) -> Truth {
+    let pattern = Pattern::parse(&word.text, Wildcards::Read).ignoring_case();
+    pattern.compare(&action.to_ascii_lowercase())
 }
 
-impl IamPolicy<'_> {
-    /// Whether the policy belongs to Karpenter's controller: a condition names a tag of Karpenter, or the statements name
-    /// the actions to create fleets and to run or terminate instances.
-    pub fn is_karpenter(&self) -> bool {
-        let mut conditions = self.statements.iter().flat_map(|statement| &statement.conditions);
-        let tagged = conditions.any(|condition| {
-            condition
-                .tag()
-                .is_some_and(|tag| tag.starts_with("karpenter.sh/") || tag.starts_with("karpenter.k8s.aws/"))
-        });
-        let names = |action: &str| self.statements.iter().any(|one| one.allows && one.names(action));
-        tagged || (names("ec2:CreateFleet") && (names("ec2:RunInstances") || names("ec2:TerminateInstances")))
+impl<'d> IamPolicy<'d> {
+    /// The statements that allow.
+    pub fn allowing(&self) -> impl Iterator<Item = &IamStatement<'d>> {
+        self.statements.iter().filter(|statement| statement.allows)
+    }
+
+    /// Whether the document by itself allows a request: a statement allows it, and no statement denies it.
+    pub fn allows(&self, request: &IamRequest<'_>) -> Truth {
+        let covered = |allows: bool| {
+            let effective = self.statements.iter().filter(move |statement| statement.allows == allows);
+            Truth::any(effective.map(|statement| statement.covers(request)))
+        };
+        Truth::all([covered(true), covered(false).negated()])
     }
 }

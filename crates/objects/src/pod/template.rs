@@ -140,13 +140,13 @@ fn of_workflow(spec: Option<Node<'_>>) -> Vec<PodTemplate<'_>> {
         |node: Node<'_>| node.get("podSpecPatch").is_some() || node.get("templateDefaults").is_some();
     let Some(spec) = spec.filter(|spec| !is_patched(*spec)) else { return Vec::new() };
     let runs = |template: &Node<'_>| RUN_A_POD.iter().any(|key| template.get(key).is_some());
-    let templates = spec.items_at(&["templates"]).filter(runs).filter(|template| !is_patched(*template));
+    let templates = items_of(spec.get("templates")).filter(runs).filter(|template| !is_patched(*template));
     templates.map(|template| PodTemplate::inline(template, spec)).collect()
 }
 
 /// The driver and the executors of a SparkApplication. The application's own `nodeSelector` applies where they have none.
 ///
-/// Source: `SparkApplicationSpec` and `SparkPodSpec` in api/v1beta2/sparkapplication_types.go of kubeflow/spark-operator at
+/// Source: `SparkApplicationSpec` and `SparkPodSpec` in `api/v1beta2/sparkapplication_types.go` of kubeflow/spark-operator at
 /// v2.1.0. A pod template, another scheduler and the properties of Spark can set each of these fields as well.
 fn of_spark(spec: Option<Node<'_>>) -> Vec<PodTemplate<'_>> {
     let Some(spec) = spec.filter(|spec| spec.get("batchScheduler").is_none()) else { return Vec::new() };

@@ -1,0 +1,273 @@
+//! All IAM policies and roles of a cluster, each with its owner.
+//!
+//! The controller's policy is split over several documents since Karpenter 1.9 (cloudformation.yaml of the getting started
+//! guide), and IAM evaluates all policies of a role together.
+
+use std::collections::BTreeMap;
+
+use manifest::tree::Node;
+
+use super::owner::{PolicyOwner, acts_as_controller, completes_controller, owner_by_name, owner_of_role};
+use super::parse::policies;
+use super::policy::{IamPolicy, IamRequest, IamStatement};
+use super::role::IamRole;
+use super::truth::Truth;
+use crate::node_class::Ec2NodeClass;
+use crate::object::{Form, Object};
+
+/// Number of Deny statements to evaluate for a request. With more statements, every request may be denied.
+const MOST_DENIALS: usize = 64;
+
+/// Policies and roles of the objects of a cluster.
+#[derive(Debug, Default)]
+pub struct IamAccess<'d> {
+    policies: Vec<OwnedPolicy<'d>>,
+    roles: Vec<(IamRole<'d>, Option<PolicyOwner>)>,
+    /// Indices of policies and roles by object.
+    policies_of: BTreeMap<NodeKey, Vec<usize>>,
+    role_of: BTreeMap<NodeKey, usize>,
+    /// Indices of the policies with Deny statements of Karpenter's controller, by scope.
+    denials: BTreeMap<Scope, Vec<usize>>,
+}
+
+/// A policy with its owner.
+#[derive(Clone, Debug)]
+pub struct OwnedPolicy<'d> {
+    /// The policy.
+    pub policy: IamPolicy<'d>,
+    /// Its owner.
+    pub owner: PolicyOwner,
+    /// The permissions boundary of its role.
+    pub boundary: Boundary,
+}
+
+/// Permissions boundary of the role that a policy belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// The role has none, or the role is not visible.
+    None,
+    /// A policy that is not visible.
+    Unseen,
+    /// A policy in the same template, by its index.
+    Seen(usize),
+}
+
+/// Address of the tree and position in it. Only equality matters, not the order.
+type NodeKey = (usize, usize);
+/// A CloudFormation template, or all other objects together: the address of the template's tree, or 0.
+type Scope = usize;
+
+fn key_of(node: Node<'_>) -> NodeKey {
+    (core::ptr::from_ref(node.tree()).addr(), node.order())
+}
+
+fn scope_of(object: Object<'_>) -> Scope {
+    if object.form() == Form::StackResource { key_of(object.root()).0 } else { 0 }
+}
+
+impl<'d> IamAccess<'d> {
+    /// Collects the policies and roles of objects.
+    pub fn of(objects: &[Object<'d>]) -> Self {
+        let mut access = Self::default();
+        let names = node_roles(objects);
+        let mut by_name = BTreeMap::new();
+        access.collect_roles(objects, &names, &mut by_name);
+        for object in objects {
+            for policy in policies(*object) {
+                access.policies_of.entry(key_of(object.root())).or_default().push(access.policies.len());
+                let (owner, boundary) = (PolicyOwner::Other, Boundary::None);
+                access.policies.push(OwnedPolicy { policy, owner, boundary });
+            }
+        }
+        access.assign_owners(&by_name);
+        access.assign_boundaries(&by_name);
+        for (index, owned) in access.policies.iter().enumerate() {
+            if owned.owner == PolicyOwner::Controller && owned.policy.statements.iter().any(|one| !one.allows)
+            {
+                access.denials.entry(scope_of(owned.policy.object)).or_default().push(index);
+            }
+        }
+        access
+    }
+
+    fn collect_roles(
+        &mut self,
+        objects: &[Object<'d>],
+        names_of_classes: &[&str],
+        by_name: &mut BTreeMap<(Scope, String), usize>,
+    ) {
+        for (scope, role) in roles(objects) {
+            let owner = owner_of_role(&role, names_of_classes);
+            let index = self.roles.len();
+            for name in &role.names {
+                by_name.entry((scope, name.clone())).or_insert(index);
+            }
+            self.role_of.insert(key_of(role.root), index);
+            self.roles.push((role, owner));
+        }
+    }
+
+    /// Finds the owner of each policy. A role with a policy that acts as the controller is the controller's role.
+    fn assign_owners(&mut self, by_name: &BTreeMap<(Scope, String), usize>) {
+        let acting: Vec<_> = self.policies.iter().map(|owned| acts_as_controller(&owned.policy)).collect();
+        let roles_of: Vec<Vec<usize>> =
+            self.policies.iter().map(|owned| attached_roles(&owned.policy, by_name)).collect();
+        for (acts, roles) in acting.iter().zip(&roles_of) {
+            for role in roles.iter().filter(|_| *acts) {
+                if let Some((_, owner)) = self.roles.get_mut(*role) {
+                    *owner = Some(PolicyOwner::Controller);
+                }
+            }
+        }
+        for ((owned, acts), roles) in self.policies.iter_mut().zip(&acting).zip(&roles_of) {
+            let of_roles: Vec<_> = roles.iter().filter_map(|role| self.roles.get(*role)?.1).collect();
+            owned.owner = owner_of(&owned.policy, *acts, &of_roles);
+        }
+        let alone = |owned: &OwnedPolicy<'_>| owned.policy.object.form() == Form::IamPolicy;
+        let split = self.policies.iter().any(|owned| alone(owned) && owned.owner == PolicyOwner::Controller);
+        for owned in self.policies.iter_mut().filter(|owned| split && alone(owned)) {
+            if completes_controller(&owned.policy) {
+                owned.owner = PolicyOwner::Controller;
+            }
+        }
+    }
+
+    /// Finds the permissions boundary of each policy's role. A policy that is a boundary allows nothing by itself.
+    fn assign_boundaries(&mut self, by_name: &BTreeMap<(Scope, String), usize>) {
+        let mut by_policy_name = BTreeMap::new();
+        for (index, owned) in self.policies.iter().enumerate() {
+            for name in &owned.policy.names {
+                by_policy_name.entry((scope_of(owned.policy.object), name.clone())).or_insert(index);
+            }
+        }
+        let mut boundaries = Vec::new();
+        for owned in &mut self.policies {
+            let scope = scope_of(owned.policy.object);
+            let roles = attached_roles(&owned.policy, by_name);
+            let named = roles.iter().find_map(|role| self.roles.get(*role)?.0.boundary.as_deref());
+            let Some(named) = named else { continue };
+            let seen = by_policy_name.get(&(scope, referenced(named))).copied();
+            owned.boundary = seen.map_or(Boundary::Unseen, Boundary::Seen);
+            boundaries.extend(seen);
+        }
+        for index in boundaries {
+            if let Some(owned) = self.policies.get_mut(index) {
+                owned.owner = PolicyOwner::Other;
+            }
+        }
+    }
+
+    /// All policies, in the order of the input.
+    pub fn policies(&self) -> &[OwnedPolicy<'d>] {
+        &self.policies
+    }
+
+    /// The policies of an object.
+    pub fn policies_of(&self, object: Object<'d>) -> impl Iterator<Item = &OwnedPolicy<'d>> {
+        let indices = self.policies_of.get(&key_of(object.root())).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|index| self.policies.get(*index))
+    }
+
+    /// The policies of an object that belong to Karpenter's controller.
+    pub fn controller_policies(&self, object: Object<'d>) -> impl Iterator<Item = &OwnedPolicy<'d>> {
+        self.policies_of(object).filter(|owned| owned.owner == PolicyOwner::Controller)
+    }
+
+    /// The role that an object is, with its owner.
+    pub fn role(&self, object: Object<'d>) -> Option<(&IamRole<'d>, PolicyOwner)> {
+        let (role, owner) = self.roles.get(*self.role_of.get(&key_of(object.root()))?)?;
+        Some((role, (*owner)?))
+    }
+
+    /// Whether a statement of a policy allows a request, after the Deny statements of Karpenter's policies and the role's
+    /// permissions boundary.
+    pub fn allows(
+        &self,
+        owned: &OwnedPolicy<'d>,
+        statement: &IamStatement<'d>,
+        request: &IamRequest<'_>,
+    ) -> Truth {
+        let covered = statement.covers(request);
+        if covered == Truth::No {
+            return Truth::No;
+        }
+        let within = match owned.boundary {
+            Boundary::Seen(index) => {
+                self.policies.get(index).map_or(Truth::Maybe, |boundary| boundary.policy.allows(request))
+            }
+            Boundary::None | Boundary::Unseen => Truth::Yes,
+        };
+        Truth::all([covered, within, self.denies(&owned.policy, request).negated()])
+    }
+
+    /// Whether a Deny statement of a policy or of its companions covers a request.
+    fn denies(&self, policy: &IamPolicy<'d>, request: &IamRequest<'_>) -> Truth {
+        let companions = self.denials.get(&scope_of(policy.object)).map_or(&[][..], Vec::as_slice);
+        if companions.len() > MOST_DENIALS {
+            return Truth::Maybe;
+        }
+        let companions = companions.iter().filter_map(|index| Some(&self.policies.get(*index)?.policy));
+        let statements = companions.chain([policy]).flat_map(|policy| &policy.statements);
+        let denying = statements.filter(|statement| !statement.allows);
+        Truth::any(denying.take(MOST_DENIALS).map(|statement| statement.covers(request)))
+    }
+}
+
+/// The names of roles in EC2NodeClasses, sorted.
+fn node_roles<'d>(objects: &[Object<'d>]) -> Vec<&'d str> {
+    let classes = objects.iter().filter_map(|object| Ec2NodeClass::of(*object));
+    let roles = classes.filter_map(|class| class.role()?.as_str());
+    let mut names: Vec<_> = roles.filter_map(|role| role.rsplit('/').next()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The roles of objects with their scopes, including the roles in a CloudFormation template that hold no policy.
+fn roles<'d>(objects: &[Object<'d>]) -> Vec<(Scope, IamRole<'d>)> {
+    let mut roles = Vec::new();
+    let mut last = 0;
+    for object in objects {
+        let scope = scope_of(*object);
+        if object.form() == Form::Api {
+            roles.extend(IamRole::of(*object).map(|role| (scope, role)));
+        } else if object.form() == Form::StackResource && scope != last {
+            // The objects of a template are adjacent.
+            last = scope;
+            let resources = object.root().tree().root().members_at(&["Resources"]);
+            roles.extend(resources.filter_map(|(_, node)| Some((scope, IamRole::of_resource(node)?))));
+        }
+    }
+    roles
+}
+
+fn attached_roles(policy: &IamPolicy<'_>, by_name: &BTreeMap<(Scope, String), usize>) -> Vec<usize> {
+    let scope = scope_of(policy.object);
+    let found = policy.roles.iter().filter_map(|role| by_name.get(&(scope, referenced(role))).copied());
+    found.collect()
+}
+
+/// The name in a reference: `x` in `${x}`, `${x.Arn}` and `arn:aws:iam::1:role/x`, and otherwise the text itself.
+fn referenced(text: &str) -> String {
+    let inner = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
+    let inner = inner.filter(|inner| !inner.contains("${"));
+    let inner = inner.map(|inner| inner.strip_suffix(".Arn").unwrap_or(inner));
+    inner.unwrap_or_else(|| text.rsplit('/').next().unwrap_or_default()).to_owned()
+}
+
+/// The owner of a policy: by its actions, by its roles, by the names of roles that are not visible, by its own names.
+fn owner_of(policy: &IamPolicy<'_>, acts_as_controller: bool, roles: &[PolicyOwner]) -> PolicyOwner {
+    let by_name = owner_by_name(&policy.names);
+    let boundary = policy.names.iter().any(|name| name.to_ascii_lowercase().contains("boundary"));
+    if boundary {
+        return PolicyOwner::Other;
+    }
+    if acts_as_controller {
+        return PolicyOwner::Controller;
+    }
+    if !roles.is_empty() {
+        let of_karpenter = roles.iter().find(|owner| **owner != PolicyOwner::Other);
+        return of_karpenter.copied().unwrap_or(PolicyOwner::Other);
+    }
+    owner_by_name(&policy.roles).or(by_name).unwrap_or(PolicyOwner::Other)
+}
