@@ -40,16 +40,65 @@ fn is_chart_values(node: Node<'_>) -> bool {
         || image.is_some_and(|image| image.ends_with("karpenter/controller"))
 }
 
-/// Whether a key is a top-level key of Karpenter's chart. Other charts have `settings.clusterName`, too.
+/// Whether a key is a top-level key of Karpenter's chart, in any release. Other charts have `settings.clusterName`, too.
 fn is_key_of_chart(key: &str) -> bool {
-    const KEYS: &str = " additionalAnnotations additionalClusterRoleRules additionalLabels affinity controller dnsConfig \
-        dnsPolicy extraVolumes fullnameOverride hostNetwork imagePullPolicy imagePullSecrets initContainers logConfig \
-        logEncoding logErrorOutputPaths logLevel logOutputPaths nameOverride nodeSelector podAnnotations \
-        podDisruptionBudget podLabels podSecurityContext postInstallHook priorityClassName replicas revisionHistoryLimit \
-        schedulerName service serviceAccount serviceMonitor settings strategy terminationGracePeriodSeconds tolerations \
-        topologySpreadConstraints webhook ";
-    KEYS.split(' ').any(|known| known == key)
+    KEYS.iter().any(|(known, _)| *known == key)
+        || REMOVED_KEYS.iter().any(|removed| removed.path.first() == Some(&key))
 }
+
+/// The top-level keys, and the releases whose chart reads them.
+///
+/// Source: charts/karpenter/templates at the tags v1.0.0 to v1.14.1.
+pub const KEYS: [(&str, Releases); 34] = [
+    ("additionalAnnotations", Releases::ALL),
+    ("additionalClusterRoleRules", Releases::ALL),
+    ("additionalLabels", Releases::ALL),
+    ("affinity", Releases::ALL),
+    ("controller", Releases::ALL),
+    ("dnsConfig", Releases::ALL),
+    ("dnsPolicy", Releases::ALL),
+    ("extraVolumes", Releases::ALL),
+    ("fullnameOverride", Releases::ALL),
+    ("hostNetwork", Releases::ALL),
+    ("imagePullPolicy", Releases::ALL),
+    ("imagePullSecrets", Releases::ALL),
+    ("initContainers", Releases::since(4)),
+    ("logErrorOutputPaths", Releases::ALL),
+    ("logLevel", Releases::ALL),
+    ("logOutputPaths", Releases::ALL),
+    ("nameOverride", Releases::ALL),
+    ("nodeSelector", Releases::ALL),
+    ("podAnnotations", Releases::ALL),
+    ("podDisruptionBudget", Releases::ALL),
+    ("podLabels", Releases::ALL),
+    ("podSecurityContext", Releases::ALL),
+    ("priorityClassName", Releases::ALL),
+    ("replicas", Releases::ALL),
+    ("revisionHistoryLimit", Releases::ALL),
+    ("schedulerName", Releases::since_patch(1, 1)),
+    ("service", Releases::since(1)),
+    ("serviceAccount", Releases::ALL),
+    ("serviceMonitor", Releases::ALL),
+    ("settings", Releases::ALL),
+    ("strategy", Releases::ALL),
+    ("terminationGracePeriodSeconds", Releases::ALL),
+    ("tolerations", Releases::ALL),
+    ("topologySpreadConstraints", Releases::ALL),
+];
+
+/// Keys of `controller`, which other charts have at their top level. Source: as above.
+pub const CONTROLLER_KEYS: [&str; 10] = [
+    "containerName",
+    "env",
+    "envFrom",
+    "extraVolumeMounts",
+    "healthProbe",
+    "image",
+    "metrics",
+    "resources",
+    "securityContext",
+    "sidecarContainer",
+];
 
 /// The keys of `settings`, and the releases whose chart reads them.
 ///

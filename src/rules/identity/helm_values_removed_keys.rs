@@ -1,4 +1,6 @@
-use karpenter::chart::{GATES, REMOVED_KEYS, SETTINGS};
+use std::collections::BTreeSet;
+
+use karpenter::chart::{CONTROLLER_KEYS, GATES, KEYS, REMOVED_KEYS, SETTINGS};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
@@ -18,6 +20,9 @@ rule! {
     /// environment variables and feature gates that the release does not read: keys that were removed, keys that a
     /// later release introduced, and misspelt keys. Values are read from a values file, from a Flux HelmRelease and
     /// from an Argo CD Application.
+    ///
+    /// An unknown key at the top level is reported if it resembles a key of the chart, or if the chart has the key under
+    /// `controller` or `settings`. Other keys may belong to a chart around Karpenter's chart.
     ///
     /// ## Why it is bad
     ///
@@ -67,6 +72,7 @@ const VARIABLES: [&str; 2] = ["ASSUME_ROLE_ARN", "ASSUME_ROLE_DURATION"];
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(values) = chart_values::of(object) {
         check_removed_keys(values, findings);
+        check_top_level_keys(values, findings);
         check_unknown_keys(values, findings);
     }
     if let Some(controller) = Controller::of(object) {
@@ -99,6 +105,41 @@ fn place(at: ChartKey<'_>) -> Place<'_> {
         ChartKey::Member(node) => Place::key(node),
         ChartKey::Parameter(name) => Place::value(name),
     }
+}
+
+/// Reports keys at the top level that the chart does not have yet, that are misspelt, or that belong under another key.
+fn check_top_level_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
+    // Helm itself reads these: the values of all charts, and the condition under which a parent chart installs this one.
+    const OF_HELM: [&str; 2] = ["global", "enabled"];
+    let set: BTreeSet<_> = HOLDERS
+        .into_iter()
+        .flat_map(|holder| values.keys(holder.as_slice()).into_iter().map(move |(key, _)| (holder, key)))
+        .collect();
+    for (key, at) in values.keys(&[]) {
+        let known = KEYS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
+        let is_removed = REMOVED_KEYS.iter().any(|removed| removed.path.first() == Some(&key));
+        // A key that is also set at its right place is for something else.
+        let meant = meant_key(key).filter(|meant| !is_removed && !set.contains(meant));
+        let meant =
+            meant.map(|(holder, name)| holder.map_or(name.to_owned(), |holder| format!("{holder}.{name}")));
+        if !OF_HELM.contains(&key) && (known.is_some() || meant.is_some()) {
+            findings.extend(ignored(at, key, known, meant.as_deref()));
+        }
+    }
+}
+
+/// The keys that hold the keys which other charts have at their top level, and the top level itself.
+const HOLDERS: [Option<&str>; 3] = [None, Some("controller"), Some("settings")];
+
+/// The key that an unknown key at the top level is meant to be, after the key that holds it.
+fn meant_key(key: &str) -> Option<(Option<&'static str>, &str)> {
+    if let Some(near) = nearest(key, KEYS.iter().map(|(known, _)| *known)) {
+        return Some((None, near));
+    }
+    if CONTROLLER_KEYS.contains(&key) {
+        return Some((Some("controller"), key));
+    }
+    SETTINGS.iter().any(|(known, _)| *known == key).then_some((Some("settings"), key))
 }
 
 /// Reports keys of `settings` and `settings.featureGates` that the chart does not have, or does not have yet.
@@ -249,6 +290,48 @@ karpenter:
           help: remove the key, unless a parent chart reads it
         ");
         assert!(!findings_with(&super::RULE, text, &at("1.4")).contains("preferencePolicy"));
+    }
+
+    #[test]
+    fn reports_misspelt_and_misplaced_keys_at_the_top_level() {
+        let text = "settings:\n  clusterName: prod\n  interruptionQueue: prod\nreplica: 1\nresources: {}\nclusterEndpoint: https://a\nnodePools: []\nglobal: {}\ninitContainers: []\n";
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.3")), @"
+          4 | replica: 1
+            | ^^^^^^^
+        warning / replica [all]
+          the chart does not know `replica` and ignores it
+          help: did you mean `replicas`?
+          5 | resources: {}
+            | ^^^^^^^^^
+        warning / resources [all]
+          the chart does not know `resources` and ignores it
+          help: did you mean `controller.resources`?
+          6 | clusterEndpoint: https://a
+            | ^^^^^^^^^^^^^^^
+        warning / clusterEndpoint [all]
+          the chart does not know `clusterEndpoint` and ignores it
+          help: did you mean `settings.clusterEndpoint`?
+          9 | initContainers: []
+            | ^^^^^^^^^^^^^^
+        warning / initContainers [until 1.3]
+          the chart does not know `initContainers` and ignores it
+          help: supported by Karpenter since 1.4
+        ");
+        assert!(!findings_with(&super::RULE, text, &at("1.4")).contains("initContainers"));
+    }
+
+    #[test]
+    fn ignores_keys_of_charts_around_karpenters() {
+        for text in [
+            // Keys beside `karpenter` belong to other charts.
+            "karpenter: {settings: {clusterName: a, interruptionQueue: a}}\nreplica: 1\nresources: {}\n",
+            "karpenter: {enabled: true, settings: {clusterName: a}, nodePools: []}\n",
+            // A variable for a template elsewhere, which is also at its right place.
+            "settings: {clusterName: a, interruptionQueue: a}\nclusterName: a\n",
+            "settings: {clusterName: a, interruptionQueue: a}\nreplica: 1\nreplicas: 1\n",
+        ] {
+            silent(&super::RULE, text);
+        }
     }
 
     #[test]
