@@ -31,6 +31,11 @@ impl<'d> ChartValues<'d> {
         self.setting("interruptionQueue")
     }
 
+    /// `controller.image.repository`.
+    pub fn image_repository(self) -> Option<Node<'d>> {
+        self.value(&["controller", "image", "repository"])
+    }
+
     /// A member of `settings.featureGates`.
     pub fn feature_gate(self, key: &str) -> Option<Node<'d>> {
         self.value(&["settings", "featureGates", key])

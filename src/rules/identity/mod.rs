@@ -4,6 +4,7 @@ family! {
     cluster_name_mismatch,
     cluster_name_shared,
     clustername_empty,
+    controller_image_is_chart,
     helm_values_removed_keys,
     iam_allows_everything,
     iam_delete_unscoped,
