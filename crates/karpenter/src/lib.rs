@@ -9,6 +9,7 @@ pub mod kind;
 pub mod known_values;
 pub mod labels;
 pub mod operator;
+pub mod options;
 pub mod release;
 pub mod startup_taints;
 pub mod upgrade_path;

@@ -93,6 +93,14 @@ impl<'d> Controller<'d> {
         }
     }
 
+    /// Whether the tag of the image is a release before 1.0, which has other options.
+    pub fn is_before_1_0(&self) -> bool {
+        let image = self.container.image().and_then(Node::as_str).unwrap_or_default();
+        let name = image.split('@').next().unwrap_or_default();
+        let tag = name.rsplit_once(':').map_or("", |(_, tag)| tag);
+        tag.trim_start_matches('v').starts_with("0.")
+    }
+
     /// The items of `env` that set a variable, in order: the last item counts.
     pub fn variables(&self, name: &'static str) -> impl Iterator<Item = EnvVar<'d>> {
         self.container.variables(name)
@@ -197,6 +205,24 @@ mod tests {
             ("{name: controller, image: 'example.net/notkarpenter/controller:1'}", "{}", false),
         ] {
             assert_eq!(with(container, labels, |found| found.is_some()), expected, "{container}");
+        }
+    }
+
+    #[test]
+    fn recognises_releases_before_1_0_by_the_tag() {
+        for (tag, expected) in [
+            (":v0.37.0", true),
+            (":0.37.0@sha256:ab", true),
+            (":1.0.0", false),
+            ("@sha256:0.1", false),
+            ("", false),
+        ] {
+            let container = format!("{{name: x, image: 'public.ecr.aws/karpenter/controller{tag}'}}");
+            assert_eq!(
+                with(&container, "{}", |controller| controller.unwrap().is_before_1_0()),
+                expected,
+                "{tag}"
+            );
         }
     }
 

@@ -5,6 +5,7 @@ family! {
     cluster_name_shared,
     clustername_empty,
     controller_image_is_chart,
+    controller_option_unknown,
     helm_values_removed_keys,
     iam_allows_everything,
     iam_delete_unscoped,

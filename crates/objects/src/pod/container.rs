@@ -41,6 +41,16 @@ impl<'d> Container<'d> {
         self.0.get("envFrom")
     }
 
+    /// `command`, which replaces the program of the image.
+    pub fn command(self) -> Option<Node<'d>> {
+        self.0.get("command")
+    }
+
+    /// The items of `args`.
+    pub fn args(self) -> impl Iterator<Item = Node<'d>> {
+        items_of(self.0.get("args"))
+    }
+
     /// The items of `command`, then of `args`.
     pub fn arguments(self) -> impl Iterator<Item = Node<'d>> {
         items_of(self.0.get("command")).chain(items_of(self.0.get("args")))
