@@ -1,6 +1,7 @@
 //! Conflicting cluster identity.
 
 family! {
+    cluster_endpoint_malformed,
     cluster_name_mismatch,
     cluster_name_shared,
     clustername_empty,
