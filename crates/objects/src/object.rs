@@ -268,7 +268,7 @@ impl<'d> Object<'d> {
     /// The pod or pod template; of several templates the one that this value is for, at first the first.
     ///
     /// Every kind counts that has its template under the same path as a built-in kind, such as the Rollout of Argo, and every
-    /// custom resource with complete templates anywhere in its `spec`, such as the RayCluster of KubeRay.
+    /// custom resource with complete templates anywhere in its `spec`, such as a `RayCluster`.
     pub fn pod(self) -> Option<PodTemplate<'d>> {
         self.pod
     }

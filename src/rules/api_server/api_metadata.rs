@@ -274,15 +274,18 @@ impl<'d> Checked<'_, 'd> {
     }
 }
 
-/// The longest name of a CronJob: a Job has at most 63 characters, and the controller appends a dash and ten digits.
+/// The longest name of a `CronJob`: a Job has at most 63 characters, and the controller appends a dash and ten digits.
 const CRON_JOB_MAX: usize = 52;
 
-/// Whether a text is replaced before the object is applied: a placeholder, or a word in capitals such as `POOL_NAME`.
+/// Whether a text is replaced before the object is applied: it has a placeholder, or a word in capitals such as the one in
+/// `check-NODE_NAME`.
 fn is_replaced(text: &str) -> bool {
-    let is_in_capitals = text.len() > 2
-        && text.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !text.bytes().any(|byte| byte.is_ascii_lowercase());
-    has_placeholder(text) || is_in_capitals
+    let is_in_capitals = |word: &str| {
+        word.len() > 2
+            && word.bytes().any(|byte| byte.is_ascii_uppercase())
+            && !word.bytes().any(|byte| byte.is_ascii_lowercase())
+    };
+    has_placeholder(text) || text.split(['-', '.', '/']).any(is_in_capitals)
 }
 
 /// The help for an invalid name: the nearest valid name, where one is easily found.
@@ -442,6 +445,7 @@ mod tests {
             named("<overlay-name>"),
             named("'{{ .Values.name }}'"),
             named("NODEPOOL_NAME"),
+            named("check-NODE_NAME"),
             named("''"),
             pool("labels: {team: '${TEAM}', '<key>': a, x: null}"),
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n".to_owned(),

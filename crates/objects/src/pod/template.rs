@@ -33,7 +33,7 @@ impl<'d> PodTemplate<'d> {
     }
 }
 
-/// Levels of a custom resource that are searched for templates. A ManifestWork around a JobSet has 11.
+/// Levels of a custom resource that are searched for templates. A `ManifestWork` around a `JobSet` has 11.
 const MAX_DEPTH: usize = 16;
 
 /// Groups whose objects may contain what looks like a pod template but is a schema, a pattern of a policy, a patch, values of
@@ -144,7 +144,7 @@ fn of_workflow(spec: Option<Node<'_>>) -> Vec<PodTemplate<'_>> {
     templates.map(|template| PodTemplate::inline(template, spec)).collect()
 }
 
-/// The driver and the executors of a SparkApplication. The application's own `nodeSelector` applies where they have none.
+/// The driver and the executors of a `SparkApplication`. The application's own `nodeSelector` applies where they have none.
 ///
 /// Source: `SparkApplicationSpec` and `SparkPodSpec` in `api/v1beta2/sparkapplication_types.go` of kubeflow/spark-operator at
 /// v2.1.0. A pod template, another scheduler and the properties of Spark can set each of these fields as well.
