@@ -27,6 +27,11 @@ rule! {
     /// name only follow a convention. If such a name is the cluster's name with words before or after it, such as
     /// `prod-eu-1` for `prod`, it is treated as a custom naming scheme and not reported.
     ///
+    /// The severity follows the certainty, whatever the name selects. EKS and its controllers define the tag
+    /// `kubernetes.io/cluster/<name>`, so subnets and security groups that another cluster owns are an error. A name that
+    /// follows a convention is a warning, for subnets and security groups as for the role: the tag may mean something
+    /// else, and this cluster may accept a role that is named after another cluster.
+    ///
     /// ## Why it is bad
     ///
     /// Subnets of one cluster and security groups of another cluster belong to different networks, and every launch
@@ -158,11 +163,23 @@ impl<'d> Mention<'d> {
         if self.name == other || (convention && related(self.name, other)) || shared_network {
             return None;
         }
+        // EKS and its controllers define the tag of the owner. Every other name follows a convention, whatever it names.
         // Clusters can share subnets, which then carry the tags of several clusters.
-        let shared =
-            subnets && self.scheme == ClusterNameSource::Owner && self.node.as_str() != Some("owned");
-        let severe = matches!(self.list, SUBNETS | GROUPS) && !shared;
+        let owned =
+            self.scheme == ClusterNameSource::Owner && (!subnets || self.node.as_str() == Some("owned"));
+        let severe = owned && matches!(self.list, SUBNETS | GROUPS);
         Some(if severe { Severity::Error } else { Severity::Warning })
+    }
+
+    /// What a finding depends on, as the end of its message.
+    fn condition(&self, severity: Severity) -> &'static str {
+        match (severity, self.list) {
+            (Severity::Warning, SUBNETS | GROUPS) => {
+                "; if the resources with this tag belong to another cluster, launches fail or nodes do not join"
+            }
+            (Severity::Warning, ROLE) => "; if this cluster does not accept that role, nodes do not join",
+            _ => "",
+        }
     }
 }
 
@@ -224,7 +241,11 @@ fn compare_with_cluster<'d>(
 ) {
     for mention in in_other_terms(mentions, known) {
         let Some(severity) = mention.severity(known) else { continue };
-        let message = format!("{}, but {source} says that this cluster is `{known}`", mention.clause());
+        let message = format!(
+            "{}, but {source} says that this cluster is `{known}`{}",
+            mention.clause(),
+            mention.condition(severity)
+        );
         let finding = Finding::new(&RULE, mention.place(), message).severity(severity);
         let name = mention.name;
         let finding = finding.help(format!("write `{known}`, or correct {source} if `{name}` is right"));
@@ -266,7 +287,7 @@ fn compare_with_each_other<'d>(mentions: &[Mention<'d>], findings: &mut Vec<Find
         if right.severity(mention.name).is_none() {
             continue;
         }
-        let message = format!("{}, but {}", mention.clause(), right.clause());
+        let message = format!("{}, but {}{}", mention.clause(), right.clause(), mention.condition(severity));
         let finding = Finding::new(&RULE, mention.place(), message).severity(severity);
         let finding = finding.help("write the same cluster name in both fields");
         findings.push(finding.related(right.place(), format!("this names cluster `{}`", right.name)));
@@ -315,11 +336,26 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &discovery("prod", "staging")), @"
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
-          the selector for security groups names cluster `staging`, but the selector for subnets names cluster `prod`
+        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
+          the selector for security groups names cluster `staging`, but the selector for subnets names cluster `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write the same cluster name in both fields
           see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
+    }
+
+    #[test]
+    fn severity_is_the_same_for_the_same_certainty() {
+        let severities = |spec: &str| {
+            let output = findings_with(&super::RULE, &class(spec), &known("prod"));
+            let lines = output.lines().filter(|line| line.contains(" EC2NodeClass/a "));
+            lines.filter_map(|line| line.split(' ').next()).collect::<Vec<_>>().join(" ")
+        };
+        let by_convention = "  role: KarpenterNodeRole-staging\n  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery/staging: '*'}}]";
+        assert_eq!(severities(by_convention), "warning warning warning");
+        let by_owner = "  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]\n  securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]";
+        assert_eq!(severities(by_owner), "error error");
+        let shared = "  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/staging: shared}}]";
+        assert_eq!(severities(shared), "warning");
     }
 
     #[test]
@@ -330,8 +366,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           6 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
             |                                                         ^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
-          the selector for subnets names cluster `prod`, but the selector for security groups names cluster `staging`
+        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
+          the selector for subnets names cluster `prod`, but the selector for security groups names cluster `staging`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write the same cluster name in both fields
           see line 7 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `staging`
         ");
@@ -344,7 +380,7 @@ mod tests {
           7 |   role: KarpenterNodeRole-staging
             |         ^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [all]
-          the role is named after cluster `staging`, but the selector for subnets names cluster `prod`
+          the role is named after cluster `staging`, but the selector for subnets names cluster `prod`; if this cluster does not accept that role, nodes do not join
           help: write the same cluster name in both fields
           see line 5 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
@@ -371,14 +407,14 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                         ^^^^^^^^^
-        error EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
-          the selector for subnets names cluster `staging`, but the controller's configuration says that this cluster is `prod`
+        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery [all]
+          the selector for subnets names cluster `staging`, but the controller's configuration says that this cluster is `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write `prod`, or correct the controller's configuration if `staging` is right
           see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
           6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
             |                                                                ^^^^^^^^^
-        error EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
-          the selector for security groups names cluster `staging`, but the controller's configuration says that this cluster is `prod`
+        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
+          the selector for security groups names cluster `staging`, but the controller's configuration says that this cluster is `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write `prod`, or correct the controller's configuration if `staging` is right
           see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
         ");
@@ -458,7 +494,7 @@ mod tests {
           7 |   - tags: {karpenter.sh/discovery: legacy}
             |                                    ^^^^^^
         warning EC2NodeClass/a spec.subnetSelectorTerms[1].tags.karpenter.sh/discovery [all]
-          the selector for subnets names cluster `legacy`, but the selector for subnets names cluster `prod`
+          the selector for subnets names cluster `legacy`, but the selector for subnets names cluster `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write the same cluster name in both fields
           see line 6 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
