@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// In an account with a second cluster or network, such a term also selects the other cluster's or network's
-    /// subnets and security groups. Depending on which of them Karpenter picks, a launch succeeds or fails with
+    /// In an account with a second cluster or network, such a term may also select the other cluster's or network's
+    /// subnets and security groups, because they often have the same tags. Depending on which of them Karpenter picks, a launch succeeds or fails with
     /// `Security group X and subnet Y belong to different networks`.
     ///
     /// ## Example
@@ -60,7 +60,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a selector also matches the subnets or security groups of other clusters",
+        summary: "a selector may also match the subnets or security groups of other clusters",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -90,7 +90,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     {
         for term in class.terms(list).items() {
             let Some(node) = unspecific(term) else { continue };
-            let message = format!("this term selects matching {what} of every cluster in the account");
+            let message =
+                format!("this term may also select {what} of other clusters or networks in the account");
             let help = "add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name";
             findings.push(Finding::at(&RULE, node, message).help(help));
         }
@@ -137,7 +138,7 @@ mod tests {
           5 |   subnetSelectorTerms: [{tags: {Tier: private, Name: '*private*'}}]
             |                                       ^^^^^^^
         warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [all]
-          this term selects matching subnets of every cluster in the account
+          this term may also select subnets of other clusters or networks in the account
           help: add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name
         ");
     }

@@ -14,7 +14,7 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// EKS and its controllers put this tag on several security groups of a cluster: the cluster security group, the
+    /// EKS and its controllers may put this tag on several security groups of a cluster: the cluster security group, the
     /// node security group and the security groups of load balancers. Karpenter attaches all of them to every node. The
     /// AWS Load Balancer Controller then fails with `expect exactly one securityGroup tagged with
     /// kubernetes.io/cluster/…`. When the security group of a load balancer is added or removed, Karpenter replaces
@@ -61,7 +61,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "security groups are selected by a tag that several security groups of a cluster carry",
+        summary: "security groups are selected by a tag that several security groups of a cluster may carry",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,
@@ -79,7 +79,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             continue;
         };
         let message = format!(
-            "several security groups of a cluster carry `{key}`, and Karpenter attaches all of them to every node"
+            "several security groups of a cluster may carry `{key}`, and Karpenter attaches each of them to every node"
         );
         let help = "tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag";
         findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
@@ -102,7 +102,7 @@ mod tests {
           5 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [all]
-          several security groups of a cluster carry `kubernetes.io/cluster/prod`, and Karpenter attaches all of them to every node
+          several security groups of a cluster may carry `kubernetes.io/cluster/prod`, and Karpenter attaches each of them to every node
           help: tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag
         ");
     }
