@@ -1,4 +1,4 @@
-//! Pod templates within objects: those of Kubernetes' own kinds, and those of custom resources that make pods.
+//! Pod templates in Kubernetes' own kinds and in custom resources that make pods.
 
 use manifest::tree::{Node, items_of};
 
@@ -33,7 +33,7 @@ impl<'d> PodTemplate<'d> {
     }
 }
 
-/// Levels of a custom resource that are searched for templates. A `ManifestWork` around a `JobSet` has 11.
+/// Levels of a custom resource that are searched for templates. A `JobSet` has 5.
 const MAX_DEPTH: usize = 16;
 
 /// Groups whose objects may contain what looks like a pod template but is a schema, a pattern of a policy, a patch, values of
@@ -104,7 +104,7 @@ fn search(root: Node<'_>, most: usize) -> Vec<PodTemplate<'_>> {
         if found.len() >= most {
             break;
         }
-        if is_object_without_pods(node) {
+        if is_object(node) {
             continue;
         }
         if let Some(template) = PodTemplate::of_holder(node).filter(|template| template.has_image()) {
@@ -118,15 +118,10 @@ fn search(root: Node<'_>, most: usize) -> Vec<PodTemplate<'_>> {
     found
 }
 
-/// Whether a node within a custom resource is an object whose pods are not to be checked. A DaemonSet's pods need no node of
-/// Karpenter, and a kind with containers under its own `spec` adds them to other pods.
-fn is_object_without_pods(node: Node<'_>) -> bool {
-    let (Some(version), Some(kind)) = (node.str_at(&["apiVersion"]), node.str_at(&["kind"])) else {
-        return false;
-    };
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    let adds_containers = kind != "Pod" && PodTemplate::of_holder(node).is_some();
-    kind == "DaemonSet" || adds_containers || is_without_pods(group, kind)
+/// Whether a node within a custom resource is an object itself. Such an object is often for another cluster, as in a
+/// `ManifestWork`, or changed before it is created, as in a policy.
+fn is_object(node: Node<'_>) -> bool {
+    node.str_at(&["apiVersion"]).is_some() && node.str_at(&["kind"]).is_some()
 }
 
 /// The templates of an Argo Workflow that run a pod. The workflow's own node selector, tolerations and affinity apply to the
@@ -286,11 +281,7 @@ mod tests {
             ("example.com/v1, kind: Thing", "{podTemplate: {spec: {containers: [{name: a}]}}}"),
             (
                 "work.open-cluster-management.io/v1, kind: ManifestWork",
-                "{manifests: [{apiVersion: apps/v1, kind: DaemonSet, spec: {template: POD}}]}",
-            ),
-            (
-                "work.open-cluster-management.io/v1, kind: ManifestWork",
-                "{manifests: [{apiVersion: example.com/v1, kind: Thing, spec: {containers: [{image: a}]}}]}",
+                "{workload: {manifests: [{apiVersion: apps/v1, kind: Deployment, spec: {template: POD}}]}}",
             ),
         ] {
             let text =
