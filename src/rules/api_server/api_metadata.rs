@@ -151,7 +151,7 @@ fn is_built_in(group: &str) -> bool {
     !group.contains('.') || group == "storage.k8s.io"
 }
 
-/// What is wrong with a text: its kind, such as "label value", and the text.
+/// A faulty text: its use, such as `value` for the value of a label, and the text.
 type Fault<'d> = (&'static str, &'d str);
 
 /// An object whose metadata is checked.

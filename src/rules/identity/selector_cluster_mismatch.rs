@@ -171,7 +171,7 @@ impl<'d> Mention<'d> {
         Some(if severe { Severity::Error } else { Severity::Warning })
     }
 
-    /// What a finding depends on, as the end of its message.
+    /// The condition under which a warning matters, as the end of its message.
     fn condition(&self, severity: Severity) -> &'static str {
         match (severity, self.list) {
             (Severity::Warning, SUBNETS | GROUPS) => {

@@ -25,8 +25,8 @@ rule! {
     /// constraints exclude. The pod then stays Pending with `volume node affinity conflict`.
     ///
     /// A class that allows a single zone cannot cause a second node, so the finding has the severity `info`. Volumes that
-    /// nodes reach over the network, such as EFS volumes, may be created at once. The rule judges only provisioners that it
-    /// knows: those of EBS volumes, and those of volumes on a node's own disk.
+    /// nodes reach over the network, such as EFS volumes, may be created at once. The rule judges only provisioners of EBS
+    /// volumes and known provisioners of volumes on the disk of a node.
     ///
     /// ## Example
     ///
