@@ -3,7 +3,7 @@
 use manifest::tree::Node;
 use objects::location::Place;
 use objects::node_pool::{DisruptionBudget, NodePool};
-use values::cron::Schedule;
+use values::cron::{BudgetWindows, Schedule};
 use values::duration::Duration;
 use values::placeholder::has_placeholder;
 
@@ -61,4 +61,25 @@ fn parse(item: DisruptionBudget<'_>) -> Option<Budget<'_>> {
     // The default that the API server writes.
     let nodes = item.nodes().filter(written).map_or(Some("10%"), Node::as_str)?;
     (!has_placeholder(nodes)).then_some(Budget { item, nodes, reasons, window })
+}
+
+/// Returns the budgets that forbid disruption for a reason at all times: all budgets without a schedule, or else all
+/// budgets with a schedule if their windows together cover the whole week.
+pub fn blocking_always<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b Budget<'d>> {
+    let (mut unscheduled, mut scheduled, mut windows) = (Vec::new(), Vec::new(), Vec::new());
+    for budget in all {
+        if !budget.blocks() || !budget.covers(reason) {
+            continue;
+        }
+        match budget.window {
+            None => unscheduled.push(budget),
+            Some(window) => {
+                scheduled.push(budget);
+                windows.push(window);
+            }
+        }
+    }
+    let together =
+        unscheduled.is_empty() && !windows.is_empty() && BudgetWindows::of(&windows).always.is_full();
+    if together { scheduled } else { unscheduled }
 }

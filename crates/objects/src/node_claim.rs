@@ -101,6 +101,16 @@ impl<'d> NodeClaimSpec<'d> {
 pub struct NodeClassRef<'d>(Node<'d>);
 
 impl<'d> NodeClassRef<'d> {
+    /// The whole reference.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
+    /// `apiVersion`, which v1beta1 had in the place of `group`.
+    pub fn api_version(self) -> Option<Node<'d>> {
+        self.0.get("apiVersion")
+    }
+
     /// `group`.
     pub fn group(self) -> Option<Node<'d>> {
         self.0.get("group")

@@ -84,6 +84,23 @@ mod tests {
     use lint::settings::{Settings, Target};
 
     #[test]
+    fn reports_the_limits_of_a_static_nodepool_once() {
+        let pool = |limits: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  replicas: 2\n  limits: {{{limits}}}\n  template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, requirements: []}}}}\n"
+            )
+        };
+        let found = findings(&super::RULE, &pool("cpu: 1, nodes: 5, memory: 1Gi"));
+        assert!(
+            found.contains("the limits `cpu`, `memory`, but")
+                && found.contains("remove `limits.cpu` and `limits.memory`"),
+            "{found}"
+        );
+        assert_eq!(found.matches("error ").count(), 1, "{found}");
+        assert!(findings(&super::RULE, &pool("cpu: 1")).contains("the limit `cpu`, but"));
+    }
+
+    #[test]
     fn reports_the_api_servers_path_and_points_at_the_key() {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n      labels:\n        \
                     karpenter.sh/nodepool: a\n        team.k8s.io/x: y\n    spec:\n      nodeClassRef: {group: g, kind: k, name: ''}\n      \

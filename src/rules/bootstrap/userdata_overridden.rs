@@ -227,13 +227,19 @@ fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d
             let help = "write the taints in `spec.template.spec.taints` of the NodePool";
             add(node, "the taints", help, Severity::Warning);
         }
-        if let Some(node) = config.max_pods() {
-            let help = "set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too";
-            add(node, "`maxPods`", help, Severity::Warning);
-        }
-        if let Some(node) = config.cluster_dns() {
-            let help = "set `clusterDNS` in `spec.kubelet` of the EC2NodeClass";
-            add(node, "`clusterDNS`", help, Severity::Warning);
+        let of_kubelet = match (config.max_pods(), config.cluster_dns()) {
+            (Some(node), Some(_)) => Some((node, "`maxPods` and `clusterDNS`")),
+            (Some(node), None) => Some((node, "`maxPods`")),
+            (None, dns) => dns.map(|node| (node, "`clusterDNS`")),
+        };
+        if let Some((node, what)) = of_kubelet {
+            let seen = if config.max_pods().is_some() {
+                ", where Karpenter's scheduler sees `maxPods` too"
+            } else {
+                ""
+            };
+            let help = format!("set {what} in `spec.kubelet` of the EC2NodeClass{seen}");
+            add(node, what, &help, Severity::Warning);
         }
     }
     for config in yaml.roots().map(NodeConfig::new) {
@@ -258,6 +264,19 @@ mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::{Settings, Target};
+
+    #[test]
+    fn reports_settings_of_one_kubelet_configuration_once() {
+        let text = class(
+            "AL2023",
+            "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {maxPods: 58, clusterDNS: [10.100.0.10]}\n",
+        );
+        let both = findings(&super::RULE, &text);
+        assert!(both.contains("Karpenter sets `maxPods` and `clusterDNS` in its own NodeConfig"), "{both}");
+        assert_eq!(both.matches("warning ").count(), 1, "{both}");
+        let one = findings(&super::RULE, &text.replace("maxPods: 58, ", ""));
+        assert!(one.contains("help: set `clusterDNS` in `spec.kubelet` of the EC2NodeClass\n"), "{one}");
+    }
 
     #[test]
     fn reports_bottlerocket_node_taints() {
@@ -327,7 +346,7 @@ mod tests {
             |           ^^^^^^^
         warning EC2NodeClass/a spec.userData [all]
           Karpenter sets `maxPods` in its own NodeConfig, which comes after this one and overrides it
-          help: set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees it too
+          help: set `maxPods` in `spec.kubelet` of the EC2NodeClass, where Karpenter's scheduler sees `maxPods` too
          15 |           registerWithTaints:
             |           ^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [all]

@@ -1,4 +1,4 @@
-use disruption::budget::{self as budgets, Budget};
+use disruption::budget as budgets;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -8,7 +8,7 @@ use manifest::tree::Node;
 use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use values::cron::BudgetWindows;
+use values::duration::NillableDuration;
 use values::spelling::add_quoted;
 
 rule! {
@@ -82,7 +82,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(all) = budgets::of(pool) else { return };
     let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
-        let blocking = blocking(&all, reason);
+        let blocking = budgets::blocking_always(&all, reason);
         if !blocking.is_empty() {
             add_quoted(&mut reasons, reason);
             drifted |= reason == "Drifted";
@@ -95,14 +95,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         Some(_) if others.is_empty() => "is active at all times",
         Some(_) => "and the other budgets of 0 cover the whole week",
     };
-    // An expired node is replaced whatever the budgets say. The default of `expireAfter` is 720h.
-    let expire_after = pool.claim_spec().and_then(NodeClaimSpec::expire_after);
-    let expires = expire_after.and_then(Node::as_str) != Some("Never");
-    let old = match (drifted, expires) {
-        (false, _) => "",
-        (true, true) => "; nodes keep the image and settings that they were launched with until they expire",
-        (true, false) => "; nodes keep the image and settings that they were launched with",
-    };
+    let old = if drifted { kept(pool) } else { String::new() };
     let message = format!(
         "this budget of 0 {when}, so Karpenter never disrupts the nodes of the NodePool for {reasons}{old}"
     );
@@ -114,25 +107,17 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     findings.push(if drifted { finding } else { finding.severity(Severity::Info) });
 }
 
-/// Returns the budgets that forbid disruption for a reason at all times: all budgets without a schedule, or else all
-/// budgets with a schedule if their windows together cover the whole week.
-fn blocking<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b Budget<'d>> {
-    let (mut unscheduled, mut scheduled, mut windows) = (Vec::new(), Vec::new(), Vec::new());
-    for budget in all {
-        if !budget.blocks() || !budget.covers(reason) {
-            continue;
+/// How long nodes stay as they are. Expiry ignores budgets.
+fn kept(pool: NodePool<'_>) -> String {
+    let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
+    let text = written.map_or(Some("720h"), Node::as_str);
+    let kept = "; nodes keep the image and settings that they were launched with";
+    match text.map(|text| (text, NillableDuration::parse(text))) {
+        Some((text, Ok(NillableDuration::After(_)))) => {
+            format!("{kept} until they expire after {text}, which ignores budgets")
         }
-        match budget.window {
-            None => unscheduled.push(budget),
-            Some(window) => {
-                scheduled.push(budget);
-                windows.push(window);
-            }
-        }
+        _ => kept.to_owned(),
     }
-    let together =
-        unscheduled.is_empty() && !windows.is_empty() && BudgetWindows::of(&windows).always.is_full();
-    if together { scheduled } else { unscheduled }
 }
 
 #[cfg(test)]
@@ -160,7 +145,7 @@ mod tests {
           7 |     - {nodes: '0', schedule: '0 16 * * mon-fri', duration: 16h}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [all]
-          this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire
+          this budget of 0 and the other budgets of 0 cover the whole week, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire after 720h, which ignores budgets
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
           see line 8 spec.disruption.budgets[1]: also forbids disruption
           see line 9 spec.disruption.budgets[2]: also forbids disruption
@@ -177,7 +162,7 @@ mod tests {
           7 |     - {nodes: '0'}
             |               ^^^
         warning NodePool/a spec.disruption.budgets[0] [all]
-          this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire
+          this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire after 720h, which ignores budgets
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
         ");
     }
@@ -192,6 +177,17 @@ mod tests {
             &["nodes: '0', schedule: bad, duration: 720h", "nodes: '0'"],
         ] {
             silent(&RULE, &pool(budgets));
+        }
+    }
+    #[test]
+    fn says_how_long_nodes_stay_as_they_are() {
+        let text = |expiry: &str| {
+            let text = pool(&["nodes: '0'"]);
+            findings(&RULE, &format!("{text}  template:\n    spec: {{expireAfter: {expiry}}}\n"))
+        };
+        assert!(text("168h").contains("launched with until they expire after 168h, which ignores budgets\n"));
+        for expiry in ["Never", "'${EXPIRY}'"] {
+            assert!(text(expiry).contains("launched with\n"), "{expiry}");
         }
     }
 }

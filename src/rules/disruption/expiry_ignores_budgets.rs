@@ -84,10 +84,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(pool) = NodePool::of(object) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
-    let Some(freeze) = budgets::of(pool).and_then(|all| all.into_iter().find(freezes)) else { return };
+    let Some(all) = budgets::of(pool) else { return };
+    let Some(freeze) = all.iter().find(|budget| freezes(budget)) else { return };
     let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
     let help = "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool";
     let Some(node) = written else {
+        // `budget-blocks-always` reports such a budget, and says when the nodes expire.
+        if !budgets::blocking_always(&all, "Drifted").is_empty() {
+            return;
+        }
         let message = "`expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids \
                        disruption: expiry ignores budgets";
         findings.push(Finding::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
@@ -141,5 +146,13 @@ mod tests {
         silent(&RULE, &pool(FREEZE, "expireAfter: '${AGE}'"));
         silent(&RULE, &pool("nodes: 10%", "expireAfter: 168h"));
         silent(&RULE, &pool("nodes: '0', reasons: [Underutilized]", "expireAfter: 168h"));
+    }
+    #[test]
+    fn leaves_default_expiry_under_a_budget_that_always_blocks_to_its_rule() {
+        silent(&RULE, &pool("nodes: '0'", ""));
+        assert!(
+            findings(&RULE, &pool("nodes: '0'", "expireAfter: 168h")).contains("nodes expire after 168h")
+        );
+        assert!(findings(&RULE, &pool(FREEZE, "")).contains("720h"));
     }
 }

@@ -35,14 +35,18 @@ fn stays_static_or_dynamic<'d>(checked: CheckedValue<'d>, violations: &mut Viola
 
 fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(limits) = checked.get("limits").filter(|_| checked.has("replicas")) else { return };
-    let others = members(limits).filter(|(key, _)| *key != "nodes");
-    for (key, limit) in others {
-        violations.add_key(
-            limit,
-            format!("the NodePool has `replicas` and the limit `{key}`, but a static NodePool supports only the limit `nodes`"),
-            format!("remove `limits.{key}`"),
-        );
-    }
+    let others: Vec<_> = members(limits).filter(|(key, _)| *key != "nodes").collect();
+    let Some((_, first)) = others.first() else { return };
+    let keys: Vec<_> = others.iter().map(|(key, _)| *key).collect();
+    let noun = if keys.len() == 1 { "limit" } else { "limits" };
+    violations.add_key(
+        *first,
+        format!(
+            "the NodePool has `replicas` and the {noun} `{}`, but a static NodePool supports only the limit `nodes`",
+            keys.join("`, `")
+        ),
+        format!("remove `limits.{}`", keys.join("` and `limits.")),
+    );
 }
 
 fn static_weight<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
