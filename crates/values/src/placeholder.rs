@@ -88,7 +88,7 @@ fn marked_range(text: &str, from: usize) -> Option<Range<usize>> {
 /// Length of the placeholder that starts at an offset.
 fn marked_length(text: &str, at: usize) -> Option<usize> {
     /// Marks that enclose any text.
-    const PAIRS: [(&str, &str); 9] = [
+    const PAIRS: [(&str, &str); 8] = [
         ("${", "}"),
         ("$(", ")"),
         ("{{", "}}"),
@@ -97,7 +97,6 @@ fn marked_length(text: &str, at: usize) -> Option<usize> {
         ("#{", "}"),
         ("@@", "@@"),
         ("%%", "%%"),
-        ("((", "))"),
     ];
     let rest = text.get(at..)?;
     // The alternatives in a reference manual: `720h | Never`.
@@ -119,8 +118,10 @@ fn marked_length(text: &str, at: usize) -> Option<usize> {
         let is_named = after.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic());
         return is_named.then_some(1 + name);
     }
-    if let Some(inner) = enclosed(rest, "{", "}").filter(|inner| is_variable(inner)) {
-        return Some(inner.len() + 2);
+    for (open, close) in [("((", "))"), ("{", "}")] {
+        if let Some(inner) = enclosed(rest, open, close).filter(|inner| is_variable(inner)) {
+            return Some(open.len() + inner.len() + close.len());
+        }
     }
     let before = text.get(..at)?.bytes().next_back();
     let is_apart = |byte: Option<u8>| byte.is_none_or(|byte| !is_name_byte(byte));
@@ -292,6 +293,7 @@ mod tests {
             "{{}}",
             "{\"a\": 1}",
             "{a, b}",
+            "((enis - 1) * (ips - 1))",
             "me@example.com, you@example.com",
             "bring-your-own",
             "yours",

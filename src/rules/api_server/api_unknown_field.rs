@@ -240,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn placeholder_in_the_key_is_an_info_and_in_the_value_an_error() {
+        let pool = |field: &str| {
+            let spec = "nodeClassRef: {group: g, kind: k, name: a}, requirements: []";
+            let text = format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{template: {{spec: {{{spec}}}}}, {field}}}\n"
+            );
+            findings(&super::RULE, &text)
+        };
+        assert!(pool("'${FIELD}': 1").contains("info NodePool/a"));
+        assert!(pool("bogus: '${VALUE}'").contains("error NodePool/a"));
+    }
+
+    #[test]
     fn names_the_releases_that_have_the_field() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template:\n    spec:\n      \

@@ -61,7 +61,7 @@ fn complete<'d>(mut finding: Finding<'d>, refusal: &Refusal<'d>, object: Object<
         }
     }
     let finding = finding.releases(releases.clone());
-    match placeholder(refusal.place.node()).filter(|_| object.operation() == Operation::Apply) {
+    match placeholder(refusal).filter(|_| object.operation() == Operation::Apply) {
         Some(text) => {
             let help = format!(
                 "the API server refuses the text as it is; replace the placeholder `{text}` before you apply the object"
@@ -82,10 +82,16 @@ fn accepts_default(refusal: &Refusal<'_>) -> bool {
     }
 }
 
-/// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied.
-fn placeholder(node: Node<'_>) -> Option<&str> {
-    let within = |text| Placeholder::of(text).and_then(|found| text.get(found.range));
-    let own = node.as_str().and_then(within).or_else(|| within(node.key()));
+/// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied. An unknown
+/// field is refused whatever its value is.
+fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
+    let node = refusal.place.node();
+    let within = |text: &'d str| Placeholder::of(text).and_then(|found| text.get(found.range));
+    let in_key = within(node.key());
+    if matches!(refusal.what, What::Unknown(..)) {
+        return in_key;
+    }
+    let own = in_key.or_else(|| node.as_str().and_then(within));
     own.or_else(|| node.items().find_map(|item| item.as_str().and_then(within)))
 }
 
