@@ -147,16 +147,19 @@ fn checks_the_output_of_kustomize_build() {
 }
 
 #[test]
-fn skips_kustomize_patches() {
+fn checks_objects_as_kustomize_builds_them_and_skips_patches() {
     let folder = Folder::with(&OVERLAYS);
     let run = check(&folder, &["."], "");
-    assert_eq!((run.status, locations(&run).as_str()), (0, ""));
+    assert_snapshot!(locations(&run), @"
+    nodeclass-ref-dangling base/nodes.yaml:11:15 spec.template.spec.nodeClassRef.name
+    restricted-label components/labels/labels.yaml:9:9 spec.template.metadata.labels
+    ");
     let skipped = folder.run(&["check", "--karpenter-version", "1.14", "."]).stdout;
+    let skipped = skipped.lines().filter(|line| line.starts_with("skipped")).collect::<Vec<_>>().join("\n");
     assert_snapshot!(skipped, @"
     skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1
     skipped: no rule reads the kind `Component`: components/labels/kustomization.yaml:1
-    skipped: Kustomize patch, not checked: check the output of `kustomize build`: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
-    no findings in 8 documents (6 skipped); checked against Karpenter 1.14
+    skipped: Kustomize patch: checked as part of `overlays/prod`: components/labels/labels.yaml:1, overlays/prod/pool.yaml:1, overlays/prod/volumes.yaml:1
     ");
     // Hooks name single files, and editors send the text that they show.
     let run = check(&folder, &["overlays/prod/pool.yaml"], "");

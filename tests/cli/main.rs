@@ -13,6 +13,7 @@ mod diagnose;
 mod fixing;
 mod folder;
 mod formats;
+mod kustomize;
 mod reading;
 mod reporting;
 mod rules;

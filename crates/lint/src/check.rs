@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
-use manifest::tree::Node;
 use manifest::{Document, File, FileKind};
-use objects::kustomize::Patches;
+use objects::location::Place;
 use objects::object::Object;
 
+use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::classification::{Family, Severity};
 use crate::context::Context;
 use crate::finding::Finding;
@@ -35,11 +35,17 @@ pub struct Cluster {
 
 /// An object with the indices of its cluster, file and document.
 #[derive(Clone, Copy, Debug)]
-struct CheckedObject<'d> {
-    object: Object<'d>,
-    cluster: usize,
-    file: usize,
-    document: usize,
+pub(crate) struct CheckedObject<'d> {
+    pub(crate) object: Object<'d>,
+    pub(crate) cluster: usize,
+    pub(crate) file: usize,
+    pub(crate) document: usize,
+    /// The overlay that builds the object, if a single one does.
+    pub(crate) overlay: Option<usize>,
+    /// The reason why the built object is not known for certain.
+    pub(crate) unresolved: Option<&'d str>,
+    /// Whether another version of the same object is checked too.
+    is_repeated: bool,
 }
 
 /// Checks the manifests of one or several clusters.
@@ -55,47 +61,79 @@ pub fn check_within(
     max_findings: usize,
 ) -> Report {
     let mut report = Report::new(settings);
+    let built: Vec<BuiltCluster> = clusters.iter().map(|cluster| BuiltCluster::of(&cluster.files)).collect();
     let mut checked_objects: Vec<CheckedObject<'_>> = Vec::new();
     let mut inventories = Vec::new();
-    for (index, cluster) in clusters.iter().enumerate() {
+    let mut overlay_inventories = Vec::new();
+    for (index, (cluster, built)) in clusters.iter().zip(&built).enumerate() {
         let first = checked_objects.len();
-        let patches = Patches::of(&cluster.files);
         for (file_index, file) in cluster.files.iter().enumerate() {
-            let is_patch = file.kind == FileKind::Patch || patches.contains(file.source.name());
             for (document, read) in file.documents.iter().enumerate() {
+                let skip_reason = built.skip_reason(file, file_index, document);
                 let objects =
-                    objects_of_document(&mut report, registry, settings, file, document, read, is_patch);
-                let checked = |object| CheckedObject { object, cluster: index, file: file_index, document };
-                checked_objects.extend(objects.into_iter().map(checked));
+                    objects_of_document(&mut report, registry, settings, file, document, read, skip_reason);
+                let versions =
+                    objects.into_iter().flat_map(|object| built.versions(object, file_index, document));
+                checked_objects.extend(versions.map(|version| CheckedObject {
+                    object: version.object,
+                    cluster: index,
+                    file: file_index,
+                    document,
+                    overlay: version.overlay,
+                    unresolved: version.unresolved,
+                    is_repeated: version.is_repeated,
+                }));
             }
         }
-        let objects = checked_objects.iter().skip(first).map(|checked| checked.object).collect();
+        let own = checked_objects.get(first..).unwrap_or_default();
+        let objects = own.iter().map(|checked| checked.object).collect();
         inventories.push(Inventory::new(cluster.name.clone(), objects, settings.complete_inventory));
+        overlay_inventories.push(built.inventories(&cluster.name, own, settings.complete_inventory));
     }
-    let locations = Locations::new(clusters, &checked_objects);
+    let locations = Locations::new(clusters, &built, &checked_objects);
+    let mut repetitions = Repetitions::default();
     for checked in &checked_objects {
         let Some(inventory) = inventories.get(checked.cluster) else { continue };
         let file_settings = settings.of_file(locations.of(checked).file);
-        let context = Context::new(&file_settings, inventory, &inventories, checked.object, true);
+        let of_overlay = overlay_inventories.get(checked.cluster).zip(checked.overlay);
+        let context = match of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
+            // The inventory of the cluster holds the other variants of the overlay too.
+            Some(own) => {
+                let earlier = inventories.get(..checked.cluster).unwrap_or_default();
+                Context::new(&file_settings, own, earlier, checked.object, true)
+            }
+            None => Context::new(&file_settings, inventory, &inventories, checked.object, true),
+        };
         let suppressions = Suppressions::of(checked.object, registry, &context);
         let findings = run(registry, checked.object, &context, &suppressions);
         if settings.karpenter.is_range() {
             report.accept(locations.of(checked), &refused(&findings), checked.object);
         }
-        let mut shown =
-            shown(registry, findings, checked.object, &context, suppressions, &mut report.summary.suppressed);
+        let mut suppressed = 0;
+        let mut shown = shown(registry, findings, checked.object, &context, suppressions, &mut suppressed);
+        if !checked.is_repeated {
+            report.summary.suppressed += suppressed;
+        }
         if let Some(path) = settings.karpenter.upgrade_path() {
             report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
-        for finding in shown {
+        for mut finding in shown {
+            let is_first = built
+                .get(checked.cluster)
+                .is_none_or(|built| built.accept(&mut finding, checked, &mut repetitions));
+            if !is_first {
+                continue;
+            }
             report.count(finding.severity);
             if report.findings.len() >= max_findings {
                 report.truncated = true;
                 continue;
             }
-            report.add(&finding, checked.object, &locations.of(checked), |node| locations.find(node));
+            let place = locations.files.find(&finding.place).unwrap_or_else(|| locations.of(checked));
+            report.add(&finding, checked.object, &place, |place| locations.find(place));
         }
     }
+    locations.files.sort(&mut report);
     report
 }
 
@@ -122,7 +160,7 @@ fn objects_of_document<'d>(
     file: &'d File,
     document: usize,
     read: &'d Document,
-    is_patch: bool,
+    skip_reason: Option<String>,
 ) -> Vec<Object<'d>> {
     report.summary.documents += 1;
     let name = || file.source.name().to_owned();
@@ -132,10 +170,10 @@ fn objects_of_document<'d>(
         Vec::new()
     };
     match read {
-        Document::Read(_) if is_patch => {
-            skip("Kustomize patch, not checked: check the output of `kustomize build`")
-        }
         Document::Read(tree) => {
+            if let Some(reason) = skip_reason {
+                return skip(&reason);
+            }
             let objects =
                 if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
             if objects.is_empty() && file.kind == FileKind::Values {
@@ -279,19 +317,20 @@ fn shown<'d>(
 /// Locations of objects among the inputs, by tree and node.
 struct Locations<'d> {
     clusters: &'d [Cluster],
+    files: FileIndex<'d>,
     /// Address of each object's tree, order of its root in the tree, and the object; sorted.
     by_tree: Vec<(usize, usize, CheckedObject<'d>)>,
 }
 
 impl<'d> Locations<'d> {
-    fn new(clusters: &'d [Cluster], objects: &[CheckedObject<'d>]) -> Self {
+    fn new(clusters: &'d [Cluster], built: &[BuiltCluster], objects: &[CheckedObject<'d>]) -> Self {
         let key = |checked: &CheckedObject<'d>| {
             let root = checked.object.root();
             (address(root.tree()), root.order(), *checked)
         };
         let mut by_tree: Vec<_> = objects.iter().map(key).collect();
         by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
-        Self { clusters, by_tree }
+        Self { clusters, files: FileIndex::of(clusters, built), by_tree }
     }
 
     fn of(&self, checked: &CheckedObject<'d>) -> DocumentLocation<'d> {
@@ -304,12 +343,14 @@ impl<'d> Locations<'d> {
         }
     }
 
-    /// The location and the object of a node.
-    fn find(&self, node: Node<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
+    /// The location and the object of a place.
+    fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
+        let node = place.node();
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
         let (tree, _, checked) = self.by_tree.get(at.checked_sub(1)?)?;
-        (*tree == key.0).then(|| (self.of(checked), checked.object))
+        let location = || self.files.find(place).unwrap_or_else(|| self.of(checked));
+        (*tree == key.0).then(|| (location(), checked.object))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rule contract, and the driver that runs rules over documents.
 
 pub mod apply;
+mod built;
 pub mod check;
 pub mod classification;
 pub mod context;

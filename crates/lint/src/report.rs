@@ -2,7 +2,7 @@
 
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
-use manifest::tree::Node;
+use manifest::edit::Change;
 use objects::location::Place;
 use objects::object::Object;
 use serde::Serialize;
@@ -358,16 +358,16 @@ impl Report {
         }
     }
 
-    /// Adds a finding; `find` returns the document and object of a related node.
+    /// Adds a finding; `find` returns the document and object of a related place.
     pub fn add<'d>(
         &mut self,
         finding: &Finding<'d>,
         object: Object<'d>,
         place: &DocumentLocation<'d>,
-        find: impl Fn(Node<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)>,
+        find: impl Fn(&Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)>,
     ) {
         let related = finding.related.iter().filter_map(|(at, message)| {
-            let (place, object) = find(at.node())?;
+            let (place, object) = find(at)?;
             let range = TextRange::of(at);
             Some(RelatedLocation {
                 file: place.file.to_owned(),
@@ -400,7 +400,7 @@ impl Report {
             help: finding.help.clone(),
             url: url(finding.rule.name),
             related: related.collect(),
-            fix: finding.fix.as_ref().and_then(|fix| ReportedFix::of(fix, place.file)),
+            fix: finding.fix.as_ref().and_then(|fix| ReportedFix::of(fix, &finding.place)),
             confidence: None,
             evidence: None,
             seen: None,
@@ -415,7 +415,7 @@ pub fn url(rule: &str) -> String {
 
 impl TextRange {
     fn of(place: &Place<'_>) -> Self {
-        let (source, span) = (place.node().tree().source(), place.span());
+        let (source, span) = (place.source(), place.span());
         let text = source.slice(span);
         // The range ends before trailing white space.
         let end = span.start + text.trim_end().len().max(text.len().min(1));
@@ -432,12 +432,15 @@ impl TextRange {
 }
 
 impl ReportedFix {
-    fn of(fix: &Fix<'_>, file: &str) -> Option<Self> {
+    fn of(fix: &Fix<'_>, place: &Place<'_>) -> Option<Self> {
         let edits = fix.changes.iter().map(|change| {
+            if place.node().tree().is_assembled() && !is_in_text(change, place) {
+                return None;
+            }
             let edit = change.edit()?;
-            let source = change.node().tree().source();
+            let source = change.node().source();
             Some(ReportedEdit {
-                file: file.to_owned(),
+                file: source.name().to_owned(),
                 offset: source.position(edit.span.start).offset,
                 end_offset: source.position(edit.span.end).offset,
                 text: edit.text,
@@ -445,4 +448,18 @@ impl ReportedFix {
         });
         Some(Self { title: fix.title.clone(), safe: fix.safe, edits: edits.collect::<Option<_>>()? })
     }
+}
+
+/// Whether a change of a built object is a change of a value or key that stands in the text of the finding.
+fn is_in_text(change: &Change<'_>, place: &Place<'_>) -> bool {
+    let node = change.node();
+    let is_written = match change {
+        Change::Set(..) | Change::Replace(..) => !node.span().is_empty(),
+        Change::Rename(..) => {
+            let key = node.source().slice(node.key_span());
+            key.trim_matches(['"', '\'']) == node.key()
+        }
+        Change::Remove(_) | Change::Add(..) | Change::Append(..) => false,
+    };
+    is_written && !node.is_derived() && core::ptr::eq(node.source(), place.source())
 }

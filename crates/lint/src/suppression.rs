@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::source::Span;
-use manifest::tree::Node;
+use manifest::tree::{Comment, Node};
 use objects::location::Place;
 use objects::object::{Object, Operation};
 use values::placeholder::has_placeholder;
@@ -27,15 +27,18 @@ pub(crate) struct Suppressions<'d> {
     used: BTreeMap<SuppressionScope, bool>,
 }
 
+/// The number of a text, and a line in it.
+type Line = (u16, usize);
+
 /// The scope of a name in a suppression: the line, or `None` for the whole object, and the rule or family.
-type SuppressionScope = (Option<usize>, &'static str);
+type SuppressionScope = (Option<Line>, &'static str);
 
 /// One annotation or comment.
 #[derive(Debug)]
 struct Suppression<'d> {
     names: Vec<SuppressedName<'d>>,
     /// The line whose findings it covers; an annotation covers the whole object.
-    line: Option<usize>,
+    line: Option<Line>,
     place: Place<'d>,
     has_reason: bool,
 }
@@ -86,7 +89,7 @@ impl<'d> Suppressions<'d> {
     }
 
     /// The lines that a finding marks in the document of the object, and `None` for the whole object.
-    fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<usize>> {
+    fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<Line>> {
         let mut lines = BTreeSet::from([None]);
         let Some(tree) = self.all.first().map(|one| one.place.node().tree()) else { return lines };
         let places = core::iter::once(&finding.place).chain(finding.related.iter().map(|(place, _)| place));
@@ -99,9 +102,11 @@ impl<'d> Suppressions<'d> {
     pub(crate) fn findings(&self, rules: SuppressionRules) -> Vec<Finding<'d>> {
         let mut findings = Vec::new();
         for suppression in &self.all {
+            // Another overlay may need a suppression that this version of the object does not.
+            let is_assembled = suppression.place.node().tree().is_assembled();
             for name in &suppression.names {
-                let is_unused =
-                    suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
+                let is_unused = !is_assembled
+                    && suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
                 match &name.selector {
                     Err(message) => findings.push(
                         Finding::new(rules.unknown_rule, name.place.clone(), message.clone())
@@ -137,8 +142,8 @@ impl<'d> Suppression<'d> {
     }
 }
 
-fn line_of(place: &Place<'_>) -> usize {
-    place.node().tree().source().position(place.span().start).line
+fn line_of(place: &Place<'_>) -> Line {
+    (place.source_number(), place.source().position(place.span().start).line)
 }
 
 /// `rule[, rule] -- reason`
@@ -154,15 +159,17 @@ fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>
 
 /// The comments of an object, last one first.
 fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>> {
-    let mut following = None;
-    let read = |span: &Span| {
-        let one = comment(object.root(), *span, registry, following);
-        let source = one.place.node().tree().source();
-        let covered = one.line.filter(|line| *line > 0);
-        following = covered.map(|covered| (source.position(span.start).line, covered)).or(following);
-        one
+    let tree = object.root().tree();
+    let mut following: Option<(u16, (usize, usize))> = None;
+    let read = |one: &Comment| {
+        let below = following.filter(|(source, _)| *source == one.source).map(|(_, lines)| lines);
+        let read = comment(object.root(), *one, registry, below);
+        let line = tree.numbered_source(one.source).position(one.span.start).line;
+        let covered = read.line.map(|(_, covered)| covered).filter(|covered| *covered > 0);
+        following = covered.map(|covered| (one.source, (line, covered))).or(following);
+        read
     };
-    let is_ours = |span: &&Span| is_suppression(object.root().tree().source().slice(**span));
+    let is_ours = |one: &&Comment| is_suppression(tree.numbered_source(one.source).slice(one.span));
     object.comments().iter().filter(is_ours).rev().map(read).collect()
 }
 
@@ -174,20 +181,22 @@ fn is_suppression(comment: &str) -> bool {
 /// `# karpwarden: ignore[rule, rule] reason`. `following` is the line of the next such comment, and the line that it covers.
 fn comment<'d>(
     root: Node<'d>,
-    span: Span,
+    comment: Comment,
     registry: &Registry,
     following: Option<(usize, usize)>,
 ) -> Suppression<'d> {
-    let source = root.tree().source();
+    let span = comment.span;
+    let source = root.tree().numbered_source(comment.source);
     let text = source.slice(span);
-    let at = |range: Span| Place::comment(root, Span::new(span.start + range.start, span.start + range.end));
+    let whole = Place::comment(root, comment);
+    let at = |range: Span| Place::comment(root, Comment { span: range.shifted(span.start), ..comment });
     let list = text.find("ignore[").map(|at| at + "ignore[".len());
     let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
     let (Some(start), Some(end)) = (list, end) else {
         let message =
             "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
         let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
-        return Suppression { names, line: Some(0), place: Place::comment(root, span), has_reason: true };
+        return Suppression { names, line: Some((comment.source, 0)), place: whole, has_reason: true };
     };
     let list = text.get(start..end).unwrap_or_default();
     let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
@@ -197,7 +206,7 @@ fn comment<'d>(
     let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
     let rest = source.text().get(span.end..).unwrap_or_default();
     let line = if is_alone { next_code(rest, line, following) } else { line };
-    Suppression { names, line: Some(line), place: Place::comment(root, span), has_reason }
+    Suppression { names, line: Some((comment.source, line)), place: whole, has_reason }
 }
 
 /// The line of the code below a comment: the next line that is neither empty nor a comment. A stack of comments is read once,

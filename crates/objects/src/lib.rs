@@ -15,7 +15,7 @@
 //! | [`controller`], [`chart_values`] | the Deployment of Karpenter's controller, and the values of its chart |
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
 //! | [`iam_policy`] | IAM policy documents |
-//! | [`kustomize`], [`prometheus_rule`] | kustomizations, the rules of the Prometheus operator |
+//! | [`prometheus_rule`] | the rules of the Prometheus operator |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
 //!
 //! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
@@ -26,7 +26,6 @@ pub mod controller;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;
-pub mod kustomize;
 pub mod location;
 pub mod metadata;
 pub mod node_claim;

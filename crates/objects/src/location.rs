@@ -2,8 +2,8 @@
 
 use core::fmt::Write as _;
 
-use manifest::source::Span;
-use manifest::tree::Node;
+use manifest::source::{Source, Span};
+use manifest::tree::{Comment, Node};
 
 use crate::iam_policy::PolicyLocation;
 
@@ -20,8 +20,8 @@ enum Part {
     Value,
     Key,
     Within(Span),
-    /// Bytes of the source that belong to no value, such as a comment.
-    Source(Span),
+    /// A comment, which belongs to no value.
+    Comment(Comment),
 }
 
 #[derive(Clone, Debug)]
@@ -69,9 +69,9 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// A comment, given as bytes of the source. Its path is the path of `root`.
-    pub fn comment(root: Node<'d>, span: Span) -> Self {
-        Self { node: root, part: Part::Source(span), path: PathOf::Node }
+    /// A comment, or a part of one. Its path is the path of `root`.
+    pub fn comment(root: Node<'d>, comment: Comment) -> Self {
+        Self { node: root, part: Part::Comment(comment), path: PathOf::Node }
     }
 
     /// A field that is not there, below a node: `field` may be a path such as `group` or `spec.group`.
@@ -115,30 +115,49 @@ impl<'d> Place<'d> {
         }
     }
 
-    /// The bytes of the text to mark.
+    /// The bytes of the text to mark. The text is [`Self::source`].
     pub fn span(&self) -> Span {
+        self.marked().1
+    }
+
+    /// The text with the bytes to mark.
+    pub fn source(&self) -> &'d Source {
+        self.node.tree().numbered_source(self.source_number())
+    }
+
+    /// The number of the text with the bytes to mark, as in [`Node::source_number`].
+    pub fn source_number(&self) -> u16 {
+        self.marked().0
+    }
+
+    /// The bytes to mark, with the number of their text.
+    fn marked(&self) -> (u16, Span) {
+        let own = self.node.source_number();
         match self.part {
-            Part::Within(range) => self.node.span_within(range),
-            Part::Source(span) => span,
+            Part::Within(range) => (own, self.node.span_within(range)),
+            Part::Comment(comment) => (comment.source, comment.span),
             Part::Key => self.key_span(),
             Part::Value if self.node.is_mapping() || self.node.is_sequence() => self.key_span(),
             Part::Value => {
                 let span = self.node.span();
-                if span.start == span.end { self.key_span() } else { span }
+                if span.start == span.end { self.key_span() } else { (own, span) }
             }
         }
     }
 
     /// The key of the node, or of the first member within it where it has none.
-    fn key_span(&self) -> Span {
+    fn key_span(&self) -> (u16, Span) {
+        let located = |node: Node<'_>, span| (node.source_number(), span);
         let own = self.node.key_span();
         if own != Span::default() {
-            return own;
+            return located(self.node, own);
         }
-        let name = self.node.at_path(&["metadata", "name"]).map(Node::span);
-        let first =
-            || self.node.children().next().map(Node::key_span).filter(|span| *span != Span::default());
-        name.or_else(first).unwrap_or_else(|| self.node.span())
+        let name = self.node.at_path(&["metadata", "name"]).map(|name| located(name, name.span()));
+        let first = || {
+            let first = self.node.children().next().filter(|first| first.key_span() != Span::default())?;
+            Some(located(first, first.key_span()))
+        };
+        name.or_else(first).unwrap_or_else(|| located(self.node, self.node.span()))
     }
 
     /// A key that sorts the places of one document, with or without a text.
@@ -146,7 +165,9 @@ impl<'d> Place<'d> {
         match self.part {
             Part::Key => (self.node.order(), 0),
             Part::Value => (self.node.order(), 1),
-            Part::Within(range) | Part::Source(range) => (self.node.order(), 2 + range.start),
+            Part::Within(range) | Part::Comment(Comment { span: range, .. }) => {
+                (self.node.order(), 2 + range.start)
+            }
         }
     }
 }

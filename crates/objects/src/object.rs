@@ -6,8 +6,7 @@ use karpenter::api::{self, KindSchema};
 use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::source::Span;
-use manifest::tree::{Node, Style, Tree};
+use manifest::tree::{Comment, Node, Style, Tree};
 
 use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
@@ -53,7 +52,7 @@ pub struct Object<'d> {
     version: &'d str,
     kind: &'d str,
     pod: Option<PodTemplate<'d>>,
-    comments: &'d [Span],
+    comments: &'d [Comment],
     duplicates: &'d [(u32, u32)],
 }
 
@@ -82,7 +81,7 @@ impl<'d> Object<'d> {
             let next = next.get(index).copied();
             let order = next.unwrap_or(usize::MAX);
             let byte = if next.is_some() { end_of_last_line(object.root) } else { usize::MAX };
-            let split = comments.partition_point(|comment| comment.start < byte);
+            let split = comments.partition_point(|comment| comment.span.start < byte);
             (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
             let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);
             (object.duplicates, duplicates) = duplicates.split_at_checked(split).unwrap_or_default();
@@ -124,7 +123,7 @@ impl<'d> Object<'d> {
     }
 
     /// The comments in the object's part of the text.
-    pub fn comments(self) -> &'d [Span] {
+    pub fn comments(self) -> &'d [Comment] {
         self.comments
     }
 
@@ -287,7 +286,7 @@ impl<'d> Object<'d> {
 fn end_of_last_line(node: Node<'_>) -> usize {
     let last = core::iter::successors(Some(node), |node| node.children().last()).last().unwrap_or(node);
     let end = if node.style() == Style::Flow { node.span().end } else { last.span().end };
-    let rest = node.tree().source().text().get(end..).unwrap_or_default();
+    let rest = last.source().text().get(end..).unwrap_or_default();
     end + rest.find('\n').unwrap_or(rest.len())
 }
 

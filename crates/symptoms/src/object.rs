@@ -21,7 +21,7 @@ pub(super) fn read(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<
 
 /// Location of the start of a node.
 pub(super) fn at(node: Node<'_>, file: usize) -> At {
-    At { file, line: node.tree().source().position(node.span().start).line }
+    At { file, line: node.source().position(node.span().start).line }
 }
 
 /// An event of `v1`, or of `events.k8s.io/v1`, which renames the fields and keeps the old ones as `deprecated…`.

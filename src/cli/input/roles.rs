@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use kustomize::Patches;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
-use objects::kustomize::Patches;
 
 use super::file::{Input, bounded, display_name};
 

@@ -97,7 +97,7 @@ impl<'d> UserData<'d> {
         if !matches!(self.node.style(), Style::Literal | Style::Folded) {
             return self.replace(span, "");
         }
-        let source = self.node.tree().source();
+        let source = self.node.source();
         let written = self.node.span_within(span);
         let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
         let indent = after_break(source.slice(written));

@@ -40,7 +40,7 @@ impl<'d> Change<'d> {
     /// example in a value behind an alias, or in a document within a quoted string.
     pub fn edit(&self) -> Option<TextEdit> {
         let node = self.node();
-        let source = node.tree().source();
+        let source = node.source();
         if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
             return None;
         }

@@ -11,11 +11,13 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use split::sections;
+
 use self::script::{Heredoc, ScriptLanguage};
 use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
-use crate::tree::Tree;
+use crate::tree::{Node, Tree};
 use crate::yaml::{self, YamlError, YamlProblem};
 
 /// A text and its documents, in order.
@@ -203,6 +205,16 @@ impl File {
 }
 
 impl Document {
+    /// Parses the documents that a string holds. Their spans point into the text of the string: into its lines if it is a
+    /// literal block scalar, otherwise at the whole string.
+    pub fn within(string: Node<'_>, limits: &Limits) -> Vec<Self> {
+        let result = |result| match result {
+            Ok(tree) => Self::Read(tree),
+            Err(YamlError { at, problem }) => Self::Unreadable { at, message: problem.to_string() },
+        };
+        yaml::read_string(string, limits).into_iter().map(result).collect()
+    }
+
     /// The byte at which the document starts, or at which parsing stopped.
     pub fn start(&self) -> usize {
         match self {

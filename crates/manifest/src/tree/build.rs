@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::store::{NO_NODE, NodeData, StoredValue, Style, Text, Tree};
+use super::store::{Comment, NO_NODE, NodeData, StoredValue, Style, Text, Tree};
 use crate::source::Span;
 
 /// A node about to be added.
@@ -15,7 +15,7 @@ pub(crate) struct NewNode {
 
 /// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
 /// below 4 GiB.
-fn small(offset: usize) -> u32 {
+pub(super) fn small(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(NO_NODE)
 }
 
@@ -30,14 +30,29 @@ impl Tree {
         if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
             return Text { start: small(at.start), len: small(text.len()), unescaped: false };
         }
+        self.keep_copy(text)
+    }
+
+    /// Stores a copy of a string.
+    pub(super) fn keep_copy(&mut self, text: &str) -> Text {
         let start = small(self.unescaped.len());
         self.unescaped.push_str(text);
         Text { start, len: small(text.len()), unescaped: true }
     }
 
+    /// Records that the text at the span of a scalar is not its spelling.
+    pub(crate) fn derive(&mut self, id: u32, spelling: &str) {
+        let Some(data) = self.nodes.get_mut(id as usize) else { return };
+        data.derived = true;
+        if !matches!(data.value, StoredValue::String(_)) {
+            let spelling = self.keep_copy(spelling);
+            self.spellings.insert(id, spelling);
+        }
+    }
+
     /// Records a comment.
     pub(crate) fn add_comment(&mut self, span: Span) {
-        self.comments.push(span);
+        self.comments.push(Comment { span, source: 0 });
     }
 
     /// Adds a node as the last child of `parent`, under a key if the parent is a mapping.
@@ -53,7 +68,7 @@ impl Tree {
         )
     }
 
-    fn add_stored(
+    pub(super) fn add_stored(
         &mut self,
         parent: Option<u32>,
         key: Text,
@@ -82,6 +97,8 @@ impl Tree {
             style,
             overridden: false,
             merged: false,
+            derived: false,
+            source: 0,
         });
         if let Some(above) = self.nodes.get_mut(parent as usize) {
             let before = core::mem::replace(&mut above.last_child, id);
@@ -141,6 +158,7 @@ impl Tree {
             self.add_stored(parent, key, key_span, data.value, span.unwrap_or(data.span), Style::Alias);
         if let Some(new) = self.nodes.get_mut(copy as usize) {
             new.overridden = data.overridden;
+            new.derived = data.derived;
         }
         self.copy_children(from, copy, limit)?;
         Some(copy)
@@ -251,7 +269,7 @@ impl Tree {
         if let Some(data) = self.nodes.get_mut(above as usize) {
             (data.first_child, data.last_child) = (NO_NODE, NO_NODE);
             let start = data.span.0 as usize;
-            self.comments.retain(|comment| comment.start < start);
+            self.comments.retain(|comment| comment.span.start < start);
         }
     }
 }

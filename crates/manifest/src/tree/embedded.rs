@@ -17,7 +17,8 @@ impl Node<'_> {
     /// A literal block scalar holds the embedded document letter by letter; quotes and folding do not.
     pub(crate) fn is_verbatim(self) -> bool {
         let above = core::iter::successors(self.parent(), |node| node.parent());
-        above.filter(|node| node.as_str().is_some()).all(|string| string.style() == Style::Literal)
+        !self.is_derived()
+            && above.filter(|node| node.as_str().is_some()).all(|string| string.style() == Style::Literal)
     }
 }
 

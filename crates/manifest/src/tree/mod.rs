@@ -1,5 +1,6 @@
 //! The document model: a tree of values, each with its parent, its key and, where there is a text, its span.
 
+mod assembly;
 mod build;
 mod embedded;
 mod node;
@@ -10,6 +11,7 @@ mod within;
 pub(crate) use build::NewNode;
 pub(crate) use store::{StoredValue, Text};
 
+pub use assembly::{Assembly, NewValue};
 pub use node::{Node, Value};
-pub use store::{Style, Tree};
+pub use store::{Comment, Style, Tree};
 pub use walk::{Children, Members, items_of, members_of};

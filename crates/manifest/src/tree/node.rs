@@ -1,7 +1,7 @@
 //! A value of a [`Tree`], as its readers see it.
 
 use super::store::{NO_NODE, NodeData, StoredValue, Style, Tree};
-use crate::source::Span;
+use crate::source::{Source, Span};
 
 /// A node of a [`Tree`]. A copy costs nothing; two nodes are equal if they are the same node of the same tree.
 #[derive(Clone, Copy, Debug)]
@@ -185,9 +185,28 @@ impl<'d> Node<'d> {
         Span::new(start as usize, end as usize)
     }
 
+    /// The text that the spans of this node point into.
+    pub fn source(self) -> &'d Source {
+        self.tree.numbered_source(self.data().source)
+    }
+
+    /// The number of the text that the spans of this node point into: 0 in a parsed document.
+    pub fn source_number(self) -> u16 {
+        self.data().source
+    }
+
+    /// Whether the text at the span of this node is not its spelling, because the value was computed.
+    pub fn is_derived(self) -> bool {
+        self.data().derived
+    }
+
     /// The value as the text spells it.
     pub fn spelling(self) -> &'d str {
-        self.tree.source.slice(self.span())
+        if !self.is_derived() {
+            return self.source().slice(self.span());
+        }
+        let stored = self.tree.spellings.get(&self.id).map(|text| self.tree.text(*text));
+        stored.or(self.as_str()).unwrap_or_default()
     }
 
     /// A number that increases from node to node in parsing order.

@@ -1,18 +1,37 @@
 //! Arena of nodes behind every [`Tree`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::source::{Source, Span};
 
 /// A JSON or YAML document as an arena of nodes; the root is the first node.
+///
+/// The nodes of a parsed document have one text. A document that an [`Assembly`](super::Assembly) builds can have parts of
+/// several texts.
 #[derive(Debug)]
 pub struct Tree {
     pub(super) source: Arc<Source>,
+    /// The further texts of an assembled document. Their numbers start at 1; `source` has the number 0.
+    pub(super) further: Vec<Arc<Source>>,
     /// Strings that differ from their spelling in the source, for example because of escapes.
     pub(super) unescaped: String,
     pub(super) nodes: Vec<NodeData>,
     pub(super) duplicates: Vec<(u32, u32)>,
-    pub(super) comments: Vec<Span>,
+    pub(super) comments: Vec<Comment>,
+    /// Spellings of the derived values that are not strings.
+    pub(super) spellings: BTreeMap<u32, Text>,
+    /// Whether an [`Assembly`](super::Assembly) built the document.
+    pub(super) is_assembled: bool,
+}
+
+/// A comment, from its `#` to the end of its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// The bytes of the comment.
+    pub span: Span,
+    /// The number of its text, as in [`Tree::numbered_source`].
+    pub source: u16,
 }
 
 /// One node of the arena. Links are indices into [`Tree::nodes`], or [`NO_NODE`].
@@ -33,6 +52,10 @@ pub(super) struct NodeData {
     pub(super) overridden: bool,
     /// A merge key copied the member into its mapping.
     pub(super) merged: bool,
+    /// The text at `span` is not the spelling of the value.
+    pub(super) derived: bool,
+    /// The number of the text that `span` and `key_span` point into.
+    pub(super) source: u16,
 }
 
 /// Link that leads nowhere.
@@ -84,24 +107,43 @@ impl Tree {
     pub(crate) fn new(source: Arc<Source>) -> Self {
         Self {
             source,
+            further: Vec::new(),
             unescaped: String::new(),
             nodes: Vec::new(),
             duplicates: Vec::new(),
             comments: Vec::new(),
+            spellings: BTreeMap::new(),
+            is_assembled: false,
         }
     }
 
-    /// The text that was parsed.
+    /// The text that was parsed, or the main text of an assembled document. The spans of a node point into
+    /// [`Node::source`](super::Node::source).
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The text with a number, as in [`Node::source_number`](super::Node::source_number).
+    pub fn numbered_source(&self, number: u16) -> &Source {
+        self.numbered_shared_source(number)
+    }
+
+    /// Whether the document is built of parts of other documents.
+    pub fn is_assembled(&self) -> bool {
+        self.is_assembled
     }
 
     pub(crate) fn shared_source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// Spans of the comments, each from its `#` to the end of its line, in the order of the text.
-    pub fn comments(&self) -> &[Span] {
+    pub(crate) fn numbered_shared_source(&self, number: u16) -> &Arc<Source> {
+        let further = usize::from(number).checked_sub(1).and_then(|index| self.further.get(index));
+        further.unwrap_or(&self.source)
+    }
+
+    /// The comments in the order of the text; of an assembled document, text by text.
+    pub fn comments(&self) -> &[Comment] {
         &self.comments
     }
 
@@ -125,6 +167,8 @@ impl Tree {
             style: Style::Plain,
             overridden: false,
             merged: false,
+            derived: false,
+            source: 0,
         };
         self.nodes.get(id as usize).unwrap_or(&NOTHING)
     }

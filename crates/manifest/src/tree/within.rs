@@ -9,7 +9,7 @@ impl Node<'_> {
     /// covers the spelling of these bytes. A range beyond the string gives the end of the string.
     pub fn span_within(self, range: Span) -> Span {
         let Some(value) = self.as_str().filter(|_| self.is_verbatim()) else { return self.span() };
-        let mut walk = Walk::new(self.tree().source(), self.span(), self.style());
+        let mut walk = Walk::new(self.source(), self.span(), self.style());
         walk.rewind(value);
         let mut at = 0;
         let mut start = None;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::error::{YamlError, YamlProblem};
 use super::events::{Event, EventParser};
 use super::token::Tag;
+use crate::file::sections;
 use crate::limits::{Exceeded, Limits};
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, StoredValue, Style, Text, Tree, Value};
+use crate::tree::{NewNode, Node, StoredValue, Style, Text, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
 pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
@@ -40,6 +41,53 @@ pub(crate) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
     *tree = loader.tree;
 }
 
+/// Parses the documents that a string holds, with their spans in the text of the string. The values of a string that does
+/// not hold its document letter by letter have the span of the whole string.
+pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
+    let source = node.tree().numbered_shared_source(node.source_number());
+    let span = node.span();
+    if node.style() == Style::Literal && node.is_verbatim() {
+        return sections_of_block(source, span)
+            .into_iter()
+            .flat_map(|span| read(source, span, limits))
+            .collect();
+    }
+    let Some(text) = node.as_str() else { return Vec::new() };
+    let mut documents = Vec::new();
+    for section in sections(text) {
+        let mut parser = event_parser(section.text(text), limits);
+        let mut loader = Loader::into(Tree::new(Arc::clone(source)), 0, limits);
+        loader.container = Some(Container { id: None, whole: Some(span) });
+        match loader.document(&mut parser) {
+            Ok(true) => {
+                loader.tree.finish();
+                documents.push(Ok(loader.tree));
+            }
+            Ok(false) => {}
+            Err(error) => documents.push(Err(YamlError { at: span.start, ..error })),
+        }
+    }
+    documents
+}
+
+/// The documents of a literal block scalar, separated by its `---` lines. The lines keep their indentation.
+fn sections_of_block(source: &Source, span: Span) -> Vec<Span> {
+    let before = source.text().get(..span.start).unwrap_or_default();
+    let start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let indent = span.start - start;
+    let mut sections = vec![Span::new(start, start)];
+    let mut at = start;
+    for line in source.slice(Span::new(start, span.end)).split_inclusive('\n') {
+        let is_separator = line.get(indent..).is_some_and(|line| line.trim_end() == "---");
+        at += line.len();
+        match sections.last_mut() {
+            Some(last) if !is_separator => last.end = at,
+            _ => sections.push(Span::new(at, at)),
+        }
+    }
+    sections
+}
+
 /// Allows one more level of brackets than the limit, so that the loader reports the value that is too deep.
 fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
     EventParser::new(text, limits.depth + 1)
@@ -48,8 +96,8 @@ fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
 /// A string that holds the document being parsed.
 #[derive(Clone, Copy)]
 struct Container {
-    /// The node of the string.
-    id: u32,
+    /// The node of the string; `None` if the document is not below it.
+    id: Option<u32>,
     /// The span of a string that does not hold the document letter by letter: every value gets this span.
     whole: Option<Span>,
 }
@@ -150,7 +198,7 @@ impl Loader {
         let source = Arc::clone(self.tree.shared_source());
         let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
         let length = self.tree.len();
-        let container = Container { id, whole: (!verbatim).then_some(span) };
+        let container = Container { id: Some(id), whole: (!verbatim).then_some(span) };
         let outer = (
             core::mem::take(&mut self.open),
             core::mem::take(&mut self.anchors),
@@ -176,7 +224,7 @@ impl Loader {
     /// The destination of the next value.
     fn slot(&mut self) -> Slot {
         let Some(open) = self.open.last_mut() else {
-            return Slot::Below(self.container.map(|container| container.id), None);
+            return Slot::Below(self.container.and_then(|container| container.id), None);
         };
         match open.key.take() {
             Some(Key::Merge) => Slot::Merged(open.id),
@@ -232,6 +280,9 @@ impl Loader {
             Slot::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
             Slot::Below(parent, key) => {
                 let id = self.tree.add(parent, key, NewNode { value, span, style });
+                if self.container.is_some_and(|container| container.whole.is_some()) {
+                    self.tree.derive(id, text);
+                }
                 self.remember(anchor, id);
                 if style != Style::Plain && self.container.is_none() && self.tree.holds_document(id) {
                     self.embed(id, text, span, style);

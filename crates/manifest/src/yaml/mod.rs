@@ -24,4 +24,4 @@ mod tests;
 mod token;
 
 pub(crate) use error::{YamlError, YamlProblem};
-pub(crate) use loader::{embed, read};
+pub(crate) use loader::{embed, read, read_string};

@@ -98,11 +98,11 @@ fn assert_tree(text: &str, tree: &Tree) {
         assert!(earlier.key() == later.key() && earlier.is_overridden(), "{text:?}");
     }
     for pair in tree.comments().windows(2) {
-        assert!(matches!(pair, [one, two] if one.end <= two.start), "{pair:?}: {text:?}");
+        assert!(matches!(pair, [one, two] if one.span.end <= two.span.start), "{pair:?}: {text:?}");
     }
     for comment in tree.comments() {
-        assert_span(text, *comment);
-        assert!(tree.source().slice(*comment).starts_with('#'), "{comment:?}: {text:?}");
+        assert_span(text, comment.span);
+        assert!(tree.source().slice(comment.span).starts_with('#'), "{comment:?}: {text:?}");
     }
 }
 

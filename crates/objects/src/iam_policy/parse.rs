@@ -230,7 +230,7 @@ fn text_of_function(node: Node<'_>) -> Option<String> {
 
 /// Whether a string is the argument of a short function other than `!Sub`, such as `!Ref ClusterName`.
 fn has_function_tag(node: Node<'_>) -> bool {
-    let before = node.tree().source().text().get(..node.span().start).unwrap_or_default();
+    let before = node.source().text().get(..node.span().start).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
     let word = line.rsplit([' ', '[', '{', ',', '-']).next().unwrap_or_default();
     let own = node.spelling();

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
+use crate::{json_patch, path};
+
 /// Names of the files that the kustomizations of a cluster list as patches.
 #[derive(Debug, Default)]
 pub struct Patches(BTreeSet<String>);
@@ -29,7 +31,7 @@ impl Patches {
 
     /// Whether the file with a name is a patch.
     pub fn contains(&self, name: &str) -> bool {
-        !self.0.is_empty() && self.0.contains(&path("", name))
+        !self.0.is_empty() && self.0.contains(&path::join("", name))
     }
 }
 
@@ -46,44 +48,29 @@ fn is_kustomization(root: Node<'_>, name: &str) -> bool {
 
 /// Returns the paths in lists of a kustomization. An item is a path, an object with `path`, or a patch as text.
 fn listed(root: Node<'_>, lists: &[&str], name: &str) -> Vec<String> {
-    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = path::folder(name);
     let items = lists.iter().filter_map(|list| root.get(list)).flat_map(Node::items);
     let paths = items.filter_map(|item| item.as_str().or_else(|| item.str_at(&["path"])));
-    paths.filter(|path| !path.contains('\n')).map(|relative| path(folder, relative)).collect()
+    paths.filter(|path| !path.contains('\n')).map(|relative| path::join(folder, relative)).collect()
 }
 
-/// Joins a folder and a relative path, and resolves `.` and `..` as far as possible.
-fn path(folder: &str, relative: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(relative.split('/')) {
-        match part {
-            "" if !parts.is_empty() || !folder.starts_with('/') && !relative.starts_with('/') => {}
-            "." => {}
-            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "..")) => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
+/// Whether a document has the shape of a patch: a list of JSON patch operations, or an object of Karpenter or a workload with
+/// `$patch`. Policies of other tools hold patches for other objects.
+pub fn looks_like_patch(root: Node<'_>) -> bool {
+    let version = root.str_at(&["apiVersion"]).unwrap_or_default();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let is_known = matches!(group, "" | "apps" | "batch" | "karpenter.sh" | "karpenter.k8s.aws");
+    json_patch::is_json_patch(root) || (is_known && !version.is_empty() && has_directive(root))
+}
+
+fn has_directive(node: Node<'_>) -> bool {
+    node.get("$patch").is_some() || node.children().any(has_directive)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use manifest::limits::Limits;
-
-    #[test]
-    fn resolves_paths_from_the_folder_of_the_kustomization() {
-        for (folder, relative, expected) in [
-            ("overlays/prod", "pool.yaml", "overlays/prod/pool.yaml"),
-            ("overlays/prod", "./a/../../pool.yaml", "overlays/pool.yaml"),
-            ("/srv/prod", "../pool.yaml", "/srv/pool.yaml"),
-            ("", "pool.yaml", "pool.yaml"),
-            ("..", "../pool.yaml", "../../pool.yaml"),
-            ("", "/srv//pool.yaml", "/srv/pool.yaml"),
-        ] {
-            assert_eq!(path(folder, relative), expected, "{folder} {relative}");
-        }
-    }
 
     #[test]
     fn collects_every_list_of_patches_without_resources() {

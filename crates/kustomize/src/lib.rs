@@ -1,0 +1,181 @@
+//! Kustomizations, built as `kustomize build` builds them.
+//!
+//! [`Builds::of`] finds the kustomizations among the files of an input, and builds those that no other one includes. The result
+//! is one document per changed object, whose nodes keep the places of their text: in the base, in the patch, or in the
+//! kustomization itself. Nothing outside the input is read. Objects of a remote base, of a generator or of a chart are not in
+//! the input, so nothing can be said about them; an object that a step changes in an unknown way is marked as unresolved.
+//!
+//! Source: kubernetes-sigs/kustomize at kustomize/v5.5.0 (api v0.18.0, kyaml v0.18.1), the version in kubectl 1.32.
+
+mod build;
+mod field_spec;
+mod json_patch;
+mod kustomization;
+mod merge;
+mod name_reference;
+mod patches;
+mod path;
+mod replacement;
+mod resource;
+mod schema;
+mod selector;
+mod transform;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::File;
+use manifest::limits::Limits;
+use manifest::tree::{Assembly, Tree};
+
+use build::{Builder, Inputs};
+use kustomization::{InlinePatches, Kustomization, PatchText};
+use resource::Resource;
+
+pub use patches::{Patches, looks_like_patch};
+
+/// The builds of an input.
+#[derive(Debug, Default)]
+pub struct Builds {
+    /// One build for each kustomization that no other one includes.
+    pub overlays: Vec<Overlay>,
+    /// The files that are patches: for each, the overlays whose objects it changes.
+    pub patches: BTreeMap<usize, Vec<String>>,
+}
+
+/// The build of one kustomization.
+#[derive(Debug)]
+pub struct Overlay {
+    /// The folder of the kustomization; `.` if it is in the current folder.
+    pub name: String,
+    /// The objects that the input has text for.
+    pub objects: Vec<BuiltObject>,
+}
+
+/// An object of a build.
+#[derive(Debug)]
+pub struct BuiltObject {
+    /// Index of the file that holds the object.
+    pub file: usize,
+    /// Index of the document in the file.
+    pub document: usize,
+    /// The order of the object's root in its document.
+    pub order: usize,
+    /// The object after the build.
+    pub outcome: Outcome,
+    /// The reason why the object after the build is not known for certain.
+    pub unresolved: Option<String>,
+}
+
+/// What a build makes of an object.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The object as its file has it.
+    Unchanged,
+    /// A changed object.
+    Changed(Box<Tree>),
+    /// A patch removes the object.
+    Deleted,
+}
+
+impl Builds {
+    /// Builds the kustomizations of some files. The built documents together have at most `limits.nodes` nodes.
+    pub fn of(files: &[File], limits: &Limits) -> Self {
+        let kustomizations = kustomizations(files);
+        if kustomizations.is_empty() {
+            return Self::default();
+        }
+        let by_path = |(index, file): (usize, &File)| (path::join("", file.source.name()), index);
+        let by_path = files.iter().enumerate().map(by_path).collect();
+        let inline = InlinePatches::of(&kustomizations, limits);
+        let inputs = Inputs { files, by_path, kustomizations };
+        let included = included(&inputs);
+        let (mut steps, mut nodes) = (limits.nodes.saturating_mul(32), limits.nodes);
+        let mut builds = Self { overlays: Vec::new(), patches: patch_files(&inputs) };
+        for (folder, kustomization) in &inputs.kustomizations {
+            if included.contains(folder) || kustomization.is_component() {
+                continue;
+            }
+            let name = if folder.is_empty() { ".".to_owned() } else { folder.clone() };
+            let mut builder = Builder::new(&inputs, &inline, &mut steps);
+            let Ok(resources) = builder.build(folder) else { break };
+            let deleted = builder.deleted.iter().map(|resource| built(resource, Outcome::Deleted));
+            let mut objects: Vec<BuiltObject> = deleted.collect();
+            for resource in &resources {
+                objects.push(written(resource, limits, &mut nodes));
+            }
+            for file in &builder.applied {
+                builds.patches.entry(*file).or_default().push(name.clone());
+            }
+            builds.overlays.push(Overlay { name, objects });
+        }
+        builds
+    }
+}
+
+/// The object of a build.
+fn written(resource: &Resource<'_>, limits: &Limits, nodes: &mut usize) -> BuiltObject {
+    if !resource.is_changed {
+        return built(resource, Outcome::Unchanged);
+    }
+    let mut assembly = Assembly::new(resource.root, limits.nodes.min(*nodes));
+    let is_complete = resource.value.write(&mut assembly, None, None).is_some();
+    *nodes = nodes.saturating_sub(assembly.len());
+    if is_complete {
+        return built(resource, Outcome::Changed(Box::new(assembly.finish())));
+    }
+    let unresolved = Some("the objects of the builds are too large".to_owned());
+    BuiltObject { unresolved, ..built(resource, Outcome::Unchanged) }
+}
+
+fn built(resource: &Resource<'_>, outcome: Outcome) -> BuiltObject {
+    BuiltObject {
+        file: resource.file,
+        document: resource.document,
+        order: resource.root.order(),
+        outcome,
+        unresolved: resource.unresolved.clone(),
+    }
+}
+
+/// The kustomizations by folder. A folder with two of them has none: kustomize refuses it.
+fn kustomizations(files: &[File]) -> BTreeMap<String, Kustomization<'_>> {
+    let mut found = BTreeMap::new();
+    let mut refused = BTreeSet::new();
+    for (index, file) in files.iter().enumerate() {
+        let name = path::join("", file.source.name());
+        if let Some(kustomization) = Kustomization::of(file, index)
+            && found.insert(path::folder(&name).to_owned(), kustomization).is_some()
+        {
+            refused.insert(path::folder(&name).to_owned());
+        }
+    }
+    found.retain(|folder, _| !refused.contains(folder));
+    found
+}
+
+/// The folders that any kustomization includes.
+fn included(inputs: &Inputs<'_>) -> BTreeSet<String> {
+    let mut included = BTreeSet::new();
+    for (folder, kustomization) in &inputs.kustomizations {
+        for list in ["resources", "bases", "components"] {
+            included.extend(kustomization.paths(list).map(|path| path::join(folder, path)));
+        }
+    }
+    included
+}
+
+/// The files that are patches and no resources.
+fn patch_files(inputs: &Inputs<'_>) -> BTreeMap<usize, Vec<String>> {
+    let (mut patches, mut resources) = (BTreeSet::new(), BTreeSet::new());
+    for (folder, kustomization) in &inputs.kustomizations {
+        for patch in kustomization.patches().into_iter().chain(kustomization.json_patches()) {
+            if let PatchText::Path(path) = patch.text {
+                patches.insert(path::join(folder, path));
+            }
+        }
+        resources.extend(kustomization.paths("resources").map(|path| path::join(folder, path)));
+    }
+    let indices = patches.difference(&resources).filter_map(|path| inputs.by_path.get(path));
+    indices.map(|index| (*index, Vec::new())).collect()
+}

@@ -1,0 +1,254 @@
+//! Replacements: copies of a field into fields of other objects.
+//!
+//! Source: api/filters/replacement/replacement.go and api/types/replacement.go of kustomize v5.5.0.
+
+use manifest::tree::Node;
+
+use crate::resource::{Id, Resource};
+use crate::selector::Selector;
+use crate::value::{Shape, Value, scalar_text};
+
+/// The field that a replacement without a field path means.
+const DEFAULT_PATH: &str = "metadata.name";
+
+/// How a replacement splits the value of a field.
+#[derive(Clone, Copy, Debug, Default)]
+struct Options<'d> {
+    delimiter: Option<&'d str>,
+    index: i64,
+    create: bool,
+}
+
+impl<'d> Options<'d> {
+    fn of(holder: Node<'d>) -> Self {
+        let at = |key| holder.at_path(&["options", key]);
+        Self {
+            delimiter: at("delimiter").and_then(Node::as_str).filter(|text| !text.is_empty()),
+            index: at("index").and_then(Node::as_int).unwrap_or_default(),
+            create: at("create").and_then(Node::as_bool).unwrap_or_default(),
+        }
+    }
+}
+
+/// Applies one replacement. The error says why the result is not known.
+pub(crate) fn apply<'d>(resources: &mut [Resource<'d>], replacement: Node<'d>) -> Result<(), String> {
+    let source = replacement.get("source").ok_or("uses a replacement without `source`")?;
+    let value = source_value(resources, source)?;
+    for target in replacement.items_at(&["targets"]) {
+        let select = target.get("select").and_then(Selector::of);
+        let select = select.ok_or("uses a replacement whose target is not a valid expression")?;
+        let rejects: Option<Vec<Selector>> = target.items_at(&["reject"]).map(Selector::of).collect();
+        let rejects = rejects.ok_or("uses a replacement whose target is not a valid expression")?;
+        let options = Options::of(target);
+        let paths: Vec<&str> = target.items_at(&["fieldPaths"]).filter_map(Node::as_str).collect();
+        let paths = if paths.is_empty() { vec![DEFAULT_PATH] } else { paths };
+        for resource in resources.iter_mut() {
+            if !select.selects(resource) || rejects.iter().any(|reject| reject.selects(resource)) {
+                continue;
+            }
+            for path in &paths {
+                if let Err(reason) = replace(resource, &keys_of(path), &value, options) {
+                    resource.doubt(&format!("a replacement of it cannot be applied: {reason}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value that a replacement copies.
+fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Value<'d>, String> {
+    let text = |key| source.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
+    let is = |key, own: &str| text(key).is_none_or(|text| text == own);
+    let matches = |id: &Id| {
+        is("group", &id.group)
+            && is("version", &id.version)
+            && is("kind", &id.kind)
+            && is("name", &id.name)
+            && is("namespace", &id.namespace)
+    };
+    let has_id = |resource: &&Resource<'d>| resource.previous.iter().any(matches) || matches(&resource.id());
+    let mut found = resources.iter().filter(has_id);
+    let (Some(resource), None) = (found.next(), found.next()) else {
+        return Err("uses a replacement whose source is not one object of the input".to_owned());
+    };
+    let path = keys_of(text("fieldPath").unwrap_or(DEFAULT_PATH));
+    let missing = || "uses a replacement whose source has no such field".to_owned();
+    let value =
+        path.iter().try_fold(resource.value.clone(), |value, key| step(&value, key)).ok_or_else(missing)?;
+    let options = Options::of(source);
+    let Some(delimiter) = options.delimiter else { return Ok(value) };
+    let part =
+        usize::try_from(options.index).ok().and_then(|index| value.text()?.split(delimiter).nth(index));
+    Ok(Value::Computed(part.ok_or_else(missing)?.to_owned(), value.node()))
+}
+
+/// The keys of a field path such as `spec.containers.[name=app].image`. A `.` within brackets or after `\` is part of a key.
+///
+/// Source: `SmarterPathSplitter` in kyaml/utils/pathsplitter.go.
+fn keys_of(path: &str) -> Vec<String> {
+    let mut keys = vec![String::new()];
+    let (mut is_escaped, mut depth) = (false, 0_usize);
+    for char in path.chars() {
+        let Some(last) = keys.last_mut() else { break };
+        match char {
+            _ if is_escaped => {
+                last.push(char);
+                is_escaped = false;
+            }
+            '\\' => is_escaped = true,
+            '.' if depth == 0 => keys.push(String::new()),
+            _ => {
+                depth = match char {
+                    '[' => depth + 1,
+                    ']' => depth.saturating_sub(1),
+                    _ => depth,
+                };
+                last.push(char);
+            }
+        }
+    }
+    let bare = |key: String| match key.strip_prefix('[').and_then(|key| key.strip_suffix(']')) {
+        Some(name) if !name.contains('=') => name.to_owned(),
+        _ => key,
+    };
+    keys.into_iter().map(bare).filter(|key| !key.is_empty()).collect()
+}
+
+/// The field and the value of a key such as `[name=app]`.
+fn condition(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix('[')?.strip_suffix(']')?.split_once('=')
+}
+
+/// Whether a key selects an item of a list.
+fn selects_item(key: &str, position: usize, item: &Value<'_>) -> bool {
+    match condition(key) {
+        Some(("", value)) => item.text() == Some(value),
+        Some((field, value)) => item.text_at(&[field]).as_deref() == Some(value),
+        None => key == "*" || key.parse() == Ok(position),
+    }
+}
+
+/// The value below another one, for the source of a replacement.
+fn step<'d>(value: &Value<'d>, key: &str) -> Option<Value<'d>> {
+    match value.shape() {
+        Shape::Mapping => value.get(key).map(std::borrow::Cow::into_owned),
+        Shape::Sequence => {
+            let mut items = value.parts().into_iter().enumerate();
+            let found = items.find(|(position, (_, item))| selects_item(key, *position, item));
+            found.map(|(_, (_, item))| item.into_owned())
+        }
+        Shape::Null | Shape::Scalar => None,
+    }
+}
+
+/// Writes a value to a field of an object.
+fn replace<'d>(
+    resource: &mut Resource<'d>,
+    path: &[String],
+    value: &Value<'d>,
+    options: Options<'d>,
+) -> Result<(), &'static str> {
+    let mut written = Ok(0);
+    let mut write = |slot: &mut Value<'d>| {
+        let new = replaced(slot, value, options);
+        written = match (written, new) {
+            (Ok(count), Ok(new)) => {
+                *slot = new;
+                Ok(count + 1)
+            }
+            (Err(reason), _) | (_, Err(reason)) => Err(reason),
+        };
+    };
+    visit(&mut resource.value, path, options.create.then_some(value), &mut write);
+    resource.is_changed = true;
+    match written {
+        Ok(0) => Err("it has no such field"),
+        Ok(_) => Ok(()),
+        Err(reason) => Err(reason),
+    }
+}
+
+/// Calls a function for each value at a path, whose missing keys are created for a value.
+fn visit<'d>(
+    holder: &mut Value<'d>,
+    path: &[String],
+    create: Option<&Value<'d>>,
+    found: &mut dyn FnMut(&mut Value<'d>),
+) {
+    let Some((key, rest)) = path.split_first() else { return found(holder) };
+    match holder.shape() {
+        Shape::Mapping => {
+            if let Some(value) = create
+                && holder.get(key).is_none()
+            {
+                let new =
+                    if rest.is_empty() { value.clone() } else { Value::Mapping(value.node(), Vec::new()) };
+                holder.set(key, new);
+            }
+            if holder.get(key).is_some()
+                && let Some(member) = holder.get_mut(key)
+            {
+                visit(member, rest, create, found);
+            }
+        }
+        Shape::Sequence => {
+            for (position, item) in holder.items().into_iter().flatten().enumerate() {
+                if selects_item(key, position, item) {
+                    visit(item, rest, create, found);
+                }
+            }
+        }
+        Shape::Null | Shape::Scalar => {}
+    }
+}
+
+/// The new value of a field. A scalar keeps its type.
+fn replaced<'d>(old: &Value<'d>, value: &Value<'d>, options: Options<'d>) -> Result<Value<'d>, &'static str> {
+    let new = match options.delimiter {
+        None => value.clone(),
+        Some(delimiter) => {
+            let (Some(old), Some(text)) = (old.text(), value.text()) else {
+                return Err("a delimiter needs two scalars");
+            };
+            let mut parts: Vec<&str> = old.split(delimiter).collect();
+            match usize::try_from(options.index) {
+                Err(_) => parts.insert(0, text),
+                Ok(index) => match parts.get_mut(index) {
+                    Some(part) => *part = text,
+                    None => parts.push(text),
+                },
+            }
+            Value::Computed(parts.join(delimiter), value.node())
+        }
+    };
+    let is_string = |value: &Value<'_>| match value {
+        Value::Written(node) => node.as_str().is_some(),
+        _ => true,
+    };
+    if old.shape() != Shape::Scalar || is_string(old) == is_string(&new) {
+        return Ok(new);
+    }
+    match new.text() {
+        Some(text) if is_string(old) => Ok(Value::Computed(text.to_owned(), new.node())),
+        _ => Err("the type of the new value is not known"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_field_paths() {
+        for (path, expected) in [
+            ("metadata.name", vec!["metadata", "name"]),
+            ("spec.containers.[name=a.b].image", vec!["spec", "containers", "[name=a.b]", "image"]),
+            ("metadata.annotations.[a.b/c]", vec!["metadata", "annotations", "a.b/c"]),
+            (r"metadata.labels.a\.b", vec!["metadata", "labels", "a.b"]),
+            ("spec.items.*.0", vec!["spec", "items", "*", "0"]),
+        ] {
+            assert_eq!(keys_of(path), expected, "{path}");
+        }
+    }
+}

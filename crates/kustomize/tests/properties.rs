@@ -1,0 +1,110 @@
+//! Properties of builds of any text: no panic, bounded work, and built documents whose places are in the texts.
+use karpwarden_kustomize::{Builds, Outcome};
+use manifest::File;
+use manifest::limits::Limits;
+use manifest::tree::Node;
+use proptest::prelude::*;
+
+const POOL: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  x: [1, {name: b}]\n  template: {spec: {containers: [{name: c, image: d}]}}\n";
+
+/// Parts of kustomizations, whole and broken.
+fn part() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "resources: [a.yaml, ../base]",
+        "resources: [.]",
+        "components: [part]",
+        "bases: [../base, https://example.com]",
+        "namespace: x",
+        "namePrefix: p-",
+        "nameSuffix: [s]",
+        "labels: [{pairs: {a: b}, includeSelectors: true}, {fields: [{path: spec/x/name, create: true}], pairs: {c: d}}]",
+        "commonLabels: {a: 1}",
+        "commonAnnotations: x",
+        "images: [{name: d, newTag: v1}, {name: '(', newName: x}]",
+        "replicas: [{name: a, count: 3}]",
+        "patches: [{target: {kind: .*}, patch: '[{\"op\": \"remove\", \"path\": \"/spec/x/0\"}]'}]",
+        "patches: [{target: {name: '['}, path: a.yaml}, {path: b.yaml}]",
+        "patches:\n- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: a}\n    spec: {x: null, y: {$patch: delete}, template: {spec: {containers: [{name: c, $patch: replace}]}}}",
+        "patchesStrategicMerge: [b.yaml, \"{kind: Deployment, apiVersion: apps/v1, metadata: {name: a}, spec: 1}\"]",
+        "patchesJson6902: [{target: {kind: Deployment, name: a}, patch: '- {op: move, from: /spec/x, path: /spec/x/0}'}]",
+        "replacements: [{source: {kind: Deployment}, targets: [{select: {}, fieldPaths: [spec.x.*.name, 'spec.[a=']}]}]",
+        "replacements: [{path: a.yaml}]",
+        "vars: [a]",
+        "kind: Component",
+    ]);
+    prop_oneof![8 => known.prop_map(str::to_owned), 1 => "[a-zA-Z]{1,9}: \\PC{0,20}"]
+}
+
+fn kustomization() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => prop::collection::vec(part(), 0..6).prop_map(|parts| parts.join("\n")),
+        1 => "\\PC{0,60}",
+    ]
+}
+
+fn assert_places(node: Node<'_>) {
+    let text = node.source().text();
+    for span in [node.span(), node.key_span()] {
+        assert!(text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
+    }
+    node.children().for_each(assert_places);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_built_without_a_panic(
+        top in kustomization(),
+        base in kustomization(),
+        part in kustomization(),
+        patch in prop_oneof![Just(POOL.to_owned()), kustomization()],
+    ) {
+        let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+        let files = [
+            read("top/kustomization.yaml", &top),
+            read("top/a.yaml", POOL),
+            read("top/b.yaml", &patch),
+            read("top/part/kustomization.yaml", &part),
+            read("base/kustomization.yaml", &base),
+            read("base/a.yaml", POOL),
+        ];
+        for overlay in Builds::of(&files, &Limits::DEFAULT).overlays {
+            for object in overlay.objects {
+                if let Outcome::Changed(tree) = object.outcome {
+                    assert_places(tree.root());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn work_is_bounded_if_every_level_includes_the_level_below_twice() {
+    const LEVELS: usize = 40;
+    let mut files = vec![File::read("l0/kustomization.yaml", "resources: [a.yaml]", &Limits::DEFAULT)];
+    files.push(File::read("l0/a.yaml", POOL, &Limits::DEFAULT));
+    for level in 1..LEVELS {
+        let below = level - 1;
+        let text = format!("namePrefix: x\nresources: [../l{below}, ../l{below}]\n");
+        files.push(File::read(format!("l{level}/kustomization.yaml"), text, &Limits::DEFAULT));
+    }
+    let limits = Limits { nodes: 10_000, ..Limits::DEFAULT };
+    let nodes =
+        Builds::of(&files, &limits).overlays.iter().map(|overlay| overlay.objects.len()).sum::<usize>();
+    assert!(nodes <= limits.nodes, "{nodes}");
+}
+
+#[test]
+fn kustomizations_that_include_each_other_are_built_once() {
+    let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+    let files = [
+        read("a/kustomization.yaml", "resources: [../b, a.yaml]\nnamespace: x\n"),
+        read("b/kustomization.yaml", "resources: [../a]\n"),
+        read("top/kustomization.yaml", "resources: [../a]\n"),
+        read("a/a.yaml", POOL),
+    ];
+    let builds = Builds::of(&files, &Limits::DEFAULT);
+    let names: Vec<_> = builds.overlays.iter().map(|overlay| overlay.name.as_str()).collect();
+    assert_eq!(names, ["top"]);
+    let object = &builds.overlays[0].objects[0];
+    assert_eq!(object.unresolved.as_deref(), Some("`b` includes itself through `../a`"));
+}

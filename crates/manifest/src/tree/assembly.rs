@@ -1,0 +1,234 @@
+//! Documents built of parts of other documents, such as the output of a build that merges files.
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::build::small;
+use super::node::{Node, Value};
+use super::store::{Comment, StoredValue, Style, Tree};
+use crate::source::{Source, Span};
+
+/// Builder of a document from nodes of other documents. Each node keeps the place of its text.
+pub struct Assembly {
+    tree: Tree,
+    /// The numbers of the texts, by address.
+    numbers: BTreeMap<usize, u16>,
+    /// The documents whose comments are part of the result, by address.
+    documents: BTreeSet<usize>,
+    limit: usize,
+}
+
+/// The value of a new node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NewValue<'v> {
+    /// A scalar value; a list or an object without its items or members.
+    Of(Value<'v>),
+    /// The scalar value of a node, with its spelling.
+    Same,
+}
+
+impl fmt::Debug for Assembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assembly").field("nodes", &self.tree.len()).finish_non_exhaustive()
+    }
+}
+
+impl Assembly {
+    /// Starts a document whose main text is the text of a node. The document has at most `limit` nodes.
+    pub fn new(main: Node<'_>, limit: usize) -> Self {
+        let mut tree = Tree::new(Arc::clone(shared(main)));
+        tree.is_assembled = true;
+        let numbers = BTreeMap::from([(address(shared(main)), 0)]);
+        Self { tree, numbers, documents: BTreeSet::new(), limit }
+    }
+
+    /// Copies a value with everything below it. Returns `None` if the document would be too large.
+    pub fn copy(&mut self, parent: Option<u32>, key: Option<&str>, from: Node<'_>) -> Option<u32> {
+        let id = self.add(parent, key, NewValue::Same, from, from.is_derived())?;
+        if let Some(data) = self.tree.nodes.get_mut(id as usize) {
+            data.merged = from.data().merged && key.is_some();
+        }
+        for child in from.children() {
+            let key = Some(child.key()).filter(|_| from.is_mapping());
+            self.copy(Some(id), key, child)?;
+        }
+        self.complete(id);
+        Some(id)
+    }
+
+    /// Adds a node as the last child of `parent`. Its text is the text of the node `at`; `is_derived` says that this text
+    /// is not the spelling of the value. Returns the number of the node, or `None` if the document would be too large.
+    pub fn add(
+        &mut self,
+        parent: Option<u32>,
+        key: Option<&str>,
+        value: NewValue<'_>,
+        at: Node<'_>,
+        is_derived: bool,
+    ) -> Option<u32> {
+        if self.tree.len() >= self.limit {
+            return None;
+        }
+        let source = self.number_of(at)?;
+        let (value, style) = match value {
+            NewValue::Same => (self.stored(at.value()), at.style()),
+            NewValue::Of(value) => (self.stored(value), style_of(value, at)),
+        };
+        let key_text = key.map(|key| self.tree.keep_copy(key)).unwrap_or_default();
+        let bytes = |span: Span| (small(span.start), small(span.end));
+        let key_span = if key.is_some() { at.key_span() } else { Span::default() };
+        let id = self.tree.add_stored(parent, key_text, bytes(key_span), value, bytes(at.span()), style);
+        if let Some(data) = self.tree.nodes.get_mut(id as usize) {
+            data.source = source;
+            data.derived = is_derived;
+        }
+        if is_derived {
+            self.tree.derive(id, &spelling(value, at));
+        }
+        Some(id)
+    }
+
+    /// Completes an object after its last member.
+    pub fn complete(&mut self, id: u32) {
+        if self.tree.is_mapping(id) {
+            self.tree.complete_mapping(id);
+        }
+    }
+
+    /// Number of nodes so far.
+    pub fn len(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Whether there are no nodes yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The document.
+    pub fn finish(mut self) -> Tree {
+        self.tree.finish();
+        self.tree
+    }
+
+    /// The number of the text of a node. The comments of the node's document become part of this document.
+    fn number_of(&mut self, node: Node<'_>) -> Option<u16> {
+        let source = shared(node);
+        let known = self.numbers.get(&address(source)).copied();
+        let number = match known {
+            Some(number) => number,
+            None => self.add_source(source)?,
+        };
+        let document = core::ptr::from_ref(node.tree()).addr();
+        if self.documents.insert(document) {
+            let comments =
+                node.tree().comments().iter().filter(|comment| comment.source == node.source_number());
+            self.tree.comments.extend(comments.map(|comment| Comment { span: comment.span, source: number }));
+        }
+        Some(number)
+    }
+
+    fn add_source(&mut self, source: &Arc<Source>) -> Option<u16> {
+        let number = u16::try_from(self.tree.further.len() + 1).ok()?;
+        self.tree.further.push(Arc::clone(source));
+        self.numbers.insert(address(source), number);
+        Some(number)
+    }
+
+    fn stored(&mut self, value: Value<'_>) -> StoredValue {
+        match value {
+            Value::Null => StoredValue::Null,
+            Value::Bool(value) => StoredValue::Bool(value),
+            Value::Int(value) => StoredValue::Int(value),
+            Value::Float(value) => StoredValue::Float(value),
+            Value::String(text) => StoredValue::String(self.tree.keep_copy(text)),
+            Value::Sequence => StoredValue::Sequence,
+            Value::Mapping => StoredValue::Mapping,
+        }
+    }
+}
+
+/// The style of a value that replaces the value of `at`.
+fn style_of(value: Value<'_>, at: Node<'_>) -> Style {
+    match value {
+        Value::Sequence | Value::Mapping if !matches!(at.style(), Style::Flow | Style::Block) => Style::Block,
+        _ => at.style(),
+    }
+}
+
+/// The spelling of a derived value that is not a string.
+fn spelling(value: StoredValue, at: Node<'_>) -> String {
+    match value {
+        StoredValue::Null => "null".to_owned(),
+        StoredValue::Bool(value) => value.to_string(),
+        StoredValue::Int(value) => value.to_string(),
+        StoredValue::Float(_) => at.spelling().to_owned(),
+        StoredValue::String(_) | StoredValue::Sequence | StoredValue::Mapping => String::new(),
+    }
+}
+
+fn shared(node: Node<'_>) -> &Arc<Source> {
+    node.tree().numbered_shared_source(node.source_number())
+}
+
+fn address(source: &Arc<Source>) -> usize {
+    Arc::as_ptr(source).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::{Document, File};
+
+    fn read(name: &str, text: &str) -> File {
+        File::read(name, text, &Limits::DEFAULT)
+    }
+
+    fn root(file: &File) -> Node<'_> {
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+        tree.root()
+    }
+
+    #[test]
+    fn keeps_the_place_of_every_part() {
+        let base = read("base.yaml", "# one\na: 1\nb: {c: 'x', c: \"y\"} # two\n");
+        let patch = read("patch.yaml", "\n# three\nd: [5, six]\n");
+        let mut assembly = Assembly::new(root(&base), 100);
+        let top = assembly.add(None, None, NewValue::Of(Value::Mapping), root(&base), false);
+        assembly.copy(top, Some("b"), root(&base).get("b").unwrap()).unwrap();
+        assembly.copy(top, Some("e"), root(&patch).get("d").unwrap()).unwrap();
+        let one = root(&base).get("a").unwrap();
+        assembly.add(top, Some("f"), NewValue::Of(Value::Int(7)), one, true).unwrap();
+        assembly.complete(top.unwrap());
+        let tree = assembly.finish();
+        let at = |keys: &[&str]| tree.root().at_path(keys).unwrap();
+        let c = at(&["b", "c"]);
+        assert_eq!((c.source().name(), c.spelling(), c.as_str()), ("base.yaml", "\"y\"", Some("y")));
+        let item = at(&["e"]).items().next().unwrap();
+        assert_eq!(
+            (item.source().name(), item.spelling(), item.key_span()),
+            ("patch.yaml", "5", Span::default())
+        );
+        let seven = at(&["f"]);
+        assert_eq!((seven.source().slice(seven.span()), seven.spelling()), ("1", "7"));
+        assert!(seven.is_derived() && !item.is_derived() && tree.is_assembled());
+        assert_eq!(tree.duplicate_ids().len(), 1);
+        let comments: Vec<_> = tree
+            .comments()
+            .iter()
+            .map(|comment| tree.numbered_source(comment.source).slice(comment.span))
+            .collect();
+        assert_eq!(comments, ["# one", "# two", "# three"]);
+    }
+
+    #[test]
+    fn refuses_more_nodes_than_the_limit() {
+        let base = read("-", "a: [1, 2, 3]\n");
+        for (limit, fits) in [(5, true), (4, false)] {
+            let mut assembly = Assembly::new(root(&base), limit);
+            assert_eq!(assembly.copy(None, None, root(&base)).is_some(), fits);
+        }
+    }
+}

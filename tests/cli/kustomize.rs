@@ -1,0 +1,239 @@
+//! Objects that kustomizations of the input build: places of findings, fixes, counts, and what is not known.
+
+use insta::assert_snapshot;
+
+use crate::folder::{Folder, Run};
+
+const POOL: &str = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+";
+
+/// The instance profile is an ARN, which is an error.
+const CLASS: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: default
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/base
+  amiSelectorTerms: [{alias: al2023@v20250807}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+";
+
+const BASE: &str = "resources: [pool.yaml, class.yaml]\n";
+
+/// Replaces the instance profile by a text.
+fn patch_of(profile: &str) -> String {
+    format!(
+        "resources: [../../base]\npatches:\n- target: {{kind: EC2NodeClass}}\n  patch: |-\n    - op: replace\n      path: /spec/instanceProfile\n      value: {profile} # profile\n"
+    )
+}
+
+/// A base, and further files.
+fn folder(files: &[(&str, &str)]) -> Folder {
+    let base = [("base/kustomization.yaml", BASE), ("base/pool.yaml", POOL), ("base/class.yaml", CLASS)];
+    Folder::with(&[&base, files].concat())
+}
+
+fn check(folder: &Folder, arguments: &[&str]) -> Run {
+    let all = [&["check", "--karpenter-version", "1.14", "--format", "json"], arguments].concat();
+    folder.run_in("", &all, "")
+}
+
+/// Severity, rule, file, line and column of each finding, then each skipped document.
+fn shown(run: &Run) -> String {
+    let report = run.json();
+    let finding = |finding: &serde_json::Value| {
+        let text = |key: &str| finding[key].as_str().unwrap().to_owned();
+        let (line, column) = (&finding["line"], &finding["column"]);
+        format!(
+            "{} {} {}#{}:{line}:{column}",
+            text("severity"),
+            text("rule"),
+            text("file"),
+            finding["document"]
+        )
+    };
+    let skipped = |skipped: &serde_json::Value| {
+        format!("skipped {}: {}", skipped["file"].as_str().unwrap(), skipped["reason"].as_str().unwrap())
+    };
+    let findings = report["findings"].as_array().unwrap().iter().map(finding);
+    let skipped = report["skipped"].as_array().unwrap().iter().map(skipped);
+    let summary = &report["summary"];
+    let counted = summary["checked"].as_u64().unwrap() + summary["skipped"].as_u64().unwrap();
+    assert_eq!(summary["documents"].as_u64(), Some(counted));
+    findings.chain(skipped).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn checks_the_base_if_no_overlay_changes_it() {
+    let folder = folder(&[("overlays/prod/kustomization.yaml", "resources: [../../base]\n")]);
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    error instance-profile-is-arn base/class.yaml#0:6:20
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn accepts_a_base_that_the_overlay_repairs() {
+    let folder = folder(&[("overlays/prod/kustomization.yaml", &patch_of("nodes"))]);
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+    // Without the overlay, the base is what the cluster gets.
+    assert_snapshot!(shown(&check(&folder, &["base"])), @"
+    error instance-profile-is-arn base/class.yaml#0:6:20
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn places_findings_in_the_patch_and_fixes_them_there() {
+    let pool = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  disruption:
+    consolidateAfter: 30x
+";
+    let arn = "arn:aws:iam::111122223333:instance-profile/prod";
+    let kustomization = format!("{}- path: pool.yaml\n", patch_of(arn));
+    let folder =
+        folder(&[("overlays/prod/kustomization.yaml", &kustomization), ("overlays/prod/pool.yaml", pool)]);
+    let run = check(&folder, &["."]);
+    assert_snapshot!(shown(&run), @"
+    error instance-profile-is-arn overlays/prod/kustomization.yaml#0:7:14
+    error api-pattern overlays/prod/pool.yaml#0:7:23
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/pool.yaml: Kustomize patch: checked as part of `overlays/prod`
+    ");
+    let run = folder.run(&["check", "--fix", "."]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(folder.read("overlays/prod/kustomization.yaml"), kustomization.replace(arn, "prod"));
+    assert_eq!(folder.read("base/class.yaml"), CLASS);
+}
+
+#[test]
+fn reports_a_finding_of_several_overlays_once() {
+    let overlay = "resources: [../../base]\nnamespace: karpenter\n";
+    let folder = folder(&[
+        ("overlays/dev/kustomization.yaml", overlay),
+        ("overlays/prod/kustomization.yaml", overlay),
+        ("overlays/test/kustomization.yaml", &patch_of("nodes")),
+    ]);
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    error instance-profile-is-arn base/class.yaml#0:6:20
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/test/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn overlays_of_one_base_are_different_clusters() {
+    let rename = |name: &str| format!("resources: [../../base]\nnameSuffix: -{name}\n");
+    let good = CLASS.replace("arn:aws:iam::111122223333:instance-profile/base", "nodes");
+    let folder = folder(&[
+        ("overlays/dev/kustomization.yaml", "resources: [../../base]\ncommonLabels: {stage: dev}\n"),
+        ("overlays/prod/kustomization.yaml", &rename("prod")),
+    ]);
+    folder.write("base/class.yaml", good.as_bytes());
+    // `dev` has the EC2NodeClass `default`, but the NodePool of `prod` refers to a name that only `dev` has.
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    warning nodeclass-ref-dangling base/pool.yaml#0:8:74
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn says_what_is_not_known_and_reports_infos() {
+    let missing = "resources: [../../base]\ncomponents: [https://example.com/component]\n";
+    let folder = folder(&[("overlays/prod/kustomization.yaml", missing)]);
+    let run = check(&folder, &["."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(shown(&run), @"
+    info instance-profile-is-arn base/class.yaml#0:6:20
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+    let help = run.json()["findings"][0]["help"].as_str().unwrap().to_owned();
+    assert_snapshot!(help, @"write `base`; the object that `kustomize build` yields is not known: `overlays/prod` uses the component `https://example.com/component`, which is not in the input");
+    // A remote base adds objects, but it does not change the others.
+    let remote = "resources: [https://example.com/base, ../../base]\npatches: [{path: pool.yaml}]\n";
+    folder.write("overlays/prod/kustomization.yaml", remote.as_bytes());
+    folder.write("overlays/prod/pool.yaml", POOL.replace("default", "remote").as_bytes());
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    error instance-profile-is-arn base/class.yaml#0:6:20
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/pool.yaml: Kustomize patch, not checked: no build in the input applies it; check the output of `kustomize build`
+    ");
+}
+
+#[test]
+fn counts_removed_objects_as_skipped() {
+    let remove = "resources: [../../base]\npatches:\n- patch: |-\n    $patch: delete\n    apiVersion: karpenter.k8s.aws/v1\n    kind: EC2NodeClass\n    metadata: {name: default}\n";
+    let folder = folder(&[("overlays/prod/kustomization.yaml", remove)]);
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    skipped base/class.yaml: removed by a patch in `overlays/prod`, not checked
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn suppressions_in_base_and_patch_count() {
+    let arn = "arn:aws:iam::111122223333:instance-profile/prod";
+    let suppressed =
+        patch_of(arn).replace("# profile", "# karpwarden: ignore[instance-profile-is-arn] known");
+    let folder = folder(&[
+        ("overlays/prod/kustomization.yaml", &suppressed),
+        ("overlays/dev/kustomization.yaml", "resources: [../../base]\nnamespace: dev\n"),
+    ]);
+    let class = CLASS.replace("/base\n", "/base # karpwarden: ignore[instance-profile-is-arn] known\n");
+    folder.write("base/class.yaml", class.as_bytes());
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    ");
+}
+
+#[test]
+fn recognises_a_patch_by_its_shape_only() {
+    let folder = Folder::with(&[
+        ("a.yaml", "- {op: remove, path: /spec/limits}\n"),
+        (
+            "b.yaml",
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {limits: {$patch: replace, cpu: 1}}\n",
+        ),
+        // An object without its required fields is not a patch.
+        (
+            "c.yaml",
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {limits: {cpu: 1}}\n",
+        ),
+    ]);
+    assert_snapshot!(shown(&check(&folder, &["."])), @"
+    error api-required c.yaml#0:4:1
+    skipped a.yaml: patch, not checked: check the object that it changes
+    skipped b.yaml: patch, not checked: check the object that it changes
+    ");
+}
