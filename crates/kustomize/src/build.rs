@@ -119,6 +119,7 @@ impl<'b, 'd> Builder<'b, 'd> {
                 self.add(folder, path, &mut resources)?;
             }
         }
+        doubt_generated(&mut resources, kustomization.root);
         for path in kustomization.paths("components") {
             let component = path::join(folder, path);
             let found = self.inputs.kustomizations.get(&component).filter(|found| found.is_component());
@@ -360,6 +361,26 @@ fn doubt_all(resources: &mut [Resource<'_>], selected: &[usize], reason: &str) {
     for position in selected {
         if let Some(resource) = resources.get_mut(*position) {
             resource.doubt(reason);
+        }
+    }
+}
+
+/// Marks the objects that a generator merges into or replaces, because generators are not run.
+///
+/// Source: `AbsorbAll` in api/resmap/reswrangler.go.
+fn doubt_generated(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
+    for (list, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
+        for generator in kustomization.items_at(&[list]) {
+            if !matches!(generator.str_at(&["behavior"]), Some("merge" | "replace")) {
+                continue;
+            }
+            let name = generator.str_at(&["name"]).unwrap_or_default();
+            let is_same = |id: &Id| id.kind == kind && id.name == name;
+            for resource in resources.iter_mut() {
+                if is_same(&resource.id()) || resource.previous.iter().any(is_same) {
+                    resource.doubt(&format!("a `{list}` changes it"));
+                }
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) struct Patch<'d> {
     pub(crate) options: Option<Node<'d>>,
 }
 
-/// Where the text of a patch is.
+/// Location of the text of a patch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PatchText<'d> {
     Path(&'d str),

@@ -1,6 +1,6 @@
 //! Kustomizations, built as `kustomize build` builds them.
 //!
-//! [`Builds::of`] finds the kustomizations among the files of an input, and builds those that no other one includes. The result
+//! [`Builds::of`] finds the kustomizations among the files of an input, and builds every one that no other one includes. The result
 //! is one document per changed object, whose nodes keep the places of their text: in the base, in the patch, or in the
 //! kustomization itself. Nothing outside the input is read. Objects of a remote base, of a generator or of a chart are not in
 //! the input, so nothing can be said about them; an object that a step changes in an unknown way is marked as unresolved.
@@ -67,7 +67,7 @@ pub struct BuiltObject {
     pub unresolved: Option<String>,
 }
 
-/// What a build makes of an object.
+/// Result of a build for one object.
 #[derive(Debug)]
 pub enum Outcome {
     /// The object as its file has it.

@@ -11,7 +11,7 @@ use crate::value::{Shape, Value, scalar_text};
 /// The field that a replacement without a field path means.
 const DEFAULT_PATH: &str = "metadata.name";
 
-/// How a replacement splits the value of a field.
+/// Options of a source or a target of a replacement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Options<'d> {
     delimiter: Option<&'d str>,

@@ -226,7 +226,7 @@ impl<'d> Resource<'d> {
         Ok(())
     }
 
-    /// Calls a function for every value at a path of keys. Lists on the path stand for all their items. `create` is the place
+    /// Calls a function for every value at a path of keys. A list on the path means all its items. `create` is the place
     /// of the objects that are created for missing keys.
     pub(crate) fn visit(
         value: &mut Value<'d>,

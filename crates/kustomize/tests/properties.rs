@@ -108,3 +108,43 @@ fn kustomizations_that_include_each_other_are_built_once() {
     let object = &builds.overlays[0].objects[0];
     assert_eq!(object.unresolved.as_deref(), Some("`b` includes itself through `../a`"));
 }
+
+#[test]
+fn objects_that_the_input_does_not_determine_have_a_reason() {
+    let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+    let reason = |kustomization: &str| {
+        let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+        let files = [
+            read(
+                "kustomization.yaml",
+                &format!("resources: [a.yaml, c.yaml, https://example.com/base]\n{kustomization}"),
+            ),
+            read("a.yaml", POOL),
+            read("c.yaml", config),
+        ];
+        let builds = Builds::of(&files, &Limits::DEFAULT);
+        let objects = builds.overlays.iter().flat_map(|overlay| &overlay.objects);
+        objects.map(|object| object.unresolved.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    for (kustomization, deployment, config) in [
+        // Remote bases, charts and generators add objects that the input does not show, and change none of it.
+        ("helmCharts: [{name: x}]\nconfigMapGenerator: [{name: new}]", "", ""),
+        ("patches: [{target: {name: absent}, path: missing.yaml}]", "", ""),
+        ("configMapGenerator: [{name: c, behavior: merge}]", "", "a `configMapGenerator` changes it"),
+        (
+            "patches: [{target: {kind: Deployment}, path: missing.yaml}]",
+            "a patch that is not in the input or cannot be read",
+            "",
+        ),
+        (
+            "patches: [{target: {kind: Deployment}, patch: '[{\"op\": \"remove\", \"path\": \"/spec/y\"}]'}]",
+            "a patch of it cannot be applied: it names a path that the object does not have",
+            "",
+        ),
+        ("transformers: [t.yaml]", "`.` uses `transformers`", "`.` uses `transformers`"),
+        ("vars: []", "", ""),
+        ("newField: x", "`.` uses `newField`", "`.` uses `newField`"),
+    ] {
+        assert_eq!(reason(kustomization), [deployment, config], "{kustomization}");
+    }
+}

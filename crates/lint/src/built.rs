@@ -172,7 +172,7 @@ impl BuiltCluster {
             }
         }
         let mut versions: Vec<Version<'d>> = unchanged.into_iter().chain(changed).collect();
-        // What is known for certain is enough.
+        // A version that is known for certain makes the others superfluous.
         if versions.iter().any(|version| version.unresolved.is_none()) {
             versions.retain(|version| version.unresolved.is_none());
         }
@@ -261,7 +261,7 @@ fn name_overlay(finding: &mut Finding<'_>, overlay: &str) {
 #[derive(Debug, Default)]
 pub(crate) struct Repetitions(BTreeSet<FindingKey>);
 
-/// What equal findings have in common: cluster, rule, text, bytes, path and message.
+/// Key of equal findings: cluster, rule, text, bytes, path and message.
 type FindingKey = (usize, &'static str, usize, (usize, usize), String, String);
 
 impl Repetitions {
