@@ -80,8 +80,8 @@ fn checks_the_base_if_no_overlay_changes_it() {
     let folder = folder(&[("overlays/prod/kustomization.yaml", "resources: [../../base]\n")]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     error instance-profile-is-arn base/class.yaml#0:6:20
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 
@@ -89,13 +89,13 @@ fn checks_the_base_if_no_overlay_changes_it() {
 fn accepts_a_base_that_the_overlay_repairs() {
     let folder = folder(&[("overlays/prod/kustomization.yaml", &patch_of("nodes"))]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
     // Without the overlay, the base is what the cluster gets.
     assert_snapshot!(shown(&check(&folder, &["base"])), @"
     error instance-profile-is-arn base/class.yaml#0:6:20
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 
@@ -118,8 +118,8 @@ spec:
     assert_snapshot!(shown(&run), @"
     error instance-profile-is-arn overlays/prod/kustomization.yaml#0:7:14
     error api-pattern overlays/prod/pool.yaml#0:7:23
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     skipped overlays/prod/pool.yaml: Kustomize patch: checked as part of `overlays/prod`
     ");
     let run = folder.run(&["check", "--fix", "."]);
@@ -138,10 +138,10 @@ fn reports_a_finding_of_several_overlays_once() {
     ]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     error instance-profile-is-arn base/class.yaml#0:6:20
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/test/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/dev/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/test/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 
@@ -157,9 +157,9 @@ fn overlays_of_one_base_are_different_clusters() {
     // `dev` has the EC2NodeClass `default`, but the NodePool of `prod` refers to a name that only `dev` has.
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     warning nodeclass-ref-dangling base/pool.yaml#0:8:74
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/dev/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 
@@ -171,8 +171,8 @@ fn says_what_is_not_known_and_reports_infos() {
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(shown(&run), @"
     info instance-profile-is-arn base/class.yaml#0:6:20
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
     let help = run.json()["findings"][0]["help"].as_str().unwrap().to_owned();
     assert_snapshot!(help, @"write `base`; the object that `kustomize build` yields is not known: `overlays/prod` uses the component `https://example.com/component`, which is not in the input");
@@ -182,8 +182,8 @@ fn says_what_is_not_known_and_reports_infos() {
     folder.write("overlays/prod/pool.yaml", POOL.replace("default", "remote").as_bytes());
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     error instance-profile-is-arn base/class.yaml#0:6:20
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     skipped overlays/prod/pool.yaml: Kustomize patch, not checked: no build in the input applies it; check the output of `kustomize build`
     ");
 }
@@ -194,8 +194,8 @@ fn counts_removed_objects_as_skipped() {
     let folder = folder(&[("overlays/prod/kustomization.yaml", remove)]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     skipped base/class.yaml: removed by a patch in `overlays/prod`, not checked
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 
@@ -211,9 +211,9 @@ fn suppressions_in_base_and_patch_count() {
     let class = CLASS.replace("/base\n", "/base # karpwarden: ignore[instance-profile-is-arn] known\n");
     folder.write("base/class.yaml", class.as_bytes());
     assert_snapshot!(shown(&check(&folder, &["."])), @"
-    skipped base/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/dev/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
-    skipped overlays/prod/kustomization.yaml: no Kubernetes object: `apiVersion` and `kind` are missing, not checked
+    skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/dev/kustomization.yaml: kustomization: its objects are checked as it builds them
+    skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them
     ");
 }
 

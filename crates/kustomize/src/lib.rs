@@ -39,6 +39,8 @@ pub use patches::{Patches, looks_like_patch};
 pub struct Builds {
     /// One build for each kustomization that no other one includes.
     pub overlays: Vec<Overlay>,
+    /// The files that are kustomizations.
+    pub kustomizations: BTreeSet<usize>,
     /// The files that are patches: for each, the overlays whose objects it changes.
     pub patches: BTreeMap<usize, Vec<String>>,
 }
@@ -91,7 +93,8 @@ impl Builds {
         let inputs = Inputs { files, by_path, kustomizations };
         let included = included(&inputs);
         let (mut steps, mut nodes) = (limits.nodes.saturating_mul(32), limits.nodes);
-        let mut builds = Self { overlays: Vec::new(), patches: patch_files(&inputs) };
+        let files = inputs.kustomizations.values().map(|kustomization| kustomization.file).collect();
+        let mut builds = Self { overlays: Vec::new(), kustomizations: files, patches: patch_files(&inputs) };
         for (folder, kustomization) in &inputs.kustomizations {
             if included.contains(folder) || kustomization.is_component() {
                 continue;

@@ -114,10 +114,13 @@ impl BuiltCluster {
         if file.kind == FileKind::Patch || self.patches.contains(file.source.name()) {
             return Some("Kustomize patch, not checked: check the output of `kustomize build`".to_owned());
         }
-        if let Some(Document::Read(tree)) = file.documents.get(document)
-            && kustomize::looks_like_patch(tree.root())
-        {
-            return Some("patch, not checked: check the object that it changes".to_owned());
+        if let Some(Document::Read(tree)) = file.documents.get(document) {
+            if self.builds.kustomizations.contains(&index) && tree.root().get("kind").is_none() {
+                return Some("kustomization: its objects are checked as it builds them".to_owned());
+            }
+            if kustomize::looks_like_patch(tree.root()) {
+                return Some("patch, not checked: check the object that it changes".to_owned());
+            }
         }
         let of_document = self.versions.range((index, document, 0)..(index, document + 1, 0));
         let all: Vec<(usize, usize)> =
