@@ -289,6 +289,40 @@ fn refuses_bytes_that_are_not_text() {
     assert_eq!(message(b"a: \xff"), "3: not UTF-8 from here on; save the file as UTF-8");
 }
 
+/// The documents in the string `text`, each with the spelling and the line of its scalars.
+fn within(text: &str) -> String {
+    let file = File::read("-", text, &Limits::DEFAULT);
+    let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+    let documents = Document::within(tree.root().get("text").unwrap(), &Limits::DEFAULT);
+    let lines = documents.iter().map(|document| match document {
+        Document::Read(tree) => {
+            let scalars = tree.root().children().map(|node| {
+                let position = node.source().position(node.span().start);
+                format!("{}={}@{}", node.key(), node.spelling(), position.line)
+            });
+            scalars.collect::<Vec<_>>().join(" ")
+        }
+        other => format!("{other:?}"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn parses_documents_within_strings_in_their_places() {
+    assert_snapshot!(within("a: 1\ntext: |-\n    b: 0x10 # why\n    c: 'd'\n    ---\n    e: f\n"), @"
+    b=0x10@3 c='d'@4
+    e=f@6
+    ");
+    // Quotes and folds: every value has the place of the string, but its own spelling.
+    assert_snapshot!(within("a: 1\ntext: \"b: 0x10\\nc: d\\n---\\ne: f\"\n"), @"
+    b=0x10@2 c=d@2
+    e=f@2
+    ");
+    assert_snapshot!(within("text: >-\n  {b: 1,\n  c: d}\n"), @"b=1@2 c=d@2");
+    assert_snapshot!(within("text: |\n  b: [\n"), @r#"Unreadable { at: 13, message: "not valid YAML: this `[` is never closed; add `]`" }"#);
+    assert_snapshot!(within("text: ''\n"), @"");
+}
+
 proptest! {
     #[test]
     fn parses_json_as_yaml_to_same_value(text in "[a-z0-9 .]{0,8}", number in any::<i64>(), truth in any::<bool>()) {
@@ -301,6 +335,9 @@ proptest! {
     fn never_panics(text in any::<String>(), lines in "([ a:\\-|>&*<{}\\[\\]'\"#!%\n\t\\\\]|---\n){0,60}") {
         read("-", &text);
         read("-", &lines);
+        let text = serde_json::json!({"text": lines}).to_string();
+        within(&text);
+        within(&format!("text: |\n  x\n  {}\n", lines.replace('\n', "\n  ").replace('\t', " ")));
         let block = lines.replace('\n', "\n      ");
         read("-", &format!("source:\n  helm:\n    values: |\n      {block}\n"));
         read("-", &format!("source: {{helm: {{values: {}}}}}\n", serde_json::Value::String(lines)));
