@@ -152,16 +152,26 @@ impl<'d> Controller<'d> {
 
 /// Whether an image is the controller of the AWS provider, in any registry.
 fn is_controller(image: &str) -> bool {
-    let name = image.split('@').next().unwrap_or_default();
-    let path = match name.rsplit_once(':') {
-        Some((path, tag)) if !tag.contains('/') => path,
-        _ => name,
-    };
+    let (path, _) = path_and_tag(image);
     (path == "karpenter/controller" || path.ends_with("/karpenter/controller")) && !is_of_other_cloud(image)
 }
 
-/// Whether an image is Karpenter for another cloud.
-fn is_of_other_cloud(image: &str) -> bool {
+/// The tag of an image of the controller; `None` if the image is another one, or has no tag.
+pub(crate) fn controller_tag(image: &str) -> Option<&str> {
+    path_and_tag(image).1.filter(|_| is_controller(image))
+}
+
+/// The parts of an image before its digest: `registry:5000/path` and `tag`.
+fn path_and_tag(image: &str) -> (&str, Option<&str>) {
+    let name = image.split('@').next().unwrap_or_default();
+    match name.rsplit_once(':') {
+        Some((path, tag)) if !tag.contains('/') => (path, Some(tag)),
+        _ => (name, None),
+    }
+}
+
+/// Whether an image, chart or repository is Karpenter for another cloud.
+pub(crate) fn is_of_other_cloud(image: &str) -> bool {
     ["mcr.microsoft.com/", "/aks/", "azure", "alibaba", "cloudpilot", "kwok"]
         .iter()
         .any(|word| image.contains(word))

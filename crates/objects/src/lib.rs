@@ -16,6 +16,7 @@
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
 //! | [`iam_policy`] | IAM policy documents |
 //! | [`prometheus_rule`] | the rules of the Prometheus operator |
+//! | [`version_pin`] | the version of Karpenter that a document pins |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
 //!
 //! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
@@ -42,5 +43,6 @@ pub mod status;
 pub mod storage;
 pub mod taint;
 pub mod validation;
+pub mod version_pin;
 pub mod workload;
 pub mod zones;

@@ -4,11 +4,13 @@
 //! [`published`] knows which release is the newest.
 
 mod interval;
+mod pinned;
 mod published;
 mod releases;
 mod set;
 
 pub use interval::Interval;
+pub use pinned::{PinnedRelease, PinnedVersion};
 pub use published::{Release, UnknownRelease};
 pub use releases::Releases;
 pub use set::ReleaseSet;

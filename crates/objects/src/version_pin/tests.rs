@@ -1,0 +1,175 @@
+//! Tests of the pins of each tool.
+
+use manifest::limits::Limits;
+use manifest::{Document, File};
+
+use super::pins;
+
+/// The pins of a file, such as `1.6.2:3` for a version in line 3, and `1.6.2:3 crds` for custom resource definitions.
+fn found(name: &str, text: &str) -> Vec<String> {
+    let file = File::read(name, text, &Limits::DEFAULT);
+    let mut result = Vec::new();
+    for document in &file.documents {
+        let Document::Read(tree) = document else { panic!("{document:?}") };
+        for pin in pins(tree, name) {
+            let line = file.source.position(pin.node.span().start).line;
+            let part = if pin.part == super::PinnedPart::Definitions { " crds" } else { "" };
+            result.push(format!("{}:{line}{part}", pin.version));
+        }
+    }
+    result
+}
+
+#[track_caller]
+fn assert_pins(name: &str, text: &str, expected: &[&str]) {
+    assert_eq!(found(name, text), expected, "{text}");
+}
+
+fn deployment(image: &str, labels: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, labels: {{{labels}}}}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: '{image}'}}]}}}}}}\n"
+    )
+}
+
+#[test]
+fn image_of_the_controller_pins_its_tag() {
+    for (image, expected) in [
+        ("public.ecr.aws/karpenter/controller:1.6.2", &["1.6.2:4"][..]),
+        ("public.ecr.aws/karpenter/controller:v0.37.0@sha256:0a1b", &["0.37.0:4"]),
+        ("registry.example:5000/karpenter/controller:1.6.2", &["1.6.2:4"]),
+        ("public.ecr.aws/karpenter/controller@sha256:0a1b", &[]),
+        ("public.ecr.aws/karpenter/controller:${VERSION}", &[]),
+        ("mcr.microsoft.com/aks/karpenter/controller:1.6.2", &[]),
+        ("example.com/controller:1.6.2", &[]),
+    ] {
+        assert_pins("a.yaml", &deployment(image, ""), expected);
+    }
+}
+
+#[test]
+fn labels_of_the_chart_pin_its_version() {
+    for (labels, expected) in [
+        ("helm.sh/chart: karpenter-1.6.2, app.kubernetes.io/version: 1.6.2", &["1.6.2:3"][..]),
+        ("helm.sh/chart: karpenter-1.6.2", &["1.6.2:3"]),
+        ("app.kubernetes.io/version: 1.6.2", &["1.6.2:3"]),
+        ("helm.sh/chart: karpenter-0.1.0, app.kubernetes.io/version: 1.16.0", &[]),
+        ("helm.sh/chart: karpenter-nodepools-1.6.2, app.kubernetes.io/version: 1.6.2", &[]),
+        ("helm.sh/chart: karpenter-nodepools-1.6.2", &[]),
+    ] {
+        let text = |name: &str| {
+            format!(
+                "apiVersion: v1\nkind: ServiceAccount\nmetadata: {{labels: {{app.kubernetes.io/name: {name}, {labels}}}}}\n"
+            )
+        };
+        assert_pins("a.yaml", &text("karpenter"), expected);
+        assert_pins("a.yaml", &text("karpenter-nodepools"), &[]);
+    }
+    let labels = "app.kubernetes.io/name: karpenter, helm.sh/chart: karpenter-1.6.1";
+    assert_pins("a.yaml", &deployment("public.ecr.aws/karpenter/controller:1.6.2", labels), &["1.6.2:4"]);
+    assert_pins("a.yaml", &deployment("example.com/controller", labels), &["1.6.1:3"]);
+}
+
+#[test]
+fn items_of_a_list_pin_versions() {
+    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: eksctl.io/v1alpha5\n  kind: ClusterConfig\n  karpenter: {version: '1.2.1'}\n";
+    assert_pins("a.yaml", text, &["1.2.1:6"]);
+}
+
+#[test]
+fn argo_cd_pins_the_chart_of_each_source() {
+    let one = |source: &str| {
+        format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source: {{{source}}}\n")
+    };
+    for (source, expected) in [
+        ("repoURL: public.ecr.aws/karpenter, chart: karpenter, targetRevision: 1.6.2", &["1.6.2:4"][..]),
+        ("repoURL: public.ecr.aws, chart: karpenter/karpenter, targetRevision: 1.6.*", &["1.6:4"]),
+        ("repoURL: public.ecr.aws/karpenter, chart: karpenter-crd, targetRevision: 1.6.2", &["1.6.2:4 crds"]),
+        ("repoURL: 'oci://public.ecr.aws/karpenter/karpenter', path: ., targetRevision: 1.6.2", &["1.6.2:4"]),
+        (
+            "repoURL: 'https://github.com/aws/karpenter-provider-aws', path: charts/karpenter, targetRevision: v1.6.2",
+            &["1.6.2:4"],
+        ),
+        (
+            "repoURL: 'https://github.com/aws/karpenter-provider-aws.git', path: pkg/apis/crds, targetRevision: v1.6.2",
+            &["1.6.2:4 crds"],
+        ),
+        (
+            "repoURL: 'https://github.com/aws/karpenter-provider-aws', path: examples, targetRevision: v1.6.2",
+            &[],
+        ),
+        (
+            "repoURL: 'https://github.com/example/karpenter', path: charts/karpenter, targetRevision: v1.6.2",
+            &[],
+        ),
+        ("repoURL: public.ecr.aws/karpenter, chart: karpenter, targetRevision: '{{version}}'", &[]),
+        ("repoURL: public.ecr.aws/karpenter, chart: karpenter-pools, targetRevision: 1.6.2", &[]),
+        ("repoURL: mcr.microsoft.com/aks/karpenter, chart: karpenter, targetRevision: 1.6.2", &[]),
+    ] {
+        assert_pins("a.yaml", &one(source), expected);
+    }
+    let several = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec:\n  template:\n    spec:\n      sources:\n      - {chart: karpenter, repoURL: a, targetRevision: 1.6.2}\n      - {repoURL: b, targetRevision: main, ref: values}\n      - {chart: karpenter-crd, repoURL: a, targetRevision: 1.6.1}\n";
+    assert_pins("a.yaml", several, &["1.6.2:7", "1.6.1:9 crds"]);
+}
+
+#[test]
+fn flux_and_k3s_pin_the_chart() {
+    let flux = |chart: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec:\n  chart: {{spec: {{{chart}}}}}\n"
+        )
+    };
+    assert_pins("a.yaml", &flux("chart: karpenter, version: 1.6.2"), &["1.6.2:4"]);
+    assert_pins("a.yaml", &flux("chart: karpenter, version: '>=1.6.0 <1.7.0'"), &["1.6:4"]);
+    assert_pins("a.yaml", &flux("chart: karpenter, version: '>=1.0.0'"), &[]);
+    assert_pins("a.yaml", &flux("chart: ./charts/karpenter, version: 1.6.2"), &[]);
+    let oci = |spec: &str| {
+        format!("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nspec: {{{spec}}}\n")
+    };
+    let url = "url: 'oci://public.ecr.aws/karpenter/karpenter'";
+    assert_pins("a.yaml", &oci(&format!("{url}, ref: {{tag: 1.6.2}}")), &["1.6.2:3"]);
+    assert_pins("a.yaml", &oci(&format!("{url}, ref: {{semver: ~1.6.0}}")), &["1.6:3"]);
+    assert_pins("a.yaml", &oci("url: 'oci://example.com/charts/nginx', ref: {tag: 1.6.2}"), &[]);
+    let git = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nspec: {url: 'https://github.com/aws/karpenter-provider-aws', ref: {tag: v1.6.2}}\n";
+    assert_pins("a.yaml", git, &["1.6.2:3 crds"]);
+    let k3s = "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {chart: 'oci://public.ecr.aws/karpenter/karpenter', version: 1.6.2}\n";
+    assert_pins("a.yaml", k3s, &["1.6.2:3"]);
+}
+
+#[test]
+fn chart_file_pins_its_own_version_or_its_dependency() {
+    let name = "charts/karpenter/Chart.yaml";
+    assert_pins(name, "apiVersion: v2\nname: karpenter\nversion: 1.6.2\nappVersion: 1.6.2\n", &["1.6.2:3"]);
+    assert_pins(name, "apiVersion: v2\nname: karpenter\nversion: 0.9.0\nappVersion: 1.16.0\n", &[]);
+    assert_pins(name, "apiVersion: v2\nname: karpenter\nversion: 1.6.2\n", &[]);
+    assert_pins(name, "apiVersion: v2\nname: pools\nversion: 1.6.2\nappVersion: 1.6.2\n", &[]);
+    let wrapper = "apiVersion: v2\nname: karpenter\nversion: 1.0.0\nappVersion: 1.0.0\ndependencies:\n- {name: karpenter, version: 1.6.2, repository: 'oci://public.ecr.aws/karpenter'}\n- {name: common, version: 2.0.0}\n";
+    assert_pins(name, wrapper, &["1.6.2:6"]);
+    assert_pins("values.yaml", wrapper, &[]);
+    let local = "apiVersion: v2\nname: addons\nversion: 1.0.0\ndependencies:\n- {name: karpenter, version: 1.6.2, repository: 'file://../karpenter'}\n";
+    assert_pins(name, local, &[]);
+}
+
+#[test]
+fn files_of_other_tools_pin_the_chart() {
+    let helmfile = "releases:\n- name: karpenter\n  chart: karpenter/karpenter\n  version: 1.6.2\n- {name: b, chart: ./karpenter, version: 1.6.2}\n";
+    assert_pins("helmfile.yaml", helmfile, &["1.6.2:4"]);
+    let kustomization = "helmCharts:\n- {name: karpenter, repo: 'oci://public.ecr.aws/karpenter', version: 1.6.2}\nimages:\n- {name: public.ecr.aws/karpenter/controller, newTag: 1.6.3}\n- {name: nginx, newTag: 1.6.4}\nresources:\n- pools.yaml\n- https://raw.githubusercontent.com/aws/karpenter-provider-aws/v1.6.1/pkg/apis/crds/karpenter.sh_nodepools.yaml\n- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds?ref=v1.6.0&timeout=90s\n- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds\n";
+    let expected = ["1.6.2:2", "1.6.3:4", "1.6.1:8 crds", "1.6.0:9 crds"];
+    assert_pins("kustomization.yaml", kustomization, &expected);
+    let with_kind =
+        format!("{kustomization}apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n");
+    assert_pins("a.yaml", &with_kind, &expected);
+    let terraform =
+        r#"{"resource": {"helm_release": {"karpenter": {"chart": "karpenter", "version": "1.6.2"}}}}"#;
+    assert_pins("main.tf.json", terraform, &["1.6.2:1"]);
+    let of_repository = |repository: &str| {
+        format!("settings: {{interruptionQueue: a}}\ncontroller: {{image: {{{repository}tag: 1.6.2}}}}\n")
+    };
+    assert_pins("values.yaml", &of_repository(""), &["1.6.2:2"]);
+    assert_pins(
+        "values.yaml",
+        &of_repository("repository: mcr.microsoft.com/aks/karpenter/controller, "),
+        &[],
+    );
+    assert_pins("values.yaml", "controller: {image: {tag: 1.6.2}}\n", &[]);
+}
