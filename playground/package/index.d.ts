@@ -88,6 +88,10 @@ export interface Report {
   findings: Finding[];
   /** Releases that accept each document; present if a range of releases was checked. */
   accepted?: { file: string; document: number; releases: string }[];
+  /** Versions of Karpenter that the input pins. `version` is empty if the pins contradict each other. */
+  pins: { cluster: string; folder: string; version: string; checkedAs: string; file: string; line: number; note: string }[];
+  /** Folders that look like separate clusters, whose objects are not compared with each other. */
+  environments: { folders: string[] }[];
   skipped: { file: string; document: number; reason: string }[];
   unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
 }

@@ -19,3 +19,4 @@ mod reporting;
 mod rules;
 mod settings;
 mod upgrade;
+mod versions;

@@ -49,6 +49,7 @@ fn json_is_one_object_with_all_keys() {
     let pretty: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_snapshot!(serde_json::to_string_pretty(&pretty).unwrap(), @r#"
     {
+      "environments": [],
       "findings": [
         {
           "apiVersion": "karpenter.k8s.aws/v1",
@@ -89,6 +90,7 @@ fn json_is_one_object_with_all_keys() {
         }
       ],
       "karpenterVersion": "1.14",
+      "pins": [],
       "schema": 1,
       "skipped": [
         {

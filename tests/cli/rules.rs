@@ -112,7 +112,8 @@ fn prints_help_and_version() {
 
     What to check against:
           --karpenter-version <RELEASE>   Karpenter release, such as 1.8 or 1.8.3, or a range, such as
-                                          1.0..1.14 [default: the newest known release]
+                                          1.0..1.14 [default: the version that the manifests pin, or
+                                          else the newest known release]
           --kubernetes-version <VERSION>  Kubernetes version of the cluster, such as 1.33, for the rules
                                           that depend on it
           --cluster-name <NAME>           Name of the cluster

@@ -11,8 +11,11 @@ use objects::object::Object;
 use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::classification::{Family, Severity};
 use crate::context::Context;
+use crate::coverage;
+use crate::environments::Environments;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
+use crate::pins::Pins;
 use crate::registry::Registry;
 use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
 use crate::rule::{On, Rule};
@@ -65,13 +68,25 @@ pub fn check_within(
     let mut checked_objects: Vec<CheckedObject<'_>> = Vec::new();
     let mut inventories = Vec::new();
     let mut overlay_inventories = Vec::new();
+    let pins = Pins::of(clusters, settings);
+    let mut checked_files = BTreeSet::new();
     for (index, (cluster, built)) in clusters.iter().zip(&built).enumerate() {
         let first = checked_objects.len();
         for (file_index, file) in cluster.files.iter().enumerate() {
             for (document, read) in file.documents.iter().enumerate() {
                 let skip_reason = built.skip_reason(file, file_index, document);
+                let is_pin = skip_reason.is_none() && pins.is_pin(index, file_index, document);
+                let checked_before = report.summary.checked;
                 let objects =
                     objects_of_document(&mut report, registry, settings, file, document, read, skip_reason);
+                if report.summary.checked > checked_before {
+                    checked_files.insert((index, file_index));
+                }
+                if is_pin {
+                    coverage::note_pin(&mut report, file, document);
+                }
+                let version = pins.version_of(index, file_index, file.source.name());
+                coverage::count_unchecked(&mut report, &objects, version, file, document);
                 let versions =
                     objects.into_iter().flat_map(|object| built.versions(object, file_index, document));
                 checked_objects.extend(versions.map(|version| CheckedObject {
@@ -90,22 +105,33 @@ pub fn check_within(
         inventories.push(Inventory::new(cluster.name.clone(), objects, settings.complete_inventory));
         overlay_inventories.push(built.inventories(&cluster.name, own, settings.complete_inventory));
     }
+    let environments = environments(clusters, &checked_objects, settings);
     let locations = Locations::new(clusters, &built, &checked_objects);
     let mut repetitions = Repetitions::default();
     for checked in &checked_objects {
         let Some(inventory) = inventories.get(checked.cluster) else { continue };
-        let file_settings = settings.of_file(locations.of(checked).file);
+        let name = locations.of(checked).file;
+        let file_settings = pins.settings_of(checked.cluster, checked.file, name);
+        let before_v1 = pins.version_of(checked.cluster, checked.file, name).before_v1;
         let of_overlay = overlay_inventories.get(checked.cluster).zip(checked.overlay);
-        let context = match of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
+        let of_overlay = of_overlay.and_then(|(all, overlay)| all.get(&overlay));
+        let context = match (of_overlay, environments.inventory(checked.file)) {
             // The inventory of the cluster holds the other variants of the overlay too.
-            Some(own) => {
+            (Some(own), _) => {
                 let earlier = inventories.get(..checked.cluster).unwrap_or_default();
-                Context::new(&file_settings, own, earlier, checked.object, true)
+                Context::new(&file_settings, own, earlier, checked.object, true).with_input(before_v1, None)
             }
-            None => Context::new(&file_settings, inventory, &inventories, checked.object, true),
+            (None, Some(own)) => {
+                let own_only = core::slice::from_ref(own);
+                Context::new(&file_settings, own, own_only, checked.object, true)
+                    .with_input(before_v1, Some(inventory))
+            }
+            (None, None) => Context::new(&file_settings, inventory, &inventories, checked.object, true)
+                .with_input(before_v1, None),
         };
         let suppressions = Suppressions::of(checked.object, registry, &context);
-        let findings = run(registry, checked.object, &context, &suppressions);
+        let mut findings = run(registry, checked.object, &context, &suppressions);
+        coverage::keep_covered(&mut findings, checked.object, before_v1);
         if settings.karpenter.is_range() {
             report.accept(locations.of(checked), &refused(&findings), checked.object);
         }
@@ -134,7 +160,24 @@ pub fn check_within(
         }
     }
     locations.files.sort(&mut report);
+    report.pins = pins.report(clusters, |cluster, file| checked_files.contains(&(cluster, file)));
+    report.environments = environments.report();
     report
+}
+
+/// Finds the environments of the input. If the user names clusters, these are the only ones.
+fn environments<'d>(
+    clusters: &[Cluster],
+    objects: &[CheckedObject<'d>],
+    settings: &Settings,
+) -> Environments<'d> {
+    let [only] = clusters else { return Environments::default() };
+    if !only.name.is_empty() {
+        return Environments::default();
+    }
+    let files: Vec<&str> = only.files.iter().map(|file| file.source.name()).collect();
+    let objects: Vec<_> = objects.iter().map(|checked| (checked.file, checked.object)).collect();
+    Environments::of(&files, &objects, settings.complete_inventory)
 }
 
 /// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself.

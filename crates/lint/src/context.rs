@@ -2,6 +2,8 @@
 
 use std::cell::OnceCell;
 
+use karpenter::kind::Kind;
+use karpenter::release::PinnedVersion;
 use objects::object::Object;
 use objects::validation::{self, Refusal};
 
@@ -19,6 +21,10 @@ pub struct Context<'c, 'd> {
     pub clusters: &'c [Inventory<'d>],
     /// Whether the object comes from a text. An object from an API server has been pruned already.
     pub is_text: bool,
+    /// The version of Karpenter that the input pins for the object, if the version is below 1.0.
+    pub version_before_v1: Option<PinnedVersion>,
+    /// The objects of the whole input, if folders of the input look like several clusters.
+    input: Option<&'c Inventory<'d>>,
     /// The object that the rules check.
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
@@ -34,7 +40,40 @@ impl<'c, 'd> Context<'c, 'd> {
         object: Object<'d>,
         is_text: bool,
     ) -> Self {
-        Self { settings, inventory, clusters, is_text, object, refusals: OnceCell::new() }
+        Self {
+            settings,
+            inventory,
+            clusters,
+            is_text,
+            version_before_v1: None,
+            input: None,
+            object,
+            refusals: OnceCell::new(),
+        }
+    }
+
+    /// The same context with the version below 1.0 that the input pins, and with the objects of all environments.
+    pub(crate) fn with_input(
+        self,
+        version_before_v1: Option<PinnedVersion>,
+        input: Option<&'c Inventory<'d>>,
+    ) -> Self {
+        Self { version_before_v1, input, ..self }
+    }
+
+    /// Whether the objects of the cluster, or of a folder that looks like another cluster, have something. A rule asks this
+    /// before it reports an absence: such folders may belong to the same cluster after all.
+    pub fn anywhere(&self, has: impl Fn(&Inventory<'d>) -> bool) -> bool {
+        has(self.inventory) || self.input.is_some_and(has)
+    }
+
+    /// Whether objects of a kind are only in folders that look like clusters, and the object is outside of these folders.
+    /// Which of them the object meets is unknown, unless the input is complete.
+    pub fn may_be_in_environment(&self, kind: Kind) -> bool {
+        let count = |inventory: &Inventory<'d>| inventory.count(kind.group, kind.name);
+        self.inventory.has_environments()
+            && !self.inventory.is_complete()
+            && self.input.is_some_and(|input| count(input) > count(self.inventory))
     }
 
     /// The refusals of the API server for the object that the rules check, in every release.

@@ -27,6 +27,10 @@ pub struct Inventory<'d> {
     /// The indices of objects by group and kind.
     by_kind: ByGroupAndKind<'d, Vec<usize>>,
     complete: bool,
+    /// The objects of the environment itself, without the objects around it; `None` if the input has no environments.
+    own: Option<Vec<Object<'d>>>,
+    /// Whether environments lie within the folders of the objects.
+    has_environments: bool,
     // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
     // only the fields that it uses.
     pools: OnceCell<PoolIndex<'d>>,
@@ -53,6 +57,22 @@ impl<'d> Inventory<'d> {
             kinds.entry(object.kind()).or_default().push(index);
         }
         Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
+    }
+
+    /// Turns the inventory into one of an environment: a folder that looks like a cluster. `own` are the objects of the
+    /// environment. The identity of its cluster comes from these only, because an object outside is for several clusters.
+    pub(crate) fn of_environment(self, own: Vec<Object<'d>>, has_environments: bool) -> Self {
+        Self { own: Some(own), has_environments, ..self }
+    }
+
+    /// The objects that identify the cluster.
+    fn own(&self) -> &[Object<'d>] {
+        self.own.as_deref().unwrap_or(&self.objects)
+    }
+
+    /// Whether the input has environments that see these objects, but whose own objects are not among these.
+    pub(crate) const fn has_environments(&self) -> bool {
+        self.has_environments
     }
 
     /// The name of the cluster; empty if the check has only one cluster.
@@ -93,7 +113,8 @@ impl<'d> Inventory<'d> {
 
     /// The Deployments of Karpenter's controller.
     pub fn controllers(&self) -> &[Controller<'d>] {
-        self.controllers.get_or_init(|| self.of(Kind::DEPLOYMENT).filter_map(Controller::of).collect())
+        let own = || self.own().iter().copied().filter_map(Controller::of).collect();
+        self.controllers.get_or_init(own)
     }
 
     /// The IAM policies and roles.
@@ -148,7 +169,7 @@ impl<'d> Inventory<'d> {
 
     /// Known identity of the cluster.
     pub fn identity(&self) -> &Identity<'d> {
-        self.identity.get_or_init(|| Identity::of(&self.objects, self.controllers()))
+        self.identity.get_or_init(|| Identity::of(self.own(), self.controllers()))
     }
 
     /// The cluster name in the settings of the controller or its chart, and the node of the name; `None` if no object sets

@@ -35,6 +35,10 @@ pub struct Report {
     /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<Vec<LogSummary>>,
+    /// The versions of Karpenter that the input pins, by cluster and folder.
+    pub pins: Vec<ReportedPin>,
+    /// Folders that look like separate clusters, and whose objects are therefore not compared with each other.
+    pub environments: Vec<ReportedEnvironments>,
     /// Documents that were not checked, with the reasons.
     pub skipped: Vec<Skipped>,
     /// Documents and files that could not be parsed.
@@ -45,6 +49,9 @@ pub struct Report {
     /// Number of findings that are the same at both ends of the upgrade path. They are not in the report.
     #[serde(skip)]
     pub unchanged: usize,
+    /// Number of skipped documents that concern Karpenter, but that no rule checks.
+    #[serde(skip)]
+    pub uncovered: usize,
     #[serde(skip)]
     target: Target,
 }
@@ -241,6 +248,33 @@ pub struct Accepted {
     set: ReleaseSet,
 }
 
+/// Version of Karpenter that a folder or a file pins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportedPin {
+    /// The name of the cluster; empty if the check has only one cluster.
+    pub cluster: String,
+    /// The folder or file, which the version holds for; empty for the whole input.
+    pub folder: String,
+    /// The version; empty if the pins contradict each other.
+    pub version: String,
+    /// The release or range that the manifests are checked against.
+    pub checked_as: String,
+    /// The file with the first pin.
+    pub file: String,
+    /// The line of the first pin.
+    pub line: usize,
+    /// Remark on a version that is not checked exactly, or on pins that contradict each other; else empty.
+    pub note: String,
+}
+
+/// Sibling folders that look like separate clusters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReportedEnvironments {
+    /// The folders.
+    pub folders: Vec<String>,
+}
+
 /// A document that was not checked.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the keys of the JSON report")]
@@ -287,10 +321,13 @@ impl Report {
             findings: Vec::new(),
             accepted: settings.karpenter.is_range().then(Vec::new),
             logs: None,
+            pins: Vec::new(),
+            environments: Vec::new(),
             skipped: Vec::new(),
             unreadable: Vec::new(),
             truncated: false,
             unchanged: 0,
+            uncovered: 0,
             target: settings.karpenter,
         }
     }

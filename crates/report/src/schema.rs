@@ -130,6 +130,16 @@ pub fn report(id: &str) -> Value {
         ("message", text()),
         ("concernsKarpenter", json!({"type": "boolean"})),
     ]);
+    let pin = all_of(&[
+        ("cluster", text()),
+        ("folder", text()),
+        ("version", text()),
+        ("checkedAs", text()),
+        ("file", text()),
+        ("line", count()),
+        ("note", text()),
+    ]);
+    let environments = all_of(&[("folders", list(&text()))]);
     let accepted = all_of(&[("file", text()), ("document", count()), ("releases", text())]);
     let mut schema = some_of(
         &[
@@ -138,6 +148,8 @@ pub fn report(id: &str) -> Value {
             ("karpenterVersion", text()),
             ("summary", all_of(&summary)),
             ("findings", list(&finding())),
+            ("pins", list(&pin)),
+            ("environments", list(&environments)),
             ("skipped", list(&skipped)),
             ("unreadable", list(&unreadable)),
         ],

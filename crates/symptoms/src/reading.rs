@@ -149,6 +149,8 @@ fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
     let targets: Vec<_> = inputs.iter().map(|input| target(&input.tally.releases())).collect();
     if let [Some(target)] = targets.as_slice() {
         settings.karpenter = *target;
+        // The log shows what runs, so that it takes precedence over a version that a manifest pins.
+        settings.is_karpenter_version_set = true;
         return;
     }
     for (input, target) in inputs.iter().zip(targets) {

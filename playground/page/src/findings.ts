@@ -204,14 +204,14 @@ export class FindingsView {
       { class: 'calm' },
       icon('clean'),
       h('strong', {}, 'Nothing to report'),
-      `${count(checked, 'document')} checked against Karpenter ${report.karpenterVersion}.${accepted}`,
+      `${count(checked, 'document')} checked against ${releases(report)}.${accepted}`,
     );
   }
 
   #notes(report: Report): HTMLElement | null {
     const { unreadable, skipped, summary } = report;
     const many = this.app.state.files.length > 1;
-    const list = h('ul', { class: 'notes', 'aria-label': 'Not checked' });
+    const list = h('ul', { class: 'notes', 'aria-label': 'Notes on the input' });
     for (const { file, line, message: reason } of unreadable.slice(0, PAGE)) {
       const editor = () => {
         const text = this.app.state.files.find((one) => one.name === file)?.text ?? '';
@@ -224,12 +224,27 @@ export class FindingsView {
     }
     const reasons = new Map<string, number>();
     for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    for (const { folder, version, note } of report.pins) {
+      const pinned = version ? `pins Karpenter ${version}` : 'pins several versions of Karpenter';
+      list.append(h('li', {}, `${folder || 'The input'} ${pinned}${note ? `: ${note}` : ''}`));
+    }
+    for (const { folders } of report.environments) {
+      list.append(h('li', {}, `${folders.join(', ')} look like separate clusters, so their objects are not compared`));
+    }
     for (const [reason, number] of reasons) list.append(h('li', {}, `${count(number, 'document')} skipped: ${reason}`));
     if (summary.suppressed > 0 && report.findings.length > 0) {
       list.append(h('li', {}, `${count(summary.suppressed, 'finding')} suppressed by settings or annotations`));
     }
     return list.childElementCount > 0 ? list : null;
   }
+}
+
+/** The releases of the check: the release of the settings, or the versions that the input pins. */
+function releases({ pins, karpenterVersion }: Report): string {
+  const pinned = pins.filter(({ version }) => version);
+  const [first] = pinned;
+  if (!first) return `Karpenter ${karpenterVersion}`;
+  return pinned.length === 1 && !first.folder ? `Karpenter ${first.checkedAs}` : 'the pinned versions of Karpenter';
 }
 
 function sentence(text: string): string {

@@ -112,6 +112,8 @@ export interface Report {
   };
   findings: Finding[];
   accepted?: { file: string; document: number; releases: string }[];
+  pins: { cluster: string; folder: string; version: string; checkedAs: string; file: string; line: number; note: string }[];
+  environments: { folders: string[] }[];
   skipped: { file: string; document: number; reason: string }[];
   unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
 }

@@ -1,5 +1,5 @@
 use karpenter::api::served::SERVED_KINDS;
-use karpenter::release::{ReleaseSet, Releases};
+use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
@@ -11,7 +11,8 @@ rule! {
     /// ## What it does
     ///
     /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 was removed in 1.1, `Provisioner`,
-    /// `Machine` and `AWSNodeTemplate` were removed before 1.0, and NodeOverlay was added in 1.7.
+    /// `Machine` and `AWSNodeTemplate` were removed before 1.0, and NodeOverlay was added in 1.7. If the manifests pin a
+    /// version of Karpenter below 1.0, the finding is an info about the upgrade.
     ///
     /// ## Why it is bad
     ///
@@ -62,10 +63,33 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    if let Some(version) = context.version_before_v1
+        && object.served().is_some_and(|served| served.instead.is_some())
+    {
+        findings.extend(upgrade_step(object, version, context));
+        return;
+    }
     super::report(object, context, findings, |refusal| match refusal.what {
         What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases)),
         _ => None,
     });
+}
+
+/// Reports a kind and version that has to be converted on the way from a version below 1.0, which serves other versions.
+fn upgrade_step<'d>(
+    object: Object<'d>,
+    version: PinnedVersion,
+    context: &Context<'_, 'd>,
+) -> Option<Finding<'d>> {
+    let refusal = context.refusals().iter().find(|refusal| matches!(refusal.what, What::NotServed))?;
+    let (first, _) = refusal.releases.ends();
+    let (api_version, kind) = (object.api_version(), object.kind());
+    let message = format!(
+        "Karpenter {first} and later do not serve `{kind}` of `{api_version}`: convert it during the upgrade from {version}"
+    );
+    let finding = Finding::new(&RULE, refusal.place.clone(), message).severity(Severity::Info);
+    // The step belongs to the pinned version, whichever release the rest of the input is checked against.
+    Some(finding.releases(Releases::ALL).help(help(object, kind)))
 }
 
 /// Reports a kind and version that some releases do not serve.

@@ -8,6 +8,7 @@ use lint::rule::{Fixes, On};
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::pod::Pod;
 use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
@@ -130,12 +131,8 @@ const MAX_WORKLOADS: usize = 2_000;
 
 /// Whether a workload of the same cluster tolerates the taint by its key. A component that removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
-    for pod in context.inventory.pods().iter().take(MAX_WORKLOADS) {
-        if pod.spec().tolerations().any(|toleration| toleration.key() == Some(key)) {
-            return true;
-        }
-    }
-    false
+    let tolerates = |pod: &Pod<'_>| pod.spec().tolerations().any(|toleration| toleration.key() == Some(key));
+    context.anywhere(|inventory| inventory.pods().iter().take(MAX_WORKLOADS).any(tolerates))
 }
 
 #[cfg(test)]

@@ -105,6 +105,9 @@ fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<
     let node = class.role()?;
     let name =
         node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name) && !has_placeholder(name))?;
+    if context.anywhere(|inventory| inventory.passed_roles().refusal(name).is_none()) {
+        return None;
+    }
     match context.inventory.passed_roles().refusal(name)? {
         PassRefusal::LeftOut(passed) => {
             let message = format!(

@@ -90,7 +90,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         is_required
             && !expression.operator.is_negative()
             && node_group_label(expression).is_some()
-            && !context.inventory.pools().sets_label(expression.key)
+            && !context.anywhere(|inventory| inventory.pools().sets_label(expression.key))
     };
     // Required terms are alternatives: one term without such a label is enough for Karpenter.
     let needs_node_group = |term: NodeSelectorTerm<'d>| {

@@ -3,6 +3,7 @@ use karpenter::labels;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -126,7 +127,12 @@ pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOn
     if !is_decidable || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
         return;
     }
-    if let Verdict::Unschedulable(stuck) = &*verdict(pod, pools) {
+    let Verdict::Unschedulable(stuck) = &*verdict(pod, pools) else { return };
+    let may_fit = |inventory: &Inventory<'d>| {
+        let pools = inventory.pools();
+        !pools.is_known() || !matches!(*verdict(pod, pools), Verdict::Unschedulable(_))
+    };
+    if !context.may_be_in_environment(Kind::NODE_POOL) && !context.anywhere(may_fit) {
         then(stuck);
     }
 }

@@ -109,7 +109,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // An input without any node class is about NodePools only.
     let expected = classes > 0 || inventory.is_complete();
     let unresolved = name.is_empty() || has_placeholder(name);
-    if group != GROUP || !expected || unresolved || inventory.find(GROUP, KIND, name).is_some() {
+    let may_exist = context.may_be_in_environment(Kind::NODE_CLASS)
+        || context.anywhere(|inventory| inventory.find(GROUP, KIND, name).is_some());
+    if group != GROUP || !expected || unresolved || may_exist {
         return;
     }
     // In an admission request the node class may not have been created yet.

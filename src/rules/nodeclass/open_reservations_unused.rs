@@ -61,7 +61,9 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // A gate that is set does not change with the release. One finding is enough for all node classes.
     let is_first = context.inventory.without_reservations() == Some(object);
-    if !is_first || context.inventory.feature_gates().get("ReservedCapacity").is_some() {
+    let is_gate_set =
+        context.anywhere(|inventory| inventory.feature_gates().get("ReservedCapacity").is_some());
+    if !is_first || is_gate_set {
         return;
     }
     let place = Place::missing(object.root(), "spec.capacityReservationSelectorTerms");

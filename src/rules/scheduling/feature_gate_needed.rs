@@ -69,7 +69,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             None => return,
         },
     };
-    if context.inventory.feature_gates().get(gate) == Some(true) {
+    if context.anywhere(|inventory| inventory.feature_gates().get(gate) == Some(true)) {
         return;
     }
     let message = format!(

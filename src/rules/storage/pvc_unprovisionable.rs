@@ -94,6 +94,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", name),
             None => context.inventory.claims().default_class(),
         };
+        if class.is_none() && is_in_environment(&claim, context) {
+            continue;
+        }
         match class.and_then(StorageClass::of) {
             Some(class) => {
                 findings.extend(many_writers(&claim, class));
@@ -102,6 +105,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             None => findings.extend(absent(&claim, context)),
         }
     }
+}
+
+/// Whether a folder that looks like another cluster has, or may have, the class of a claim.
+fn is_in_environment(claim: &VolumeClaim<'_>, context: &Context<'_, '_>) -> bool {
+    context.may_be_in_environment(Kind::STORAGE_CLASS)
+        || context.anywhere(|inventory| match claim.class() {
+            Some(name) => inventory.find("storage.k8s.io", "StorageClass", name).is_some(),
+            None => inventory.claims().default_class().is_some(),
+        })
 }
 
 /// Reports a claim whose class is not in the input.

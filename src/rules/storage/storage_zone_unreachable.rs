@@ -155,10 +155,17 @@ fn zones_of(term: NodeSelectorTerm<'_>) -> Vec<Node<'_>> {
 
 fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
     let served = context.inventory.served_zones();
+    let is_known = served.is_known() && !context.may_be_in_environment(Kind::NODE_POOL);
+    let is_served = |name: &str| {
+        context.anywhere(|inventory| {
+            let served = inventory.served_zones();
+            !served.is_known() || served.serves(name)
+        })
+    };
     let mut unserved = Vec::new();
     for zone in zones {
-        let is_unserved = |name: &str| !has_placeholder(name) && !is_zone_id(name) && !served.serves(name);
-        if served.is_known() && zone.as_str().is_some_and(is_unserved) {
+        let is_unserved = |name: &str| !has_placeholder(name) && !is_zone_id(name) && !is_served(name);
+        if is_known && zone.as_str().is_some_and(is_unserved) {
             unserved.push(*zone);
         }
     }

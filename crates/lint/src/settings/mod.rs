@@ -28,7 +28,7 @@ pub use values::calendar::Date;
 pub struct Settings {
     /// The Karpenter releases to check against.
     pub karpenter: Target,
-    /// Whether the author set the Karpenter version; if not, `diagnose` takes the release from the log.
+    /// Whether the author set the Karpenter version; if not, it comes from the log or from the pins of the input.
     pub is_karpenter_version_set: bool,
     /// The minor of the cluster's Kubernetes 1.x.
     pub kubernetes_minor: Option<u8>,
@@ -81,11 +81,7 @@ impl Settings {
     /// The settings for a file. Later overrides take precedence over earlier ones.
     pub fn of_file(&self, file: &str) -> Cow<'_, Self> {
         let mut settings = Cow::Borrowed(self);
-        for overriding in self
-            .overrides
-            .iter()
-            .filter(|overriding| overriding.files.binary_search_by(|name| name.as_str().cmp(file)).is_ok())
-        {
+        for overriding in self.overrides_of(file) {
             let changed = settings.to_mut();
             changed.karpenter = overriding.karpenter.unwrap_or(changed.karpenter);
             changed.kubernetes_minor = overriding.kubernetes_minor.or(changed.kubernetes_minor);
@@ -95,6 +91,23 @@ impl Settings {
             changed.levels.extend(overriding.levels.iter().copied());
         }
         settings
+    }
+
+    /// Whether an override names the releases for a file.
+    pub fn overrides_release_of(&self, file: &str) -> bool {
+        self.overrides_of(file).any(|overriding| overriding.karpenter.is_some())
+    }
+
+    /// The releases to check a file against.
+    pub fn release_of_file(&self, file: &str) -> Target {
+        self.overrides_of(file).filter_map(|overriding| overriding.karpenter).last().unwrap_or(self.karpenter)
+    }
+
+    fn overrides_of(&self, file: &str) -> impl Iterator<Item = &Override> {
+        let includes = |overriding: &&Override| {
+            overriding.files.binary_search_by(|name| name.as_str().cmp(file)).is_ok()
+        };
+        self.overrides.iter().filter(includes)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn collect<'d>(root: Node<'d>, file: &str, pins: &mut Pins<'d>) {
     values(root, pins);
 }
 
-/// Adds the pin of a `Chart.yaml`. A chart that depends on Karpenter's chart has a version of its own, and the chart
+/// Adds the pin of a `Chart.yaml`. The version of a chart that depends on Karpenter's chart says nothing. The chart
 /// `karpenter` is Karpenter's if both of its versions are equal.
 ///
 /// Source: charts/karpenter/Chart.yaml of aws/karpenter-provider-aws at v0.35.10 and v1.0.0 to v1.14.1; docs/topics/charts.mdx

@@ -31,7 +31,7 @@ pub struct VersionPin<'d> {
 pub enum PinnedPart {
     /// The controller.
     Controller,
-    /// The custom resource definitions, which have a chart of their own. They are often upgraded later.
+    /// The custom resource definitions, which have a separate chart. They are often upgraded later.
     Definitions,
 }
 

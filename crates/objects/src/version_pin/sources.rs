@@ -2,7 +2,7 @@
 
 use manifest::tree::{Node, items_of};
 
-use super::{PinnedPart, Pins, is_not_published, is_own_repository, part_of_chart};
+use super::{PinnedPart, Pins, is_own_repository};
 
 /// Adds the pins of an object.
 ///
@@ -21,7 +21,7 @@ pub(super) fn collect<'d>(object: Node<'d>, group: &str, kind: &str, pins: &mut 
             let version = spec.at_path(&["chart", "spec", "version"]);
             pins.add_chart(spec.str_at(&["chart", "spec", "chart"]), None, version);
         }
-        ("source.toolkit.fluxcd.io", "HelmChart") | ("helm.cattle.io", "HelmChart") => {
+        ("source.toolkit.fluxcd.io" | "helm.cattle.io", "HelmChart") => {
             pins.add_chart(spec.str_at(&["chart"]), spec.str_at(&["repo"]), spec.get("version"));
         }
         ("source.toolkit.fluxcd.io", "OCIRepository") => {
@@ -51,8 +51,8 @@ fn of_argo<'d>(spec: Node<'d>, pins: &mut Pins<'d>) {
             Some(chart) => pins.add_chart(Some(chart), Some(url), version),
             None if is_own_repository(url) => of_repository(source, pins),
             // The address of an OCI artifact names the chart.
-            None if url.starts_with("oci://") && !is_not_published(url) => {
-                part_of_chart(url).into_iter().for_each(|part| pins.add(part, version));
+            None if url.starts_with("oci://") => {
+                pins.add_chart(Some(url), None, version);
             }
             None => {}
         }

@@ -1,10 +1,11 @@
-//! Reports for a person at a terminal: each finding with its source lines, then the documents that were not checked, then
-//! a summary.
+//! Reports for a person at a terminal: each finding with its source lines, then the versions that the
+//! input pins, the folders that look like clusters, and the documents that were not checked, then a summary.
 
 mod diagnosis;
 mod excerpt;
 mod finding;
 mod listing;
+mod notes;
 mod printer;
 mod words;
 
@@ -36,6 +37,8 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
         return Ok(());
     }
     listing::accepted(&printer, out, report)?;
+    notes::pins(&printer, out, &report.pins)?;
+    notes::environments(&printer, out, &report.environments)?;
     listing::skipped(&printer, out, &report.skipped)?;
     listing::unrelated(&printer, out, &report.unreadable)?;
     for line in diagnosis::logs(report) {

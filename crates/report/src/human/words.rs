@@ -1,7 +1,7 @@
 //! Counts, names and the summary as text.
 
 use karpenter::upgrade_path::UpgradePath;
-use lint::report::{Report, ReportedFinding, Summary};
+use lint::report::{Report, ReportedFinding, ReportedPin, Summary};
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &ReportedFinding) -> String {
@@ -40,6 +40,9 @@ pub fn summary(report: &Report) -> String {
     if entries.is_none() && found.is_empty() && is_unchecked {
         return match documents {
             0 => format!("nothing to check: the input is empty{notes}"),
+            _ if report.uncovered > 0 => {
+                format!("nothing checked: no rule covers {}{notes}", count(documents, "document"))
+            }
             _ => format!(
                 "nothing to check: no Karpenter document and no related object in {}{notes}",
                 count(documents, "document")
@@ -51,10 +54,20 @@ pub fn summary(report: &Report) -> String {
         Some(entries) => format!("{entries} and {}", count(documents, "document")),
         None => count(documents, "document"),
     };
-    let release = printable(&report.karpenter_version);
-    let checked = || format!("checked against Karpenter {release}");
+    let checked = || format!("checked against {}", releases(report));
     let target = report.upgrade_path().map_or_else(checked, |upgrade| upgrade_path(report, upgrade));
     format!("{found} in {input}{notes}; {target}")
+}
+
+/// The releases of the check: the release of the settings, or the versions that the input pins.
+fn releases(report: &Report) -> String {
+    let release = printable(&report.karpenter_version);
+    let pins: Vec<&ReportedPin> = report.pins.iter().filter(|pin| !pin.version.is_empty()).collect();
+    match pins.as_slice() {
+        [] => format!("Karpenter {release}"),
+        [only] if only.folder.is_empty() => format!("Karpenter {}", printable(&only.checked_as)),
+        _ => format!("the pinned versions of Karpenter, or {release} without a pin"),
+    }
 }
 
 /// Numbers of documents and findings that the report leaves out, such as ` (2 skipped, 1 unreadable)`.

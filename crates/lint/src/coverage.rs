@@ -1,0 +1,116 @@
+//! Documents that are read, but whose objects no rule really checks: the report counts them as skipped, with the reason.
+
+use karpenter::release::{PinnedVersion, Releases};
+use manifest::File;
+use objects::chart_values;
+use objects::controller::Controller;
+use objects::object::{Form, Object};
+
+use crate::finding::Finding;
+use crate::pins::CheckedVersion;
+use crate::report::{Report, Skipped};
+
+/// The rule that reports a kind or version that a release does not serve. It says what an upgrade to 1.0 needs.
+const NOT_SERVED: &str = "removed-api-version";
+
+/// Counts a document as skipped if all of its objects lack checks.
+pub(crate) fn count_unchecked(
+    report: &mut Report,
+    objects: &[Object<'_>],
+    version: CheckedVersion,
+    file: &File,
+    document: usize,
+) {
+    let mut reasons = objects.iter().map(|object| gap(*object, version));
+    let Some(Some(reason)) = reasons.next() else { return };
+    if !reasons.all(|reason| reason.is_some()) {
+        return;
+    }
+    report.uncovered += 1;
+    if is_last(report, file, document) {
+        set_reason(report, reason);
+    } else {
+        report.summary.checked = report.summary.checked.saturating_sub(1);
+        report.summary.skipped += 1;
+        report.skipped.push(Skipped { file: file.source.name().to_owned(), document, reason });
+    }
+}
+
+/// Changes the reason of a skipped document that pins the version of Karpenter.
+pub(crate) fn note_pin(report: &mut Report, file: &File, document: usize) {
+    if is_last(report, file, document) {
+        set_reason(report, "read only for the Karpenter version that it pins".to_owned());
+    }
+}
+
+fn is_last(report: &Report, file: &File, document: usize) -> bool {
+    report.skipped.last().is_some_and(|last| last.document == document && last.file == file.source.name())
+}
+
+fn set_reason(report: &mut Report, reason: String) {
+    if let Some(last) = report.skipped.last_mut() {
+        last.reason = reason;
+    }
+}
+
+/// Removes findings that do not hold for a version below 1.0.
+pub(crate) fn keep_covered(
+    findings: &mut Vec<Finding<'_>>,
+    object: Object<'_>,
+    before_v1: Option<PinnedVersion>,
+) {
+    if before_v1.is_some() {
+        if is_of_controller(object) {
+            findings.clear();
+        } else if is_older_than_v1(object) {
+            findings.retain(|finding| finding.rule.name == NOT_SERVED);
+        }
+    }
+}
+
+/// Reason why rules do not check an object, although they read it.
+fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
+    let CheckedVersion { target, before_v1 } = version;
+    if let Some(version) = before_v1
+        && (is_of_controller(object) || is_older_than_v1(object))
+    {
+        return Some(format!("for Karpenter {version}, not checked: releases before 1.0 are not covered"));
+    }
+    let (group, kind) = (object.group(), object.kind());
+    if is_older_than_v1(object) {
+        let is_served = |served: Releases| target.releases().all(|release| served.contains(release));
+        return object.served_by().is_some_and(is_served).then(|| {
+            format!("`{kind}` of `{}`, not checked: of this kind, only v1 is covered", object.api_version())
+        });
+    }
+    match (group, kind) {
+        ("eks.amazonaws.com", "NodeClass") => {
+            Some("`NodeClass` of EKS Auto Mode, not checked: its fields are not covered".to_owned())
+        }
+        _ if is_of_other_provider(group) => {
+            Some(format!("`{kind}` of `{group}`, not checked: only Karpenter's provider for AWS is covered"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an object configures the controller: its Deployment, the values of its chart, or its settings, which were in a
+/// ConfigMap until 0.32.
+///
+/// Source: charts/karpenter/templates/configmap.yaml of aws/karpenter-provider-aws at v0.31.0.
+fn is_of_controller(object: Object<'_>) -> bool {
+    let is_settings = object.form() == Form::Api
+        && object.kind() == "ConfigMap"
+        && object.name() == "karpenter-global-settings";
+    is_settings || chart_values::of(object).is_some() || Controller::of(object).is_some()
+}
+
+/// Whether an object is of a version of Karpenter's API for which there is no table of fields.
+fn is_older_than_v1(object: Object<'_>) -> bool {
+    object.served().is_some() && object.table().is_none()
+}
+
+/// Whether a group belongs to a provider of Karpenter for another cloud, such as `karpenter.azure.com`.
+fn is_of_other_provider(group: &str) -> bool {
+    group.starts_with("karpenter.") && !matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+}

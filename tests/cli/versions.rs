@@ -1,0 +1,234 @@
+//! The Karpenter version of each file, and folders that look like several clusters.
+
+use insta::assert_snapshot;
+
+use crate::folder::Folder;
+
+/// Chart of Karpenter in a k3s cluster, with a key that the chart of 1.0 still reads.
+fn chart(version: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: karpenter}}\nspec:\n  source:\n    repoURL: public.ecr.aws/karpenter\n    chart: karpenter\n    targetRevision: {version}\n    helm: {{valuesObject: {{webhook: {{enabled: true}}}}}}\n"
+    )
+}
+
+/// NodePool with a field that 1.8 introduced.
+const REPLICAS: &str =
+    "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n";
+
+/// The last lines of a report: versions, clusters, skipped documents and the summary.
+fn end(stdout: &str) -> String {
+    let names = ["version: ", "clusters: ", "skipped: "];
+    let lines = stdout.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
+    let summary = stdout.lines().last().unwrap_or_default();
+    lines.chain([summary]).collect::<Vec<_>>().join("\n")
+}
+
+/// Number of findings of a rule.
+fn count(stdout: &str, rule: &str) -> usize {
+    stdout.matches(&format!("[{rule}]")).count()
+}
+
+#[test]
+fn pinned_version_decides_what_is_wrong() {
+    for (version, unknown_fields) in [("1.7.1", 1), ("1.8.0", 0)] {
+        let chart = chart(version);
+        let folder = Folder::with(&[("karpenter.yaml", &chart), ("pools/pool.yaml", REPLICAS)]);
+        let run = folder.run(&["check", "."]);
+        assert_eq!(count(&run.stdout, "api-unknown-field"), unknown_fields, "{version}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn folders_pin_different_versions() {
+    let (dev, prod) = (chart("1.6.99"), chart("1.6.2"));
+    let folder = Folder::with(&[
+        ("dev/karpenter.yaml", &dev),
+        ("dev/pool.yaml", REPLICAS),
+        ("prod/karpenter.yaml", &prod),
+        ("prod/Chart.yaml", "name: karpenter\ndependencies: [{name: karpenter, version: 1.6.2}]\n"),
+    ]);
+    let run = folder.run(&["check", "."]);
+    assert_snapshot!(end(&run.stdout), @"
+    version: `dev/` pins Karpenter 1.6.99 (from dev/karpenter.yaml:8); checked as 1.6.8, its newest known patch
+    version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
+    clusters: `dev`, `prod` look like separate clusters, so their objects are not compared; check each with `--cluster dev --cluster prod`
+    skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or 1.14 without a pin
+    ");
+    let json = folder.run(&["check", "--format", "json", "."]).json();
+    assert_snapshot!(serde_json::to_string_pretty(&json["pins"]).unwrap(), @r#"
+    [
+      {
+        "checkedAs": "1.6",
+        "cluster": "",
+        "file": "dev/karpenter.yaml",
+        "folder": "dev",
+        "line": 8,
+        "note": "checked as 1.6.8, its newest known patch",
+        "version": "1.6.99"
+      },
+      {
+        "checkedAs": "1.6.2",
+        "cluster": "",
+        "file": "prod/Chart.yaml",
+        "folder": "prod",
+        "line": 2,
+        "note": "",
+        "version": "1.6.2"
+      }
+    ]
+    "#);
+    let clusters = folder.run(&["check", "--cluster", "dev", "--cluster", "prod"]);
+    assert_snapshot!(end(&clusters.stdout), @"
+    version: `dev/` pins Karpenter 1.6.99 (from dev/karpenter.yaml:8); checked as 1.6.8, its newest known patch
+    version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
+    skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or 1.14 without a pin
+    ");
+}
+
+#[test]
+fn report_shows_the_first_versions_of_many() {
+    let charts: Vec<(String, String)> = (0..25)
+        .map(|number| (format!("{number}/chart.yaml"), chart(&format!("1.{}.0", number % 2))))
+        .collect();
+    let files: Vec<_> = charts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let run = Folder::with(&files).run(&["check", "."]);
+    assert_eq!(run.stdout.matches("version: ").count(), 21, "{}", run.stdout);
+    // The input itself pins two versions, but no file without a version is checked.
+    assert!(run.stdout.contains("version: 5 more folders pin a version"), "{}", run.stdout);
+}
+
+#[test]
+fn flag_config_and_override_take_precedence_over_a_pin() {
+    let chart = chart("1.6.2");
+    let folder = Folder::with(&[("karpenter.yaml", &chart), ("pool.yaml", REPLICAS)]);
+    let unknown_fields = |arguments: &[&str]| {
+        let run = folder.run(&[&["check", "."], arguments].concat());
+        (count(&run.stdout, "api-unknown-field"), run.stdout.contains("version: "))
+    };
+    assert_eq!(unknown_fields(&[]), (1, true));
+    assert_eq!(unknown_fields(&["--karpenter-version", "1.8"]), (0, false));
+    assert_eq!(unknown_fields(&["--karpenter-version", "1.7..1.8"]), (1, false));
+    folder.write("karpwarden.yaml", b"karpenterVersion: '1.8'\n");
+    assert_eq!(unknown_fields(&[]), (0, false));
+    folder.write("karpwarden.yaml", b"overrides: [{paths: [pool.yaml], karpenterVersion: '1.8'}]\n");
+    assert_eq!(unknown_fields(&[]), (0, true));
+}
+
+#[test]
+fn release_before_1_0_is_not_judged() {
+    let text = chart("0.31.0")
+        + "---\napiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec: {ttlSecondsAfterEmpty: 30}\n\
+           ---\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n\
+           ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {aws.clusterName: a}\n";
+    let folder = Folder::with(&[("karpenter.yaml", &text)]);
+    let run = folder.run(&["check", "karpenter.yaml"]);
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stdout, @"
+    info[removed-api-version]: Karpenter 1.0 and later do not serve `Provisioner` of `karpenter.sh/v1alpha5`: convert it during the upgrade from 0.31.0
+      --> karpenter.yaml:11:13
+       |
+    11 | apiVersion: karpenter.sh/v1alpha5
+       |             ^^^^^^^^^^^^^^^^^^^^^
+    12 | kind: Provisioner
+       |
+       = object: Provisioner/a, apiVersion
+       = help: write a NodePool of `karpenter.sh/v1`; the v1 migration guide lists the replacement of each field
+       = otherwise caught by: the API server; refused on apply
+       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+
+    info[removed-api-version]: Karpenter 1.1 and later do not serve `NodePool` of `karpenter.sh/v1beta1`: convert it during the upgrade from 0.31.0
+      --> karpenter.yaml:16:13
+       |
+    16 | apiVersion: karpenter.sh/v1beta1
+       |             ^^^^^^^^^^^^^^^^^^^^
+    17 | kind: NodePool
+       |
+       = object: NodePool/a, apiVersion
+       = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
+       = otherwise caught by: the API server; refused on apply
+       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+
+    version: the input pins Karpenter 0.31.0 (from karpenter.yaml:8); releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as 1.0
+    skipped: for Karpenter 0.31.0, not checked: releases before 1.0 are not covered: karpenter.yaml:1, karpenter.yaml:11, karpenter.yaml:16 and 1 more
+    2 infos in 4 documents (4 skipped); checked against Karpenter 1.0
+    ");
+    let newest = folder.run(&["check", "--karpenter-version", "1.14", "karpenter.yaml"]);
+    assert_eq!((newest.status, count(&newest.stdout, "removed-api-version")), (1, 2));
+    assert_eq!(count(&newest.stdout, "helm-values-removed-keys"), 1);
+}
+
+#[test]
+fn kinds_without_checks_count_as_skipped() {
+    let folder = Folder::with(&[
+        ("beta.yaml", "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n"),
+        ("auto.yaml", "apiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {name: a}\n"),
+        ("other.yaml", "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: a}\n"),
+        ("Chart.yaml", "name: addons\ndependencies: [{name: karpenter, version: 1.0.8}]\n"),
+    ]);
+    let run = folder.run(&["check", "."]);
+    assert_snapshot!(end(&run.stdout), @"
+    version: the input pins Karpenter 1.0.8 (from Chart.yaml:2)
+    skipped: read only for the Karpenter version that it pins: Chart.yaml:1
+    skipped: `NodeClass` of EKS Auto Mode, not checked: its fields are not covered: auto.yaml:1
+    skipped: `NodePool` of `karpenter.sh/v1beta1`, not checked: of this kind, only v1 is covered: beta.yaml:1
+    skipped: `AKSNodeClass` of `karpenter.azure.com`, not checked: only Karpenter's provider for AWS is covered: other.yaml:1
+    nothing checked: no rule covers 4 documents (4 skipped)
+    ");
+    // A release that does not serve the version refuses the object, which is a finding.
+    let newer = folder.run(&["check", "--karpenter-version", "1.1", "beta.yaml"]);
+    assert!(end(&newer.stdout).starts_with("1 error in 1 document;"), "{}", newer.stdout);
+}
+
+/// EC2NodeClass and NodePool of an environment whose cluster and node class have a name.
+fn environment(name: &str, class: &str) -> String {
+    format!(
+        "settings: {{clusterName: {name}, interruptionQueue: {name}}}\n---\n\
+         apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\nspec:\n  role: KarpenterNodeRole-{name}\n  amiSelectorTerms: [{{alias: al2023@v20240807}}]\n  subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]\n  securityGroupSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]\n---\n\
+         apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {class}}}\n      requirements: [{{key: kubernetes.io/arch, operator: In, values: [amd64]}}]\n"
+    )
+}
+
+#[test]
+fn environments_are_not_compared_with_each_other() {
+    let (dev, prod) = (environment("dev", "dev"), environment("prod", "prod"));
+    let workload = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {karpenter.sh/nodepool: prod}\n  containers: [{name: a, image: a}]\n";
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: base}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]\n";
+    let folder = Folder::with(&[
+        ("envs/dev/karpenter.yaml", &dev),
+        ("envs/prod/karpenter.yaml", &prod),
+        ("envs/dev/pod.yaml", workload),
+        ("apps/pod.yaml", workload),
+        ("base/pool.yaml", pool),
+    ]);
+    let run = folder.run(&["check", "."]);
+    assert_eq!(run.status, 0, "{}", run.stdout);
+    assert_snapshot!(run.stdout, @"
+    clusters: `envs/dev`, `envs/prod` look like separate clusters, so their objects are not compared; check each with `--cluster envs/dev --cluster envs/prod`
+    no findings in 9 documents; checked against Karpenter 1.14
+    ");
+    let json = folder.run(&["check", "--format", "json", "."]).json();
+    assert_snapshot!(json["environments"], @r#"[{"folders":["envs/dev","envs/prod"]}]"#);
+    // The clusters that the user names are the only ones.
+    let named = folder.run(&["check", "--cluster", "envs"]);
+    assert!(!named.stdout.contains("clusters: "), "{}", named.stdout);
+}
+
+#[test]
+fn mistake_within_an_environment_is_reported() {
+    let (dev, prod) = (environment("dev", "devv"), environment("prod", "prod"));
+    let folder = Folder::with(&[("dev/a.yaml", &dev), ("prod/a.yaml", &prod)]);
+    let run = folder.run(&["check", "."]);
+    assert_eq!(count(&run.stdout, "nodeclass-ref-dangling"), 1, "{}", run.stdout);
+    assert!(run.stdout.contains("did you mean `dev`?"), "{}", run.stdout);
+    // A node class of the other folder may belong to the same cluster after all.
+    let across = environment("dev", "prod");
+    folder.write("dev/a.yaml", across.as_bytes());
+    assert_eq!(count(&folder.run(&["check", "."]).stdout, "nodeclass-ref-dangling"), 0);
+    let mismatch = environment("dev", "dev").replace("{clusterName: dev", "{clusterName: qa");
+    folder.write("dev/a.yaml", mismatch.as_bytes());
+    let run = folder.run(&["check", "."]);
+    assert!(run.stdout.contains("mismatch]"), "{}", run.stdout);
+    assert!(!run.stdout.contains("--> prod/"), "{}", run.stdout);
+}
