@@ -190,6 +190,11 @@ fn environment(name: &str, class: &str) -> String {
     )
 }
 
+/// IAM policy of the controller of one environment.
+const DEV_POLICY: &str = r#"{"Version": "2012-10-17", "Statement": [
+  {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:RunInstances"], "Resource": "*"},
+  {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/KarpenterNodeRole-dev"}]}"#;
+
 #[test]
 fn environments_are_not_compared_with_each_other() {
     let (dev, prod) = (environment("dev", "dev"), environment("prod", "prod"));
@@ -201,12 +206,13 @@ fn environments_are_not_compared_with_each_other() {
         ("envs/dev/pod.yaml", workload),
         ("apps/pod.yaml", workload),
         ("base/pool.yaml", pool),
+        ("iam/policy.json", DEV_POLICY),
     ]);
     let run = folder.run(&["check", "."]);
     assert_eq!(run.status, 0, "{}", run.stdout);
     assert_snapshot!(run.stdout, @"
     clusters: `envs/dev`, `envs/prod` look like separate clusters, so their objects are not compared; check each with `--cluster envs/dev --cluster envs/prod`
-    no findings in 9 documents; checked against Karpenter 1.14
+    no findings in 10 documents; checked against Karpenter 1.14
     ");
     let json = folder.run(&["check", "--format", "json", "."]).json();
     assert_snapshot!(json["environments"], @r#"[{"folders":["envs/dev","envs/prod"]}]"#);

@@ -60,7 +60,8 @@ impl<'d> Inventory<'d> {
     }
 
     /// Turns the inventory into one of an environment: a folder that looks like a cluster. `own` are the objects of the
-    /// environment. The identity of its cluster comes from these only, because an object outside is for several clusters.
+    /// environment. The identity of its cluster and the IAM policies come from these only, because an object outside can be
+    /// for another cluster.
     pub(crate) fn of_environment(self, own: Vec<Object<'d>>, has_environments: bool) -> Self {
         Self { own: Some(own), has_environments, ..self }
     }
@@ -119,7 +120,7 @@ impl<'d> Inventory<'d> {
 
     /// The IAM policies and roles.
     pub fn iam_access(&self) -> &IamAccess<'d> {
-        self.iam_access.get_or_init(|| IamAccess::of(&self.objects))
+        self.iam_access.get_or_init(|| IamAccess::of(self.own()))
     }
 
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
