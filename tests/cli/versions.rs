@@ -154,6 +154,15 @@ fn release_before_1_0_is_not_judged() {
     skipped: for Karpenter 0.31.0, not checked: releases before 1.0 are not covered: karpenter.yaml:1, karpenter.yaml:11, karpenter.yaml:16 and 1 more
     2 infos in 4 documents (4 skipped); checked against Karpenter 1.0
     ");
+    let suppressed = text
+        .replace("{enabled: true}}}", "{enabled: true}}} # karpwarden: ignore[helm-values-removed-keys] old");
+    folder.write("suppressed.yaml", suppressed.as_bytes());
+    let run = folder.run(&["check", "suppressed.yaml"]);
+    assert_eq!(count(&run.stdout, "suppression-unused"), 0, "{}", run.stdout);
+    // The chart of 1.0 has the key.
+    folder.write("covered.yaml", suppressed.replace("0.31.0", "1.0.8").as_bytes());
+    let run = folder.run(&["check", "covered.yaml"]);
+    assert_eq!(count(&run.stdout, "suppression-unused"), 1, "{}", run.stdout);
     let newest = folder.run(&["check", "--karpenter-version", "1.14", "karpenter.yaml"]);
     assert_eq!((newest.status, count(&newest.stdout, "removed-api-version")), (1, 2));
     assert_eq!(count(&newest.stdout, "helm-values-removed-keys"), 1);

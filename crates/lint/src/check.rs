@@ -113,6 +113,9 @@ pub fn check_within(
         let name = locations.of(checked).file;
         let file_settings = pins.settings_of(checked.cluster, checked.file, name);
         let before_v1 = pins.version_of(checked.cluster, checked.file, name).before_v1;
+        if coverage::is_outside(checked.object, before_v1) {
+            continue;
+        }
         let of_overlay = overlay_inventories.get(checked.cluster).zip(checked.overlay);
         let of_overlay = of_overlay.and_then(|(all, overlay)| all.get(&overlay));
         let context = match (of_overlay, environments.inventory(checked.file)) {

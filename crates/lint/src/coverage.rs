@@ -53,18 +53,19 @@ fn set_reason(report: &mut Report, reason: String) {
     }
 }
 
+/// Whether no rule runs on an object: the controller of a version below 1.0, and the values of its chart.
+pub(crate) fn is_outside(object: Object<'_>, before_v1: Option<PinnedVersion>) -> bool {
+    before_v1.is_some() && is_of_controller(object)
+}
+
 /// Removes findings that do not hold for a version below 1.0.
 pub(crate) fn keep_covered(
     findings: &mut Vec<Finding<'_>>,
     object: Object<'_>,
     before_v1: Option<PinnedVersion>,
 ) {
-    if before_v1.is_some() {
-        if is_of_controller(object) {
-            findings.clear();
-        } else if is_older_than_v1(object) {
-            findings.retain(|finding| finding.rule.name == NOT_SERVED);
-        }
+    if before_v1.is_some() && is_older_than_v1(object) {
+        findings.retain(|finding| finding.rule.name == NOT_SERVED);
     }
 }
 
