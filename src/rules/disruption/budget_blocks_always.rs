@@ -107,7 +107,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     findings.push(if drifted { finding } else { finding.severity(Severity::Info) });
 }
 
-/// How long nodes stay as they are. Expiry ignores budgets.
+/// Clause of the message about the age of nodes. Expiry ignores budgets.
 fn kept(pool: NodePool<'_>) -> String {
     let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
     let text = written.map_or(Some("720h"), Node::as_str);

@@ -205,6 +205,14 @@ mod tests {
         let other =
             "{Federated: x}, Condition: {StringEquals: {'x:sub': 'system:serviceaccount:ci:karpenter-ci'}}";
         silent(&super::RULE, &role("KarpenterCi", other, ADMIN));
+        let federated = |issuer: &str| {
+            let provider = format!("{{Federated: 'arn:aws:iam::111122223333:oidc-provider/{issuer}'}}");
+            role("KarpenterDeploy", &provider, ADMIN)
+                .replace("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity")
+        };
+        silent(&super::RULE, &federated("token.actions.githubusercontent.com"));
+        assert!(!findings(&super::RULE, &federated("oidc.eks.eu-west-1.amazonaws.com/id/A")).is_empty());
+        assert!(!findings(&super::RULE, &federated("${OidcProvider}")).is_empty());
     }
 
     #[test]

@@ -216,7 +216,7 @@ mod tests {
             r#""StringLike": {"aws:ResourceTag/karpenter.sh/provisioner-name": "*"}"#,
             r#""StringLike": {"aws:ResourceTag/Name": "*karpenter*"}"#,
             r#""StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/*": "owned"}"#,
-            // A delete request has no tags of its own.
+            // A delete request has no tags.
             r#""StringLike": {"aws:RequestTag/karpenter.sh/nodepool": "*"}"#,
             r#""StringEquals": {"aws:ResourceTag/karpenter.sh/nodepool": "default"}"#,
             r#""StringLike": {"aws:ResourceTag/eks:eks-cluster-name": "prod-*"}"#,

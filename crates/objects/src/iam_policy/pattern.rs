@@ -117,7 +117,7 @@ fn plain(character: char, wildcards: Wildcards) -> Token {
     }
 }
 
-/// The character that `${*}`, `${?}` and `${$}` stand for at the start of a text.
+/// The character that `${*}`, `${?}` or `${$}` at the start of a text means.
 fn escaped(text: &str) -> Option<char> {
     ['*', '?', '$'].into_iter().find(|character| text.starts_with(&format!("${{{character}}}")))
 }

@@ -20,7 +20,7 @@ pub struct IamRole<'d> {
     pub(super) trust: Trust,
 }
 
-/// Who may assume a role.
+/// Principals that may assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// A service account named `karpenter`.
@@ -135,7 +135,7 @@ fn trust(document: Node<'_>) -> Trust {
     let account = |text: &str| text.contains("system:serviceaccount:");
     if any(&names_karpenter) {
         Trust::Karpenter
-    } else if any(&account) {
+    } else if any(&account) || any(&names_other_issuer) {
         Trust::Other
     } else if any(&|text| text.contains("sts:AssumeRoleWithWebIdentity") || text.contains("pods.eks.")) {
         Trust::Pod
@@ -155,6 +155,13 @@ fn names_karpenter(text: &str) -> bool {
         let subject = rest.split(['"', '\'']).next().unwrap_or_default();
         subject.rsplit(':').next() == Some("karpenter")
     })
+}
+
+/// Whether a text names an identity provider outside EKS, such as the one of a build service. A provider of EKS is
+/// `oidc-provider/oidc.eks.<region>.amazonaws.com/id/<id>`.
+fn names_other_issuer(text: &str) -> bool {
+    let mut issuers = text.split("oidc-provider/").skip(1);
+    issuers.any(|issuer| !issuer.starts_with("oidc.") && !issuer.starts_with(['$', '{', '<']))
 }
 
 /// Whether a string or a key within a node has a property.
