@@ -496,7 +496,11 @@ fn is_in_text(change: &Change<'_>, place: &Place<'_>) -> bool {
             let key = node.source().slice(node.key_span());
             key.trim_matches(['"', '\'']) == node.key()
         }
-        Change::Remove(_) | Change::Add(..) | Change::Append(..) => false,
+        Change::Remove(_)
+        | Change::Add(..)
+        | Change::Append(..)
+        | Change::Write(..)
+        | Change::AddAfter(..) => false,
     };
     is_written && !node.is_derived() && core::ptr::eq(node.source(), place.source())
 }

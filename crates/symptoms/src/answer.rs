@@ -23,6 +23,9 @@ const OBJECTS: usize = 5;
 /// The rule that finds contradictions in a status. Its findings are diagnoses.
 const CONTRADICTION: &str = "status-contradiction";
 
+/// The places of a finding of this rule about a list that is missing.
+const STATUS_LISTS: [&str; 3] = ["status.amis", "status.securityGroups", "status.subnets"];
+
 /// The rule that finds the cause of such a contradiction.
 const PROFILE: &str = "instance-profile-is-arn";
 
@@ -197,8 +200,11 @@ impl Answer<'_> {
                 && cause.cluster == finding.cluster
         };
         let cause = self.causes.iter().find(same);
+        // The finding about a missing list points at the status itself. The list may have been cut from the text.
+        let is_cut = STATUS_LISTS.contains(&finding.path.as_str());
         // Without its cause, an undecided status may only be new.
-        let confidence = if undecided && cause.is_none() { Confidence::Likely } else { Confidence::Certain };
+        let is_new = undecided && cause.is_none();
+        let confidence = if is_new || is_cut { Confidence::Likely } else { Confidence::Certain };
         let mut finding =
             ReportedFinding { confidence: Some(confidence), evidence: Some(evidence), ..finding };
         if let Some(cause) = cause {

@@ -52,6 +52,7 @@ pub(super) fn emit_event(event: &Entry<'_>, emit: &mut dyn FnMut(&Entry<'_>)) {
         text: event.text.clone(),
         time: event.time,
         first: event.first,
+        controller: event.controller.clone(),
         count: event.count,
         ..entry
     });

@@ -41,6 +41,15 @@ pub struct Entry<'a> {
     pub count: u64,
 }
 
+impl Entry<'_> {
+    /// Whether it is an event of Karpenter's, or the condition in such an event, about an object of unknown kind and name. The
+    /// events of a description have no column for the object, and people often paste only this table.
+    pub fn is_of_unknown_object(&self) -> bool {
+        let is_event = matches!(self.origin, Origin::Event | Origin::Condition);
+        is_event && self.controller == "karpenter" && self.object.name.is_empty() && self.object.kind.is_empty()
+    }
+}
+
 /// Kind of source of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {

@@ -19,6 +19,7 @@ rule! {
     /// - `InstanceProfileReady` is true, but `ValidationSucceeded` was never decided,
     /// - `Ready` is true, but one of the conditions that it depends on is not,
     /// - a condition is true, but the list that it describes is empty,
+    /// - all conditions are true, but `status.amis`, `status.subnets` or `status.securityGroups` is missing,
     /// - the status belongs to an older spec.
     ///
     /// ## Why it is bad
@@ -28,6 +29,10 @@ rule! {
     /// does not exist yet and waits without logging anything, so `ValidationSucceeded` and `Ready` stay `Unknown`.
     ///
     /// Every new node class has the same status for a moment, and for longer while EC2 throttles requests.
+    ///
+    /// The controller writes each list together with its condition, and launches nodes only with the AMIs, subnets and
+    /// security groups of the status. A status with true conditions and without a list was not written by the controller, for
+    /// example restored from a backup, or its text was cut.
     ///
     /// ## Example
     ///
@@ -58,6 +63,7 @@ rule! {
     ///   instanceProfile: KarpenterNodeProfile-prod
     /// status:
     ///   instanceProfile: KarpenterNodeProfile-prod
+    ///   subnets: [{id: subnet-0a1b2c3d, zone: eu-west-1a, zoneID: euw1-az1}]
     ///   conditions:
     ///   - {type: SubnetsReady, status: "True", reason: SubnetsReady}
     ///   - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
@@ -69,6 +75,10 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#8072, #8312, #8538, #7849
     /// - pkg/controllers/nodeclass/validation.go and instanceprofile.go at v1.3.1 and v1.14.1
+    /// - pkg/controllers/nodeclass/status/ami.go, subnet.go and securitygroup.go at v1.0.0, and
+    ///   pkg/controllers/nodeclass/ami.go, subnet.go and securitygroup.go at v1.3.0, v1.9.0 and v1.14.1
+    /// - pkg/providers/amifamily/resolver.go, pkg/providers/subnet/subnet.go and
+    ///   pkg/providers/launchtemplate/launchtemplate.go at v1.0.0 and v1.14.1
     RULE {
         name: "status-contradiction",
         family: Family::Nodeclass,
@@ -102,6 +112,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     findings.extend(unready(&conditions));
     findings.extend(unauthorised(&conditions));
     emptied(status, &conditions, findings);
+    findings.extend(unlisted(status, &conditions));
     findings.extend(outdated(object, &conditions));
     findings.extend(profile(class, status));
 }
@@ -173,26 +184,59 @@ fn unauthorised<'d>(conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
     )
 }
 
+/// The lists of a status, each with the condition that describes it. The controller sets both in one patch, in every
+/// release: pkg/controllers/nodeclass/status/ami.go, subnet.go and securitygroup.go at v1.0.0, pkg/controllers/nodeclass at
+/// v1.3.0, v1.9.0 and v1.14.1.
+fn lists(status: Ec2NodeClassStatus<'_>) -> [(&'static str, &'static str, Option<Node<'_>>); 3] {
+    [
+        ("SubnetsReady", "subnets", status.subnets()),
+        ("SecurityGroupsReady", "securityGroups", status.security_groups()),
+        ("AMIsReady", "amis", status.amis()),
+    ]
+}
+
 /// Reports conditions that are true although the list that they describe is empty.
 fn emptied<'d>(
     status: Ec2NodeClassStatus<'d>,
     conditions: &[StatusCondition<'d>],
     findings: &mut Vec<Finding<'d>>,
 ) {
-    for (kind, list) in [
-        ("SubnetsReady", status.subnets()),
-        ("SecurityGroupsReady", status.security_groups()),
-        ("AMIsReady", status.amis()),
-    ] {
+    for (kind, field, list) in lists(status) {
         let Some(condition) = find_true(conditions, kind) else { continue };
-        // A missing list may have been cut from the text.
-        if let Some(list) = list.filter(|list| list.is_empty()) {
-            let field = list.key();
+        if list.is_some_and(Node::is_empty) {
             let message = format!("`{kind}` is true although `status.{field}` is empty");
             let help = "the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it";
             findings.push(Finding::new(&RULE, place(condition), message).help(help));
         }
     }
+}
+
+/// Reports lists that are missing although all conditions are true. While a condition is not true, its list, and the rest of
+/// the status, may not be written yet.
+fn unlisted<'d>(status: Ec2NodeClassStatus<'d>, conditions: &[StatusCondition<'d>]) -> Option<Finding<'d>> {
+    if !conditions.iter().all(is_true) {
+        return None;
+    }
+    let mut missing = Vec::new();
+    for (kind, field, list) in lists(status) {
+        if let Some(condition) = find_true(conditions, kind).filter(|_| list.is_none()) {
+            missing.push((field, condition));
+        }
+    }
+    let (first, condition) = missing.first()?;
+    let (fields, verb) = match missing.as_slice() {
+        [(only, _)] => (format!("`status.{only}`"), "is"),
+        _ => {
+            let all: Vec<_> = missing.iter().map(|(field, _)| format!("`status.{field}`")).collect();
+            (all.join(" and "), "are")
+        }
+    };
+    let message = format!(
+        "all conditions are true, but {fields} {verb} missing; Karpenter launches nodes only with what these fields list"
+    );
+    let help = "if the text is complete, the controller did not write this status: check whether a backup tool or `kubectl replace` restored it, and that the controller runs, which writes the lists again within minutes";
+    let finding = Finding::new(&RULE, Place::missing(status.node(), *first), message).help(help);
+    Some(finding.related(place(condition), "the controller sets this condition together with the list"))
 }
 
 /// Reports a condition that belongs to an older spec.
@@ -310,7 +354,35 @@ mod tests {
           `AMIsReady` is true although `status.amis` is empty
           help: the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it
         ");
-        silent(&super::RULE, &text.replace("  amis: []\n", ""));
+    }
+
+    const READY: &str = "  subnets: [{id: subnet-1}]\n  securityGroups: [{id: sg-1}]\n  amis: [{id: ami-1}]\n  conditions:\n  - {type: SubnetsReady, status: 'True'}\n  - {type: SecurityGroupsReady, status: 'True'}\n  - {type: AMIsReady, status: 'True'}\n  - {type: Ready, status: 'True'}";
+
+    #[test]
+    fn reports_missing_lists_if_all_conditions_are_true() {
+        let text = class("role: a", &READY.replace("  amis: [{id: ami-1}]\n", ""));
+        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+          5 | status:
+            | ^^^^^^
+        warning EC2NodeClass/a status.amis [all]
+          all conditions are true, but `status.amis` is missing; Karpenter launches nodes only with what these fields list
+          help: if the text is complete, the controller did not write this status: check whether a backup tool or `kubectl replace` restored it, and that the controller runs, which writes the lists again within minutes
+          see line 11 status.conditions[2].status: the controller sets this condition together with the list
+        ");
+        // Three missing lists are one mistake.
+        let cut: String = READY.lines().skip(3).map(|line| format!("{line}\n")).collect();
+        insta::assert_snapshot!(findings(&super::RULE, &class("role: a", &cut)), @"
+          5 | status:
+            | ^^^^^^
+        warning EC2NodeClass/a status.subnets [all]
+          all conditions are true, but `status.subnets` and `status.securityGroups` and `status.amis` are missing; Karpenter launches nodes only with what these fields list
+          help: if the text is complete, the controller did not write this status: check whether a backup tool or `kubectl replace` restored it, and that the controller runs, which writes the lists again within minutes
+          see line 7 status.conditions[0].status: the controller sets this condition together with the list
+        ");
+        silent(&super::RULE, &class("role: a", READY));
+        // A list may not be written yet while a condition is not true, and a release may not have the condition.
+        silent(&super::RULE, &text.replace("AMIsReady, status: 'True'", "AMIsReady, status: 'Unknown'"));
+        silent(&super::RULE, &text.replace("  - {type: AMIsReady, status: 'True'}\n", ""));
     }
 
     #[test]
@@ -338,7 +410,10 @@ mod tests {
     fn ignores_a_healthy_or_missing_status_and_updates() {
         let healthy = class(
             "instanceProfile: nodes",
-            &WAITING.replace("Unknown", "'True'").replace("AwaitingReconciliation", "ValidationSucceeded"),
+            &format!(
+                "  amis: [{{id: ami-1}}]\n{}",
+                WAITING.replace("Unknown", "'True'").replace("AwaitingReconciliation", "ValidationSucceeded")
+            ),
         );
         silent(&super::RULE, &healthy);
         silent(

@@ -88,7 +88,7 @@ fn all_in_block(items: &[Node<'_>], source: &Source, dash: usize) -> Option<Stri
 }
 
 /// Copies the text of an item with its comments, and indents its lines to a column.
-fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
+pub(super) fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
     if item.style() != Style::Block {
         return Some(source.slice(item.span()).to_owned());
     }

@@ -1,6 +1,7 @@
 //! Changes of a tree, and their edits of the text.
 
 use super::lines::{absent_value, block_header, last_line_end};
+use super::compose::{self, Composed};
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
@@ -23,6 +24,10 @@ pub enum Change<'d> {
     /// Copies items of a list to the end of another list: the object and the key of that other list. If there is no such
     /// list, the edit creates it, before the list of the items.
     Append(Node<'d>, &'static str, Vec<Node<'d>>),
+    /// Replaces the value of a member of an object.
+    Write(Node<'d>, Composed<'d>),
+    /// Adds a member to an object, after another member: its key and its value.
+    AddAfter(Node<'d>, String, Composed<'d>),
 }
 
 impl<'d> Change<'d> {
@@ -32,7 +37,10 @@ impl<'d> Change<'d> {
             Self::Set(node, _) | Self::Rename(node, _) | Self::Replace(node, ..) | Self::Remove(node) => {
                 *node
             }
-            Self::Add(node, ..) | Self::Append(node, ..) => *node,
+            Self::Add(node, ..)
+            | Self::Append(node, ..)
+            | Self::Write(node, _)
+            | Self::AddAfter(node, ..) => *node,
         }
     }
 
@@ -44,7 +52,8 @@ impl<'d> Change<'d> {
         if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
             return None;
         }
-        let collection = if let Self::Remove(_) = self { node.parent() } else { Some(node) };
+        let is_in_parent = matches!(self, Self::Remove(_) | Self::Write(..) | Self::AddAfter(..));
+        let collection = if is_in_parent { node.parent() } else { Some(node) };
         let is_pair =
             |node: &Node<'_>| node.style() == Style::Flow && !node.spelling().starts_with(['{', '[']);
         if collection.as_ref().is_some_and(is_pair) {
@@ -83,6 +92,8 @@ impl<'d> Change<'d> {
             Self::Remove(_) => remove::edit(node, source),
             Self::Add(_, key, value) => add::edit(node, source, key, value),
             Self::Append(_, key, items) => append::edit(node, source, key, items),
+            Self::Write(_, value) => compose::write(node, source, value),
+            Self::AddAfter(_, key, value) => compose::add_after(node, source, key, value),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod add;
 mod append;
 mod change;
+mod compose;
 mod lines;
 mod remove;
 mod rewrite;
@@ -13,5 +14,6 @@ mod spelling;
 mod text_edit;
 
 pub use change::Change;
+pub use compose::Composed;
 pub use rewrite::rewrite;
 pub use text_edit::{TextEdit, apply};

@@ -1,6 +1,7 @@
 //! Changes of an object without text of an author, such as the object of an admission request.
 
 use super::change::Change;
+use super::compose::Composed;
 use super::text_edit::{TextEdit, apply};
 use crate::json::quote;
 use crate::tree::{Node, Value};
@@ -32,12 +33,19 @@ impl<'c, 'd> Writer<'c, 'd> {
     fn value(&mut self, node: Node<'d>) {
         let changes = self.of(node);
         for change in changes.iter().rev() {
-            if let Change::Set(_, value) = change {
-                return quote(value, &mut self.text);
+            match change {
+                Change::Set(_, value) => return quote(value, &mut self.text),
+                Change::Write(_, value) => return self.composed(value),
+                _ => {}
             }
         }
+        self.unchanged(node, &changes);
+    }
+
+    /// Writes a value that is not replaced as a whole.
+    fn unchanged(&mut self, node: Node<'d>, changes: &[&'c Change<'d>]) {
         match node.value() {
-            Value::Mapping => self.object(node, &changes),
+            Value::Mapping => self.object(node, changes),
             Value::Sequence => self.list(node, &[]),
             Value::String(text) => {
                 let edits = changes.iter().filter_map(|change| match change {
@@ -57,6 +65,7 @@ impl<'c, 'd> Writer<'c, 'd> {
             let own = self.of(member);
             let is_replaced = |change: &&Change<'_>| matches!(change, Change::Add(_, name, _) if name == key);
             if is_removed(&own) || changes.iter().any(is_replaced) {
+                self.added_after(&own, &mut open);
                 continue;
             }
             let renamed = own.iter().rev().find_map(|change| match change {
@@ -72,6 +81,7 @@ impl<'c, 'd> Writer<'c, 'd> {
                 Some(items) if member.is_sequence() => self.list(member, items),
                 _ => self.value(member),
             }
+            self.added_after(&own, &mut open);
         }
         for change in changes {
             match change {
@@ -87,6 +97,41 @@ impl<'c, 'd> Writer<'c, 'd> {
             }
         }
         self.text.push_str(if open == '{' { "{}" } else { "}" });
+    }
+
+    /// Writes the members that are added after a member with these changes.
+    fn added_after(&mut self, changes: &[&'c Change<'d>], open: &mut char) {
+        for change in changes {
+            if let Change::AddAfter(_, key, value) = change {
+                self.key(key, open);
+                self.composed(value);
+            }
+        }
+    }
+
+    fn composed(&mut self, value: &Composed<'d>) {
+        match value {
+            Composed::Text(text) | Composed::CopyWith(_, text) => quote(text, &mut self.text),
+            Composed::Number(number) => self.text.push_str(&number.to_string()),
+            // The changes of the node itself are not part of the copy.
+            Composed::Copy(node) => self.unchanged(*node, &[]),
+            Composed::Object(members) => {
+                let mut open = '{';
+                for (key, member) in members {
+                    self.key(key, &mut open);
+                    self.composed(member);
+                }
+                self.text.push_str(if open == '{' { "{}" } else { "}" });
+            }
+            Composed::List(items) => {
+                let mut open = '[';
+                for item in items {
+                    self.text.push(core::mem::replace(&mut open, ','));
+                    self.composed(item);
+                }
+                self.text.push_str(if open == '[' { "[]" } else { "]" });
+            }
+        }
     }
 
     /// Writes a key, after the brace or a comma.

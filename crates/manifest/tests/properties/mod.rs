@@ -1,7 +1,7 @@
 //! Properties of every text, for the fuzz targets and for the replay of their seeds: no panic, spans within the text and
 //! on character boundaries, and the span of a value within the span of its parent.
 
-use karpwarden_manifest::edit::{Change, apply, rewrite};
+use karpwarden_manifest::edit::{Change, Composed, apply, rewrite};
 use karpwarden_manifest::limits::Limits;
 use karpwarden_manifest::source::Span;
 use karpwarden_manifest::tree::{Node, Style, Tree};
@@ -129,6 +129,10 @@ fn changes(node: Node<'_>) -> Vec<Change<'_>> {
     }
     if node.parent().is_some_and(Node::is_mapping) {
         changes.push(Change::Rename(node, "0644".to_owned()));
+        let nested = Composed::Object(vec![("copy".to_owned(), Composed::Copy(node))]);
+        let list = Composed::List(vec![Composed::Number(1), nested.clone()]);
+        changes.push(Change::Write(node, Composed::Object(vec![("list".to_owned(), list)])));
+        changes.push(Change::AddAfter(node, "added".to_owned(), nested));
     }
     if let Some(value) = node.as_str().filter(|value| !value.trim().is_empty()) {
         let end = value.trim_end().len();

@@ -91,6 +91,11 @@ impl<'d> Ec2NodeClass<'d> {
 pub struct Ec2NodeClassStatus<'d>(Node<'d>);
 
 impl<'d> Ec2NodeClassStatus<'d> {
+    /// The whole `status`.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
     /// `conditions`.
     pub fn condition_list(self) -> Option<Node<'d>> {
         self.0.get("conditions")

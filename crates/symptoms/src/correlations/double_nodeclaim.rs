@@ -204,7 +204,8 @@ fn why(
 /// Pods that events nominate to two NodeClaims. Without batches, only their volume can explain it.
 fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>> {
     let mut doubles = Vec::new();
-    for (pod, nominations) in &history.nominations {
+    // Events without the name of the pod may be about several pods.
+    for (pod, nominations) in history.nominations.iter().filter(|(pod, _)| !pod.is_empty()) {
         let mut nominations: Vec<&Nomination> = nominations.iter().collect();
         nominations.sort_by_key(|nomination| nomination.record.key());
         let pairs = nominations.windows(2).filter_map(|pair| match pair {

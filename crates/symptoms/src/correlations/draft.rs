@@ -47,9 +47,9 @@ impl Draft {
         self
     }
 
-    /// Adds objects of one kind, as `namespace/name` or as name.
+    /// Adds objects of one kind, as `namespace/name` or as name. An empty name is not known.
     pub(super) fn objects<'n>(mut self, kind: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        for name in names {
+        for name in names.into_iter().filter(|name| !name.is_empty()) {
             let (namespace, name) = name.split_once('/').unwrap_or(("", name));
             let object =
                 Subject { kind: kind.into(), namespace: namespace.into(), name: name.into() }.into_owned();

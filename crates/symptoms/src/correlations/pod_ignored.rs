@@ -4,10 +4,10 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, names};
+use super::draft::{Draft, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
-use crate::history::{History, IgnoreReason, Ignored};
+use crate::history::{History, IgnoreReason, Ignored, SkippedPeriod};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use karpenter::labels;
@@ -33,8 +33,12 @@ The log reports it only at the level `DEBUG`, as `ignoring pod`; from 1.7 on an 
 reports it too.
 
 Certain for reasons that do not pass by themselves. Reasons about volumes pass when the volume is bound: they are
-ignored if the pod was scheduled later, or if the log goes on for a minute without repeating them, and are likely
-otherwise. A pod that opts out of Karpenter's nodes is skipped on purpose.",
+likely as long as the input does not show that they passed, which is the case if the pod was scheduled later, or if the
+log goes on for a minute without repeating them. If they passed, they are reported only if the pod was skipped for ten
+minutes or longer without a pause: a volume that is bound in time delays a pod by a few minutes at most. Certain then if
+the log shows it, likely if only events show it. A pod that opts out of Karpenter's nodes is skipped on purpose.
+
+The events in `kubectl describe` may lack the name of the pod. They are likely.",
     rules: &[
         "pod-restricted-label",
         "hostname-node-affinity",
@@ -56,6 +60,13 @@ otherwise. A pod that opts out of Karpenter's nodes is skipped on purpose.",
 const PASSED: i64 = 60_000;
 /// The same for events, which Karpenter repeats every five minutes: pkg/controllers/provisioning/scheduling/events.go.
 const PASSED_EVENTS: i64 = 6 * 60_000;
+
+/// Duration from which a pod that was scheduled in the end is reported. The controller checks a pending pod every ten
+/// seconds and publishes its event every five minutes, so that the pod was skipped about sixty times, or had three events:
+/// `RequeueAfter` in pkg/controllers/provisioning/controller.go and `DedupeTimeout` in
+/// pkg/controllers/provisioning/scheduling/events.go at v1.0.0 and v1.14.0. Waits of a few minutes are ordinary: a volume is
+/// created, or a claim follows its pod. The other diagnoses of pods wait for ten minutes too.
+const LONG: i64 = 10 * 60_000;
 
 /// Text of a diagnosis for one reason.
 struct Explanation {
@@ -151,26 +162,90 @@ fn label(words: &str) -> Option<&str> {
 fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
     let taken = LazyCell::new(|| taken(history));
     let mut groups: BTreeMap<(usize, &str), Vec<&Ignored>> = BTreeMap::new();
+    let mut ended: BTreeMap<(usize, &str), Vec<EndedSkip<'_>>> = BTreeMap::new();
     for pod in history.ignored.all() {
         // The pod is meant for nodes that Karpenter does not manage.
         if pod.reason == Some(IgnoreReason::OptedOut) {
             continue;
         }
         let known = EXPLANATIONS.iter().enumerate().find(|(_, one)| Some(one.reason) == pod.reason);
-        if known.is_none_or(|(_, one)| one.passes) && has_passed(history, &taken, pod) {
-            continue;
-        }
         // Each unknown reason is a group.
         let (rank, detail) = match known {
             Some((rank, one)) => (rank, label(&pod.words).filter(|_| !one.passes)),
             None => (EXPLANATIONS.len(), Some(&*pod.words)),
         };
-        groups.entry((rank, detail.unwrap_or_default())).or_default().push(pod);
+        let group = (rank, detail.unwrap_or_default());
+        if known.is_none_or(|(_, one)| one.passes) && has_passed(history, &taken, pod) {
+            if let Some(skip) = EndedSkip::of(pod, taken.get(&*pod.pod).copied()) {
+                ended.entry(group).or_default().push(skip);
+            }
+            continue;
+        }
+        groups.entry(group).or_default().push(pod);
     }
     for ((rank, detail), mut pods) in groups {
         pods.sort_by_key(|pod| pod.first.key());
         found.push(drafted(cluster, history, EXPLANATIONS.get(rank), detail, &pods));
     }
+    for ((rank, words), skips) in ended {
+        found.push(drafted_ended(cluster, history, EXPLANATIONS.get(rank), words, &skips));
+    }
+}
+
+/// A pod that was skipped for a long time, and is no longer skipped.
+struct EndedSkip<'h> {
+    pod: &'h Ignored,
+    period: SkippedPeriod,
+    /// The time at which the pod was scheduled, or else of the last message.
+    until: Time,
+}
+
+impl<'h> EndedSkip<'h> {
+    /// `None` if the pod waited for a few minutes only.
+    fn of(pod: &'h Ignored, taken: Option<Time>) -> Option<Self> {
+        let period = pod.longest().filter(|period| period.length() >= LONG)?;
+        // The pod may have been scheduled after a later period.
+        let is_end = |taken: &Time| taken.since(period.to).is_some_and(|since| (0..=LONG).contains(&since));
+        Some(Self { pod, period, until: taken.filter(is_end).unwrap_or(period.to) })
+    }
+
+    fn length(&self) -> i64 {
+        self.until.since(self.period.from).unwrap_or_default()
+    }
+}
+
+/// The diagnosis of pods that were skipped for a long time, and are no longer skipped.
+fn drafted_ended(
+    cluster: usize,
+    history: &History,
+    reason: Option<&Explanation>,
+    words: &str,
+    skips: &[EndedSkip<'_>],
+) -> Diagnosis {
+    let why = match reason {
+        Some(reason) => format!("the provisioner found that {}", reason.is),
+        None => format!("the provisioner logged `{words}`"),
+    };
+    let most = duration(skips.iter().map(EndedSkip::length).max().unwrap_or_default());
+    let until = skips.iter().map(|skip| skip.until).max().map(|time| time.to_string()).unwrap_or_default();
+    let message = match skips {
+        [one] if one.pod.pod.is_empty() => format!("a pod was skipped for {most}, until {until}: {why}"),
+        [one] => format!("the pod `{}` was skipped for {most}, until {until}: {why}", one.pod.pod),
+        _ => {
+            let named = names(skips.iter().map(|skip| &*skip.pod.pod).filter(|name| !name.is_empty()));
+            format!("{} pods, {named}, were skipped for up to {most}, until {until}: {why}", skips.len())
+        }
+    };
+    let is_logged = skips.iter().all(|skip| skip.pod.logged);
+    let confidence = if is_logged { Confidence::Certain } else { Confidence::Likely };
+    let pods = || skips.iter().map(|skip| skip.pod);
+    Draft::new(&SYMPTOM, cluster, confidence, message)
+        .help(reason.map_or(SYMPTOM.remedy, |reason| reason.help).to_owned())
+        .count(pods().map(|pod| pod.count).sum())
+        .objects("Pod", pods().map(|pod| &*pod.pod))
+        .details(details(history, reason, words))
+        .quote(cluster, pods().take(3).flat_map(|pod| [Some(&pod.first), Some(&pod.last)]))
+        .done()
 }
 
 fn drafted(
@@ -185,9 +260,11 @@ fn drafted(
         None => format!("`{detail}`"),
     };
     let who = match pods {
+        [one] if one.pod.is_empty() => "the provisioner skips a pod".to_owned(),
         [one] => format!("the provisioner skips the pod `{}`", one.pod),
         _ => {
-            format!("the provisioner skips {} pods, {}", pods.len(), names(pods.iter().map(|pod| &*pod.pod)))
+            let named = names(pods.iter().map(|pod| &*pod.pod).filter(|name| !name.is_empty()));
+            format!("the provisioner skips {} pods, {named}", pods.len())
         }
     };
     let mut help = reason.map_or(SYMPTOM.remedy, |reason| reason.help).to_owned();
@@ -196,7 +273,8 @@ fn drafted(
     {
         help = format!("{}; {help}", meant.help());
     }
-    let sure = reason.is_some_and(|reason| !reason.passes);
+    let is_named = pods.iter().any(|pod| !pod.pod.is_empty());
+    let sure = reason.is_some_and(|reason| !reason.passes) && is_named;
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let last = pods.iter().max_by_key(|pod| pod.last.key());
     let first = pods.iter().take(3).map(|pod| Some(&pod.first));
@@ -346,5 +424,66 @@ mod tests {
             verdict(&CORRELATION, &format!("{}{skipped}", nominated.replace("2m", "5m"))),
             "warning likely"
         );
+    }
+
+    /// A line about a skipped pod every ten seconds, from one second of the hour to another.
+    fn skipped(from: u32, to: u32) -> String {
+        let line = |second: u32| {
+            let (minutes, seconds) = (second / 60, second % 60);
+            format!(
+                "{minutes}:{seconds:02} DEBUG provisioner: ignoring pod, failed to validate pvc, pvc with immediate volume binding mode must be bound {{'Pod': {{'namespace': 'db', 'name': 'db-0'}}}}\n"
+            )
+        };
+        (from..=to).step_by(10).map(line).collect()
+    }
+
+    const TAKEN: &str = "0:31:10 provisioner: found provisionable pod(s) {'Pods': 'db/db-0'}\n";
+
+    #[test]
+    fn reports_long_skip_although_the_pod_was_scheduled_later() {
+        let log = format!("{}{TAKEN}", skipped(300, 1860));
+        insta::assert_snapshot!(found(&CORRELATION, &log), @"
+        warning certain x157: the pod `db/db-0` was skipped for 26 minutes, until 2026-03-31T16:31:10Z: the provisioner found that its volume claim is not bound, and its StorageClass binds immediately, so that Karpenter waits for the zone
+          help: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and check why the volume is not provisioned (`kubectl describe pvc`)
+          objects: Pod/db-0
+          details: volumeBindingMode
+          lines: 1, 157
+        ");
+        // The order of the lines does not count.
+        let turned: Vec<_> = log.lines().rev().collect();
+        assert_eq!(verdict(&CORRELATION, &turned.join("\n")), "warning certain");
+        // The pod was deleted, or its volume was bound: it is not skipped again.
+        let quiet = format!("{}0:45:00 provisioner: found provisionable pod(s) {{'Pods': 'a/b'}}\n", skipped(300, 1860));
+        assert!(found(&CORRELATION, &quiet).contains("was skipped for 26 minutes, until"), "{quiet}");
+    }
+
+    #[test]
+    fn ignores_skips_of_a_few_minutes() {
+        assert_eq!(verdict(&CORRELATION, &format!("{}{TAKEN}", skipped(1270, 1860))), "");
+        assert_eq!(verdict(&CORRELATION, &format!("{}{TAKEN}", skipped(1260, 1860))), "warning certain");
+        // Two short skips of a pod that was restarted are not a long one.
+        let again = format!("{}{}{TAKEN}", skipped(0, 60), skipped(1800, 1860));
+        assert_eq!(verdict(&CORRELATION, &again), "");
+        let apart = format!("{}{}{TAKEN}", skipped(1000, 1500), skipped(1630, 1860));
+        assert_eq!(verdict(&CORRELATION, &apart), "");
+        let joined = format!("{}{}{TAKEN}", skipped(1000, 1500), skipped(1620, 1860));
+        assert_eq!(verdict(&CORRELATION, &joined), "warning certain");
+    }
+
+    #[test]
+    fn reports_long_skip_from_events() {
+        let words = "Failed to schedule pod, failed to validate pvc, pvc with immediate volume binding mode must be bound";
+        let event = |age: &str| format!("{age} event Pod/db/db-0 FailedScheduling: {words}\n");
+        let nominated = "1m event Pod/db/db-0 Nominated: Pod should schedule on: nodeclaim/a-1\n";
+        let long: String = ["27m", "22m", "17m", "12m", "7m", "2m"].map(event).concat();
+        insta::assert_snapshot!(found(&CORRELATION, &format!("{long}{nominated}")), @"
+        warning likely x6: the pod `db/db-0` was skipped for 26 minutes, until 60s ago: the provisioner found that its volume claim is not bound, and its StorageClass binds immediately, so that Karpenter waits for the zone
+          help: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`, and check why the volume is not provisioned (`kubectl describe pvc`)
+          objects: Pod/db-0
+          details: volumeBindingMode
+          lines: 1, 6
+        ");
+        let short: String = ["7m", "2m"].map(event).concat();
+        assert_eq!(verdict(&CORRELATION, &format!("{short}{nominated}")), "");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::Record;
-use crate::entry::{Entry, Origin};
+use crate::entry::{Entry, Origin, Time};
 
 /// Number of pods that are remembered.
 const MOST: usize = 10_000;
@@ -63,10 +63,53 @@ impl IgnoreReason {
     }
 }
 
+/// Longest pause within one period in which the log says that a pod is skipped. The controller checks a pending pod again
+/// every ten seconds, and a round of scheduling may take more than a minute: `RequeueAfter` in
+/// pkg/controllers/provisioning/controller.go at v1.0.0, v1.6.4 and v1.14.0.
+const PAUSE_LOG: i64 = 2 * 60_000;
+
+/// The same for events, which Karpenter repeats every five minutes: `DedupeTimeout` of `PodFailedToScheduleEvent` in
+/// pkg/controllers/provisioning/scheduling/events.go at v1.0.0, v1.6.4 and v1.14.0.
+const PAUSE_EVENTS: i64 = 6 * 60_000;
+
+/// Number of periods that are remembered of a pod.
+const MOST_PERIODS: usize = 8;
+
+/// A time during which a pod was skipped without a long pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedPeriod {
+    /// The first message.
+    pub from: Time,
+    /// The last message.
+    pub to: Time,
+}
+
+impl SkippedPeriod {
+    /// The period that an entry shows: an event that was repeated shows when it began.
+    fn of(entry: &Entry<'_>) -> Option<Self> {
+        let to = entry.time?;
+        let pauses = i64::try_from(entry.count).unwrap_or(i64::MAX).saturating_sub(1).max(1);
+        let lasts = |first: &Time| to.since(*first).is_some_and(|length| (0..=pauses * PAUSE_EVENTS).contains(&length));
+        Some(Self { from: entry.first.filter(lasts).unwrap_or(to), to })
+    }
+
+    /// Length in milliseconds.
+    pub fn length(self) -> i64 {
+        self.to.since(self.from).unwrap_or_default()
+    }
+
+    /// One period, if the pause between the two is at most `pause`.
+    fn joined(self, other: Self, pause: i64) -> Option<Self> {
+        let (early, late) = if self.from <= other.from { (self, other) } else { (other, self) };
+        let gap = late.from.since(early.to)?;
+        (gap <= pause).then(|| Self { from: early.from, to: early.to.max(late.to) })
+    }
+}
+
 /// A pod that was skipped.
 #[derive(Clone, Debug)]
 pub struct Ignored {
-    /// The pod, as `namespace/name`.
+    /// The pod, as `namespace/name`; empty if its events do not name it.
     pub pod: Box<str>,
     /// The reason in the controller's words.
     pub words: Box<str>,
@@ -80,6 +123,31 @@ pub struct Ignored {
     pub first: Record,
     /// The last message.
     pub last: Record,
+    /// The periods in which it was skipped.
+    periods: Vec<SkippedPeriod>,
+}
+
+impl Ignored {
+    /// Adds the time of a message. Messages come in any order.
+    fn add_time(&mut self, entry: &Entry<'_>) {
+        let pause = if entry.origin == Origin::Log { PAUSE_LOG } else { PAUSE_EVENTS };
+        let Some(mut period) = SkippedPeriod::of(entry) else { return };
+        self.periods.retain(|other| match period.joined(*other, pause) {
+            Some(joined) => {
+                period = joined;
+                false
+            }
+            None => true,
+        });
+        if self.periods.len() < MOST_PERIODS {
+            self.periods.push(period);
+        }
+    }
+
+    /// The longest period in which it was skipped.
+    pub fn longest(&self) -> Option<SkippedPeriod> {
+        self.periods.iter().copied().max_by_key(|period| period.length())
+    }
 }
 
 /// All skipped pods, in bounded memory.
@@ -98,6 +166,7 @@ impl IgnoredPods {
         if let Some(known) = self.map.get_mut(pod) {
             known.count += entry.count;
             known.logged |= logged;
+            known.add_time(entry);
             if record.key() >= known.last.key() {
                 if *known.words != *words {
                     known.words = words.into();
@@ -121,6 +190,7 @@ impl IgnoredPods {
             logged,
             first: record.clone(),
             last: record,
+            periods: SkippedPeriod::of(entry).into_iter().collect(),
         };
         self.map.insert(pod.into(), ignored);
     }

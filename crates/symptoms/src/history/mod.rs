@@ -13,7 +13,7 @@ mod record;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use batch::{Batch, Batches};
-pub use ignored::{IgnoreReason, Ignored, IgnoredPods};
+pub use ignored::{IgnoreReason, Ignored, IgnoredPods, SkippedPeriod};
 pub use life::{Cause, Drift, Life, Lives, Maker};
 pub use record::{Record, gap};
 
@@ -38,7 +38,7 @@ pub struct History {
     pub refused: BTreeMap<Box<str>, RefusedClaim>,
     /// Instances that the controller of this cluster collected, by their provider id.
     pub collected: BTreeMap<Box<str>, Collected>,
-    /// The NodeClaims to which a pod was nominated, from events.
+    /// The NodeClaims to which a pod was nominated, from events. The pod is empty if the events do not name it.
     pub nominations: BTreeMap<Box<str>, Vec<Nomination>>,
     /// Pods that the scheduler does not bind because of their volume.
     pub volume_waits: BTreeMap<Box<str>, VolumeWait>,

@@ -6,7 +6,7 @@ use super::record::Record;
 use super::{FEW, History, Nomination, Profile, RefusedClaim, Repeated, VolumeWait, Writer, put_few};
 use crate::entry::{Entry, Origin};
 use crate::recognise::Recognised;
-use crate::recognise::fields::{nodepool, pod, qualified, restricted_labels};
+use crate::recognise::fields::{nodepool, pod, pod_of_event, restricted_labels};
 use crate::vocabulary::MessageId;
 
 /// Number of batches that are kept of one refusal.
@@ -116,8 +116,7 @@ impl History {
     /// Source: pkg/controllers/provisioning/provisioner.go at v1.6.4 and v1.7.0.
     pub(super) fn pod_not_scheduled(&mut self, entry: &Entry<'_>) {
         let Some((_, reason)) = entry.message.split_once(", ") else { return };
-        if entry.object.kind == "Pod" {
-            let pod = qualified(&entry.object.namespace, &entry.object.name);
+        if let Some(pod) = pod_of_event(entry) {
             self.ignored.skip_if_known(&pod, reason, entry);
         }
     }
@@ -125,7 +124,7 @@ impl History {
     pub(super) fn pod_nominated(&mut self, entry: &Entry<'_>) {
         let Some((_, claim)) = entry.message.split_once("nodeclaim/") else { return };
         let claim = claim.split([',', ' ']).next().unwrap_or_default();
-        let Some(pod) = pod(entry) else { return };
+        let Some(pod) = pod(entry).or_else(|| pod_of_event(entry)) else { return };
         self.lives.update(claim, |_| {});
         if self.nominations.len() >= FEW * 20 && !self.nominations.contains_key(&*pod) {
             return;

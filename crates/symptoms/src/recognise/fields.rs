@@ -50,6 +50,13 @@ pub fn pod(entry: &Entry<'_>) -> Option<String> {
     }
 }
 
+/// The pod of an event that only pods have, such as `FailedScheduling`. The events of a description may lack the kind and the
+/// name; the pod is empty then.
+pub fn pod_of_event(entry: &Entry<'_>) -> Option<String> {
+    let is_pod = entry.origin == Origin::Event && matches!(&*entry.object.kind, "Pod" | "");
+    is_pod.then(|| qualified(&entry.object.namespace, &entry.object.name))
+}
+
 /// `namespace/name`, or the name alone.
 pub fn qualified(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }

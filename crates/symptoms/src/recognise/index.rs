@@ -236,7 +236,7 @@ impl Wording {
             }
             Self::Condition { kind, condition, status, reason, message } => {
                 entry.origin == Origin::Condition
-                    && (kind.is_empty() || *kind == entry.object.kind)
+                    && (kind.is_empty() || *kind == entry.object.kind || entry.is_of_unknown_object())
                     && *condition == entry.condition.kind
                     && (status.is_empty() || *status == entry.condition.status)
                     && (reason.is_empty() || *reason == entry.reason)

@@ -31,7 +31,7 @@ const GAP_EVENTS: i64 = 20;
 
 /// Messages with the same detail.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "four things that are independent of one another")]
+#[expect(clippy::struct_excessive_bools, reason = "five things that are independent of one another")]
 pub(super) struct Cause {
     pub(super) count: u64,
     pub(super) span: TimeSpan,
@@ -52,6 +52,8 @@ pub(super) struct Cause {
     pub(super) logged: bool,
     /// Whether a status shows it, so that it is present now.
     pub(super) present: bool,
+    /// Whether Karpenter reported an event.
+    pub(super) is_of_karpenter: bool,
 }
 
 /// Messages about one object.
@@ -76,7 +78,8 @@ impl Cause {
             self.span.take(first);
             self.repeated = self.repeated.max(repeated(first, entry));
         }
-        if let Some(subject) = subject(entry) {
+        self.is_of_karpenter |= entry.controller == "karpenter";
+        if let Some(subject) = subject(entry).or_else(|| unnamed(entry)) {
             if self.objects.len() >= MAX_OBJECTS && !self.objects.contains_key(&subject) {
                 self.more_objects += 1;
             } else {
@@ -152,6 +155,14 @@ impl Cause {
         most
     }
 
+    /// Whether only events of Karpenter's show it that do not name their object, as the events of a description.
+    pub(super) fn is_of_unnamed_object(&self) -> bool {
+        self.is_of_karpenter
+            && !self.logged
+            && !self.objects.is_empty()
+            && self.objects.keys().all(|object| object.name.is_empty())
+    }
+
     /// Whether only events show it, once for each object. The controller repeats events every few minutes.
     pub(super) fn is_single_event(&self) -> bool {
         !self.logged && !self.present && self.most_of_one() <= 1
@@ -175,6 +186,13 @@ impl Cause {
         }
         longest
     }
+}
+
+/// The object of an event, or of the condition in an event, that does not name its object. The events of a description belong
+/// to one object.
+fn unnamed(entry: &Entry<'_>) -> Option<Subject<'static>> {
+    let is_event = entry.origin == Origin::Event || entry.is_of_unknown_object();
+    is_event.then(|| entry.object.clone().into_owned())
 }
 
 /// Returns the minutes over which an event was repeated, if no gap between its repetitions is too long.

@@ -309,7 +309,8 @@ fn diagnosis(
     unnamed: Option<&Cause>,
 ) -> Diagnosis {
     let causes = || std::iter::once(cause).chain(unnamed);
-    let objects: BTreeSet<&Subject<'static>> = causes().flat_map(|cause| cause.objects.keys()).collect();
+    let objects = causes().flat_map(|cause| cause.objects.keys());
+    let objects: BTreeSet<&Subject<'static>> = objects.filter(|object| !object.name.is_empty()).collect();
     let dated = || causes().filter_map(|cause| cause.span.dated());
     let mut quotes: Vec<&(usize, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
     quotes.truncate(MAX_QUOTES);
@@ -320,12 +321,18 @@ fn diagnosis(
     let may_pass = matches!(symptom.when, When::Unresolved { .. }) && causes().all(Cause::is_single_event);
     let sure = alone && !may_pass && causes().any(|cause| cause.recognised);
     let own = symptom.severity.min(Severity::Warning);
+    let confidence = match symptom.confidence {
+        // Karpenter reports it, about an object that only the author of the input knows.
+        _ if causes().all(Cause::is_of_unnamed_object) => Confidence::Likely,
+        confidence if sure => confidence,
+        confidence => lower(confidence),
+    };
     Diagnosis {
         symptom,
         cluster,
         // A message that always names other causes too, such as several NodePools, may describe intended behaviour.
         severity: if alone { own } else { Severity::Warning },
-        confidence: if sure { symptom.confidence } else { lower(symptom.confidence) },
+        confidence,
         message: says(symptom.says, detail),
         help: symptom.remedy.to_owned(),
         count: causes().map(|cause| cause.count).fold(0, u64::saturating_add),

@@ -310,3 +310,50 @@ fn bounds_quotes_and_causes() {
     let tally = tally(&lines);
     assert_eq!((tally.diagnoses(0).len(), tally.forgotten), (MAX_CAUSES, 10));
 }
+
+/// The events of a description, without the object.
+fn described(rows: &[&str]) -> Vec<String> {
+    let header = ["Events:", "  Type  Reason  Age  From  Message", "  ----  ------  ----  ----  -------"];
+    header.iter().chain(rows).map(|line| (*line).to_owned()).collect()
+}
+
+fn verdicts(lines: &[String]) -> Vec<String> {
+    let one = |one: &Diagnosis| format!("{} {:?} {}", one.symptom.name, one.confidence, one.objects.len());
+    tally(lines).diagnoses(0).iter().map(one).collect()
+}
+
+#[test]
+fn events_of_an_unnamed_object_are_likely() {
+    for (row, expected) in [
+        (
+            "  Warning  InsufficientCapacityError  3m  karpenter  NodeClaim x event: creating instance, insufficient capacity, with fleet error(s), UnfulfillableCapacity: Unable to fulfill capacity",
+            "capacity-unavailable Likely 0",
+        ),
+        (
+            r#"  Warning  FailedScheduling  31s  karpenter  Failed to schedule pod, incompatible requirements, label "team/tier" does not have known values"#,
+            "label-unknown-to-every-pool Likely 0",
+        ),
+        (
+            r#"  Normal  DisruptionBlocked  2m (x30 over 60m)  karpenter  Cannot disrupt Node: pdb "web" prevents pod evictions"#,
+            "pdb-blocks-disruption Likely 0",
+        ),
+        (
+            "  Normal  SubnetsReady  3m  karpenter  Status condition transitioned, Type: SubnetsReady, Status: Unknown -> False, Reason: SubnetsNotFound, Message: SubnetSelector did not match any Subnets",
+            "subnets-not-found Likely 0",
+        ),
+    ] {
+        assert_eq!(verdicts(&described(&[row])), [expected], "{row}");
+    }
+}
+
+#[test]
+fn normal_events_of_an_unnamed_object_are_no_diagnosis() {
+    let fails = r#"  Warning  FailedScheduling  3m  karpenter  Failed to schedule pod, incompatible requirements, label "team/tier" does not have known values"#;
+    let scheduled = "  Normal  Scheduled  1m  default-scheduler  Successfully assigned shop/web-1 to ip-1";
+    assert!(verdicts(&described(&[fails, scheduled])).is_empty());
+    let blocked = r#"  Normal  DisruptionBlocked  2m  karpenter  Cannot disrupt Node: pdb "web" prevents pod evictions"#;
+    assert!(verdicts(&described(&[blocked])).is_empty());
+    // A condition of another controller's object.
+    let other = "  Normal  SubnetsReady  3m  other  Status condition transitioned, Type: SubnetsReady, Status: Unknown -> False, Reason: SubnetsNotFound, Message: SubnetSelector did not match any Subnets";
+    assert!(verdicts(&described(&[other])).is_empty());
+}

@@ -120,7 +120,7 @@ Events:
     assert_snapshot!(entries_of(text), @"
     17: Condition Info of default-x7k2p reason NodeNotFound at 2026-04-23T18:00:10Z Registered=Unknown: Node not registered with cluster
     22: Event Info by karpenter of default-x7k2p reason Launched at 840s ago: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched
-    22: Condition Info of default-x7k2p reason Launched at 840s ago Launched=True: 
+    22: Condition Info by karpenter of default-x7k2p reason Launched at 840s ago Launched=True: 
     23: Event Warn by default-scheduler of default-x7k2p reason FailedScheduling at 120s ago since 300s ago: 0/1 nodes are available: 1 node(s) had volume node affinity conflict. x3
     ");
 }
@@ -231,7 +231,7 @@ items:
     assert_snapshot!(entries_of(text), @r#"
     4: Event Warn of web-1 reason FailedScheduling at 2026-04-23T18:00:00Z: no node x7
     12: Event Info by karpenter of default-x reason Registered at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z: Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b x3
-    12: Condition Info of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z Registered=False: a, b x3
+    12: Condition Info by karpenter of default-x reason UnregisteredTaintNotFound at 2026-04-23T18:00:02Z since 2026-04-23T18:00:01Z Registered=False: a, b x3
     25: Condition Info of default-x reason Launched at 2026-04-23T18:00:00Z Launched=True: 
     document at 1, offset 0: {"apiVersion":"v1","items":[{"apiVersion":"v1","count":7,"involvedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},"kind":"Event","lastTimestamp":"2026-04-23T18:00:00Z","message":"no node","reason":"FailedScheduling","type":"Warning"},{"apiVersion":"events.k8s.io/v1","eventTime":"2026-04-23T18:00:01.123456Z","kind":"Event","note":"Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b","reason":"Registered","regarding":{"kind":"NodeClaim","name":"default-x"},"reportingController":"karpenter","series":{"count":3,"lastObservedTime":"2026-04-23T18:00:02.123456Z"}},{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"name":"default-x"},"status":{"conditions":[{"lastTransitionTime":"2026-04-23T18:00:00Z","reason":"Launched","status":"True","type":"Launched"}]}},{"apiVersion":"v1","kind":"Service","status":{"conditions":[{"status":"B","type":"A"}]}}],"kind":"List"}
     "#);
