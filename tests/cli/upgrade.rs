@@ -43,17 +43,28 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @"
     error[removed-api-version]: from 1.1 on: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
-     --> old.yaml:1:13
-      |
-    1 | apiVersion: karpenter.sh/v1beta1
-      |             ^^^^^^^^^^^^^^^^^^^^
-    2 | kind: NodePool
-      |
-      = object: NodePool/old, apiVersion
-      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = otherwise caught by: the API server; refused on apply
-      = applies to: Karpenter since 1.1
-      = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+      --> old.yaml:1:13
+       |
+     1 | apiVersion: karpenter.sh/v1beta1
+       |             ^^^^^^^^^^^^^^^^^^^^
+     2 | kind: NodePool
+       |
+       = object: NodePool/old, apiVersion
+       = help: write the NodePool of `karpenter.sh/v1`
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter since 1.1
+       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+    fix: write the NodePool of v1 (applied by `--fix`)
+       |
+     1 ~ apiVersion: karpenter.sh/v1
+     2 | kind: NodePool
+    ...
+     6 |     spec:
+     7 ~       nodeClassRef:
+     8 +         group: karpenter.k8s.aws
+     9 +         kind: EC2NodeClass
+    10 +         name: default
+       |
 
     warning[node-limit-enforced]: from 1.11 on: Karpenter enforces the limit of 10 nodes before it creates a node: once the NodePool has that many, pods that got a node before stay Pending
      --> pool.yaml:5:19
@@ -200,17 +211,28 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
        = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
 
     error[removed-api-version]: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
-     --> old.yaml:1:13
-      |
-    1 | apiVersion: karpenter.sh/v1beta1
-      |             ^^^^^^^^^^^^^^^^^^^^
-    2 | kind: NodePool
-      |
-      = object: NodePool/old, apiVersion
-      = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
-      = otherwise caught by: the API server; refused on apply
-      = applies to: Karpenter since 1.1
-      = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+      --> old.yaml:1:13
+       |
+     1 | apiVersion: karpenter.sh/v1beta1
+       |             ^^^^^^^^^^^^^^^^^^^^
+     2 | kind: NodePool
+       |
+       = object: NodePool/old, apiVersion
+       = help: write the NodePool of `karpenter.sh/v1`
+       = otherwise caught by: the API server; refused on apply
+       = applies to: Karpenter since 1.1
+       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+    fix: write the NodePool of v1 (applied by `--fix`)
+       |
+     1 ~ apiVersion: karpenter.sh/v1
+     2 | kind: NodePool
+    ...
+     6 |     spec:
+     7 ~       nodeClassRef:
+     8 +         group: karpenter.k8s.aws
+     9 +         kind: EC2NodeClass
+    10 +         name: default
+       |
 
     accepted by 1.9 to 1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::controller::Controller;
+use objects::conversion::Neighbours;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{IamAccess, PassedRoles};
 use objects::identity::Identity;
@@ -46,6 +47,7 @@ pub struct Inventory<'d> {
     iam_access: OnceCell<IamAccess<'d>>,
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
+    neighbours: OnceCell<Neighbours<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -126,6 +128,11 @@ impl<'d> Inventory<'d> {
     /// The roles that the IAM policies let Karpenter's controller pass to instances.
     pub fn passed_roles(&self) -> &PassedRoles<'d> {
         self.passed_roles.get_or_init(|| PassedRoles::of(self.iam_access()))
+    }
+
+    /// The objects that the conversion of an object to v1 depends on.
+    pub fn neighbours(&self) -> &Neighbours<'d> {
+        self.neighbours.get_or_init(|| Neighbours::of(&self.objects))
     }
 
     /// The object of a cluster-scoped kind with a name, in any version; the last object if the input repeats the name. The

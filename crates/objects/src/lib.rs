@@ -18,12 +18,14 @@
 //! | [`prometheus_rule`] | the rules of the Prometheus operator |
 //! | [`version_pin`] | the version of Karpenter that a document pins |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
+//! | [`conversion`] | objects of removed versions as objects of v1 |
 //!
 //! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
 //! such as quantities and durations, are in the crate `values`.
 
 pub mod chart_values;
 pub mod controller;
+pub mod conversion;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;

@@ -46,7 +46,10 @@ impl Entry<'_> {
     /// events of a description have no column for the object, and people often paste only this table.
     pub fn is_of_unknown_object(&self) -> bool {
         let is_event = matches!(self.origin, Origin::Event | Origin::Condition);
-        is_event && self.controller == "karpenter" && self.object.name.is_empty() && self.object.kind.is_empty()
+        is_event
+            && self.controller == "karpenter"
+            && self.object.name.is_empty()
+            && self.object.kind.is_empty()
     }
 }
 

@@ -2,8 +2,10 @@ use karpenter::api::served::SERVED_KINDS;
 use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::fix::Fix;
 use lint::rule::Fixes;
-use objects::object::Object;
+use objects::conversion::{Conversion, convert};
+use objects::object::{Object, Operation};
 use objects::validation::What;
 use values::spelling::nearest;
 
@@ -44,8 +46,30 @@ rule! {
     ///   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
     /// ```
     ///
+    /// ## Fix safety
+    ///
+    /// The fix writes the v1 object, as the conversion webhook of Karpenter 1.0 and the tool `karpenter-convert` of 0.32 do, and
+    /// keeps comments and layout. It is safe if the v1 object certainly means the same and every release from 1.0 on accepts it:
+    ///
+    /// - NodePool: `nodeClassRef` gets `group` and `kind`, `WhenUnderutilized` becomes `WhenEmptyOrUnderutilized` with
+    ///   `consolidateAfter: 0s`, `expireAfter` moves to `spec.template.spec`, and `kubelet` moves to the EC2NodeClass, if that is
+    ///   in the same file and no other NodePool contradicts,
+    /// - EC2NodeClass: an `amiFamily` without selector terms becomes the alias of its newest AMI, and `metadataOptions` get the hop
+    ///   limit that they had by default,
+    /// - Provisioner: it becomes a NodePool with the requirements that it had by default, and with the same limits, expiration
+    ///   and consolidation,
+    /// - AWSNodeTemplate: it becomes an EC2NodeClass, its selectors become lists of terms, and AL2 is the AMI family by default.
+    ///
+    /// The fix is unsafe, and the help names what to review, if the object has placeholders, if it is a NodeClaim, which only
+    /// Karpenter writes, if its AMI family is Ubuntu, or if the API server would refuse a field of the v1 object. There is no fix,
+    /// and the help names what to decide, if something cannot be converted: Ubuntu without selector terms, `spec.provider`,
+    /// `launchTemplate`, an AWSNodeTemplate without `instanceProfile`, or `kubelet` settings whose EC2NodeClass is elsewhere.
+    ///
     /// ## References
     ///
+    /// - pkg/apis/v1/nodepool_conversion.go and nodeclaim_conversion.go of kubernetes-sigs/karpenter at v1.0.8
+    /// - pkg/apis/v1/ec2nodeclass_conversion.go of aws/karpenter-provider-aws at v1.0.8
+    /// - tools/karpenter-convert of aws/karpenter-provider-aws at v0.32.10
     /// - pkg/apis/crds of aws/karpenter-provider-aws at v1.0.0, v1.1.0 and v1.7.0
     /// - website/content/en/docs/upgrading/v1-migration.md
     RULE {
@@ -54,7 +78,7 @@ rule! {
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
-        fix: Fixes::None,
+        fix: Fixes::Safe,
         summary: "a kind or version of Karpenter that the release does not serve",
         on: super::KARPENTER,
         inventory: &[],
@@ -70,7 +94,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     super::report(object, context, findings, |refusal| match refusal.what {
-        What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases)),
+        What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases, context)),
         _ => None,
     });
 }
@@ -93,10 +117,43 @@ fn upgrade_step<'d>(
 }
 
 /// Reports a kind and version that some releases do not serve.
-fn explain<'d>(place: Place<'d>, object: Object<'d>, releases: &ReleaseSet) -> Finding<'d> {
+fn explain<'d>(
+    place: Place<'d>,
+    object: Object<'d>,
+    releases: &ReleaseSet,
+    context: &Context<'_, 'd>,
+) -> Finding<'d> {
     let (api_version, kind) = (object.api_version(), object.kind());
     let message = format!("Karpenter does not serve `{kind}` of `{api_version}`{}", releases.note());
-    Finding::new(&RULE, place, message).help(help(object, kind))
+    let finding = Finding::new(&RULE, place, message);
+    // No admission controller may change the version or kind of an object.
+    let is_text = object.operation() == Operation::Apply;
+    match convert(object, context.inventory.neighbours()).filter(|_| is_text) {
+        Some(conversion) => offer(finding, object, conversion),
+        None => finding.help(help(object, kind)),
+    }
+}
+
+/// Offers the object of v1, or names the fields that only the author can convert.
+fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d>) -> Finding<'d> {
+    let (api_version, kind) = object.served().and_then(|served| served.instead).unwrap_or_default();
+    let is_certain = conversion.is_certain();
+    let mut help = format!("write the {kind} of `{api_version}`");
+    if !conversion.undecided.is_empty() {
+        help = format!("{help}, and decide first: {}", conversion.undecided.join("; "));
+    } else if !is_certain {
+        help = format!("{help}, and review: {}", conversion.review.join("; "));
+    }
+    if conversion.is_possible() {
+        help = conversion.notes.iter().fold(help, |help, note| format!("{help}; {note}"));
+    }
+    let finding = finding.help(help);
+    let title = format!("write the {kind} of v1");
+    match (conversion.is_possible(), is_certain) {
+        (false, _) => finding,
+        (true, true) => finding.fix(Fix::safe(title, conversion.changes)),
+        (true, false) => finding.fix(Fix::for_review(title, conversion.changes)),
+    }
 }
 
 fn help(object: Object<'_>, kind: &str) -> String {
@@ -134,7 +191,7 @@ fn help(object: Object<'_>, kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings_with, silent};
+    use crate::rules::testing::{findings, findings_with, fixed, silent};
     use lint::settings::{Settings, Target};
 
     #[test]
@@ -155,12 +212,12 @@ mod tests {
             |             ^^^^^^^^^^^^^^^^^^^^
         error NodePool/a apiVersion [since 1.1]
           Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
-          help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
+          help: write the NodePool of `karpenter.sh/v1`, and decide first: `spec.template.spec` is missing
           5 | apiVersion: karpenter.k8s.aws/v1alpha1
             |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
         error AWSNodeTemplate/a apiVersion [all]
           Karpenter does not serve `AWSNodeTemplate` of `karpenter.k8s.aws/v1alpha1`
-          help: write an EC2NodeClass of `karpenter.k8s.aws/v1`; the v1 migration guide lists the replacement of each field
+          help: write the EC2NodeClass of `karpenter.k8s.aws/v1`, and decide first: `spec` is missing
           9 | apiVersion: karpenter.sh/v1
             |             ^^^^^^^^^^^^^^^
         error EC2NodeClass/a apiVersion [all]
@@ -178,5 +235,79 @@ mod tests {
           help: Karpenter serves it only since 1.7: use one of these releases, or remove the object
         ");
         silent(&super::RULE, "apiVersion: v1\nkind: Provisioner\n");
+    }
+
+    const POOL: &str = "\
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      nodeClassRef: {name: default}
+      requirements: []
+  disruption:
+    expireAfter: 24h # a day
+";
+
+    #[test]
+    fn writes_the_v1_object_where_it_is_certain() {
+        insta::assert_snapshot!(findings(&super::RULE, POOL), @r#"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a apiVersion [since 1.1]
+          Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
+          help: write the NodePool of `karpenter.sh/v1`; since Karpenter 1.0 nodes that reach `expireAfter` are drained whatever the disruption budgets allow
+          fix: write the NodePool of v1: "karpenter.sh/v1", ":\n        group: karpenter.k8s.aws\n        kind: EC2NodeClass\n        name: default", "\n      expireAfter: 24h # a day", ":\n    consolidateAfter: 0s"
+        "#);
+        let text = fixed(&super::RULE, POOL);
+        insta::assert_snapshot!(text, @"
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: a}
+        spec:
+          template:
+            spec:
+              nodeClassRef:
+                group: karpenter.k8s.aws
+                kind: EC2NodeClass
+                name: default
+              expireAfter: 24h # a day
+              requirements: []
+          disruption:
+            consolidateAfter: 0s
+        ");
+        silent(&super::RULE, &text);
+    }
+
+    #[test]
+    fn names_what_the_author_has_to_review_or_decide() {
+        let claim = "apiVersion: karpenter.sh/v1beta1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {kind: EC2NodeClass, group: karpenter.k8s.aws, name: a}\n  requirements: []\n";
+        insta::assert_snapshot!(findings(&super::RULE, claim), @r#"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        error NodeClaim/a apiVersion [since 1.1]
+          Karpenter does not serve `NodeClaim` of `karpenter.sh/v1beta1` (since 1.1)
+          help: write the NodeClaim of `karpenter.sh/v1`, and review: Karpenter writes NodeClaims itself, with the lifetime of their NodePool; apply it only to restore a NodeClaim
+          unsafe fix: write the NodeClaim of v1: "karpenter.sh/v1"
+        "#);
+        let kubelet = POOL.replace("      requirements", "      kubelet: {maxPods: 20}\n      requirements");
+        insta::assert_snapshot!(findings(&super::RULE, &kubelet), @"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        error NodePool/a apiVersion [since 1.1]
+          Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
+          help: write the NodePool of `karpenter.sh/v1`, and decide first: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input has no EC2NodeClass `default`
+        ");
+    }
+
+    #[test]
+    fn offers_no_fix_to_an_admission_request() {
+        let request = format!(
+            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
+            POOL.replace('\n', "\n    ").trim_end()
+        );
+        let output = findings(&super::RULE, &request);
+        assert!(output.contains("Karpenter does not serve") && !output.contains("fix:"), "{output}");
     }
 }

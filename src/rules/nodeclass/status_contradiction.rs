@@ -224,13 +224,8 @@ fn unlisted<'d>(status: Ec2NodeClassStatus<'d>, conditions: &[StatusCondition<'d
         }
     }
     let (first, condition) = missing.first()?;
-    let (fields, verb) = match missing.as_slice() {
-        [(only, _)] => (format!("`status.{only}`"), "is"),
-        _ => {
-            let all: Vec<_> = missing.iter().map(|(field, _)| format!("`status.{field}`")).collect();
-            (all.join(" and "), "are")
-        }
-    };
+    let fields: Vec<_> = missing.iter().map(|(field, _)| format!("`status.{field}`")).collect();
+    let (fields, verb) = (fields.join(" and "), if missing.len() == 1 { "is" } else { "are" });
     let message = format!(
         "all conditions are true, but {fields} {verb} missing; Karpenter launches nodes only with what these fields list"
     );
@@ -370,7 +365,7 @@ mod tests {
           see line 11 status.conditions[2].status: the controller sets this condition together with the list
         ");
         // Three missing lists are one mistake.
-        let cut: String = READY.lines().skip(3).map(|line| format!("{line}\n")).collect();
+        let cut = READY.lines().skip(3).collect::<Vec<_>>().join("\n");
         insta::assert_snapshot!(findings(&super::RULE, &class("role: a", &cut)), @"
           5 | status:
             | ^^^^^^

@@ -1,7 +1,7 @@
 //! Changes of a tree, and their edits of the text.
 
-use super::lines::{absent_value, block_header, last_line_end};
 use super::compose::{self, Composed};
+use super::lines::{absent_value, block_header, last_line_end};
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};

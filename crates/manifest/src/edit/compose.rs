@@ -16,6 +16,8 @@ pub enum Composed<'d> {
     Text(String),
     /// A whole number.
     Number(i64),
+    /// A boolean.
+    Bool(bool),
     /// A copy of a member of an object, or of an item of a list, with its comments.
     Copy(Node<'d>),
     /// The same as [`Composed::Copy`], with another string as the value of the member.
@@ -49,7 +51,12 @@ pub(super) fn write(member: Node<'_>, source: &Source, value: &Composed<'_>) -> 
 }
 
 /// Adds a member after another member of the same object.
-pub(super) fn add_after(member: Node<'_>, source: &Source, key: &str, value: &Composed<'_>) -> Option<TextEdit> {
+pub(super) fn add_after(
+    member: Node<'_>,
+    source: &Source,
+    key: &str,
+    value: &Composed<'_>,
+) -> Option<TextEdit> {
     let parent = member.parent().filter(|parent| parent.is_mapping())?;
     if parent.style() == Style::Flow {
         let json = is_json(member, source);
@@ -90,6 +97,7 @@ fn in_block_at(value: &Composed<'_>, column: usize) -> Option<String> {
     match value {
         Composed::Text(text) => Some(format!(" {}", spell(text, Style::Plain))),
         Composed::Number(number) => Some(format!(" {number}")),
+        Composed::Bool(value) => Some(format!(" {value}")),
         Composed::Object(members) if members.is_empty() => Some(" {}".to_owned()),
         Composed::Object(members) => {
             let mut text = String::new();
@@ -98,7 +106,7 @@ fn in_block_at(value: &Composed<'_>, column: usize) -> Option<String> {
             }
             Some(text)
         }
-        Composed::List(items) if items.is_empty() => Some(" []".to_owned()),
+        Composed::List(items) if items.iter().all(is_scalar) => Some(format!(" {}", in_flow(value, false)?)),
         Composed::List(items) => {
             let mut text = String::new();
             for item in items {
@@ -111,12 +119,20 @@ fn in_block_at(value: &Composed<'_>, column: usize) -> Option<String> {
     }
 }
 
+/// Whether a value fits on one line. A list of such values is written in brackets.
+fn is_scalar(value: &Composed<'_>) -> bool {
+    matches!(value, Composed::Text(_) | Composed::Number(_) | Composed::Bool(_))
+}
+
 /// Renders a member on a new line, below the comments of the member that it copies.
 fn member_in_block(key: &str, value: &Composed<'_>, column: usize, with_comments: bool) -> Option<String> {
     let pad = " ".repeat(column);
     let mut text = String::new();
     let copy = match value {
-        Composed::List(items) => items.first().and_then(first_copy),
+        // The comments of a copied item stay above the item.
+        Composed::List(items) => {
+            items.first().filter(|item| matches!(item, Composed::Object(_))).and_then(first_copy)
+        }
         Composed::Copy(node) | Composed::CopyWith(node, _) => Some(*node),
         _ => None,
     };
@@ -162,7 +178,7 @@ fn first_copy<'d>(value: &Composed<'d>) -> Option<Node<'d>> {
     match value {
         Composed::Copy(node) | Composed::CopyWith(node, _) => Some(*node),
         Composed::Object(members) => members.first().and_then(|(_, value)| first_copy(value)),
-        Composed::List(_) | Composed::Text(_) | Composed::Number(_) => None,
+        Composed::List(_) | Composed::Text(_) | Composed::Number(_) | Composed::Bool(_) => None,
     }
 }
 
@@ -219,8 +235,7 @@ fn comments_above(node: Node<'_>) -> Vec<&str> {
         return Vec::new();
     }
     let above = source.slice(Span::new(0, line)).lines().rev();
-    let mut comments: Vec<&str> =
-        above.map(str::trim).take_while(|line| line.starts_with('#')).collect();
+    let mut comments: Vec<&str> = above.map(str::trim).take_while(|line| line.starts_with('#')).collect();
     comments.reverse();
     comments
 }
@@ -255,9 +270,12 @@ fn in_flow(value: &Composed<'_>, json: bool) -> Option<String> {
     match value {
         Composed::Text(text) | Composed::CopyWith(_, text) => Some(spell(text, style)),
         Composed::Number(number) => Some(number.to_string()),
+        Composed::Bool(value) => Some(value.to_string()),
         Composed::Copy(node) => {
-            let is_inline =
-                matches!(node.style(), Style::Plain | Style::SingleQuoted | Style::DoubleQuoted | Style::Flow);
+            let is_inline = matches!(
+                node.style(),
+                Style::Plain | Style::SingleQuoted | Style::DoubleQuoted | Style::Flow
+            );
             let text = node.tree().source().slice(node.span());
             // A plain string may end at a comma or bracket in braces.
             let is_safe = node.parent().is_some_and(|parent| parent.style() == Style::Flow);
@@ -322,7 +340,10 @@ mod tests {
     fn writes_list_in_place_of_scalar() {
         fn changes(root: Node<'_>) -> Vec<Change<'_>> {
             let family = Node::get(root, "amiFamily").unwrap();
-            vec![Change::Rename(family, "terms".to_owned()), Change::Write(family, Composed::List(vec![object([("alias", text("al2@latest"))])]))]
+            vec![
+                Change::Rename(family, "terms".to_owned()),
+                Change::Write(family, Composed::List(vec![object([("alias", text("al2@latest"))])])),
+            ]
         }
         insta::assert_snapshot!(changed("amiFamily: AL2 # old\nrole: a\n", changes), @"
         terms:
@@ -337,9 +358,7 @@ mod tests {
         );
     }
 
-    #[test]
-    fn moves_members_with_their_comments() {
-        let before = "\
+    const BEFORE: &str = "\
 spec:
   # Only spot.
   requirements: # why
@@ -358,6 +377,9 @@ spec:
   ttl: 30 # seconds
 status: {}
 ";
+
+    #[test]
+    fn moves_members_with_their_comments() {
         fn changes(root: Node<'_>) -> Vec<Change<'_>> {
             let spec = Node::get(root, "spec").unwrap();
             let at = |path: &[&str]| Composed::Copy(spec.at_path(path).unwrap());
@@ -371,7 +393,7 @@ status: {}
             ]);
             vec![Change::Write(spec, new)]
         }
-        insta::assert_snapshot!(changed(before, changes), @"
+        insta::assert_snapshot!(changed(BEFORE, changes), @"
         spec:
           template:
             spec:
@@ -422,10 +444,14 @@ status: {}
     fn adds_members_after_another_member() {
         fn changes(root: Node<'_>) -> Vec<Change<'_>> {
             let list = Node::get(root, "list").unwrap();
-            let last = Node::get(root, "last").unwrap();
+            let end = Node::get(root, "last").unwrap();
             vec![
-                Change::AddAfter(last, "n".to_owned(), Composed::Number(2)),
-                Change::AddAfter(last, "m".to_owned(), object([("k", Composed::Copy(list.items().next().unwrap().get("a").unwrap()))])),
+                Change::AddAfter(end, "n".to_owned(), Composed::Number(2)),
+                Change::AddAfter(
+                    end,
+                    "m".to_owned(),
+                    object([("k", Composed::Copy(list.items().next().unwrap().get("a").unwrap()))]),
+                ),
             ]
         }
         insta::assert_snapshot!(changed("list:\n- a: b # c\n  d: e\nlast:\n  x:\n    y: |\n      z\n# end\n", changes), @r#"
@@ -459,8 +485,7 @@ status: {}
           # two
           - {key: c}
           - key: new
-            values:
-              - "true"
+            values: ["true"]
         "#);
     }
 

@@ -113,6 +113,7 @@ impl<'c, 'd> Writer<'c, 'd> {
         match value {
             Composed::Text(text) | Composed::CopyWith(_, text) => quote(text, &mut self.text),
             Composed::Number(number) => self.text.push_str(&number.to_string()),
+            Composed::Bool(value) => self.text.push_str(&value.to_string()),
             // The changes of the node itself are not part of the copy.
             Composed::Copy(node) => self.unchanged(*node, &[]),
             Composed::Object(members) => {

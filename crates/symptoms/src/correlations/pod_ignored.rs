@@ -453,7 +453,10 @@ mod tests {
         let turned: Vec<_> = log.lines().rev().collect();
         assert_eq!(verdict(&CORRELATION, &turned.join("\n")), "warning certain");
         // The pod was deleted, or its volume was bound: it is not skipped again.
-        let quiet = format!("{}0:45:00 provisioner: found provisionable pod(s) {{'Pods': 'a/b'}}\n", skipped(300, 1860));
+        let quiet = format!(
+            "{}0:45:00 provisioner: found provisionable pod(s) {{'Pods': 'a/b'}}\n",
+            skipped(300, 1860)
+        );
         assert!(found(&CORRELATION, &quiet).contains("was skipped for 26 minutes, until"), "{quiet}");
     }
 

@@ -89,7 +89,9 @@ impl SkippedPeriod {
     fn of(entry: &Entry<'_>) -> Option<Self> {
         let to = entry.time?;
         let pauses = i64::try_from(entry.count).unwrap_or(i64::MAX).saturating_sub(1).max(1);
-        let lasts = |first: &Time| to.since(*first).is_some_and(|length| (0..=pauses * PAUSE_EVENTS).contains(&length));
+        let lasts = |first: &Time| {
+            to.since(*first).is_some_and(|length| (0..=pauses * PAUSE_EVENTS).contains(&length))
+        };
         Some(Self { from: entry.first.filter(lasts).unwrap_or(to), to })
     }
 

@@ -1,0 +1,55 @@
+//! Test helpers: the converted text, and what is undecided or to be reviewed.
+
+use std::fmt::Write as _;
+
+use manifest::edit::{TextEdit, apply};
+use manifest::limits::Limits;
+use manifest::{Document, File};
+
+use super::{Neighbours, convert};
+use crate::object::Object;
+use crate::validation::refusals;
+
+/// Converts each object of a text, and applies the conversions that need no decision. Below the text stands what is to be
+/// decided or reviewed.
+pub(super) fn converted(text: &str) -> String {
+    let file = File::read("-", text, &Limits::DEFAULT);
+    let objects = objects(&file);
+    let neighbours = Neighbours::of(&objects);
+    let (mut edits, mut remarks): (Vec<TextEdit>, _) = (Vec::new(), String::new());
+    for object in &objects {
+        let Some(conversion) = convert(*object, &neighbours) else { continue };
+        if conversion.is_possible() {
+            edits
+                .extend(conversion.changes.iter().map(|change| change.edit().expect("a change of the text")));
+        }
+        let parts = [("decide", &conversion.undecided), ("review", &conversion.review)];
+        for (kind, part) in parts.iter().flat_map(|(kind, all)| all.iter().map(move |part| (kind, part))) {
+            writeln!(remarks, "{kind} {}: {part}", object.kind()).unwrap();
+        }
+    }
+    format!("{}{remarks}", apply(text, &edits))
+}
+
+/// Asserts that a text is converted with certainty, to objects that every release accepts and nothing converts again.
+pub(super) fn assert_certain(text: &str) {
+    let after = converted(text);
+    let file = File::read("-", after.as_str(), &Limits::DEFAULT);
+    let objects = objects(&file);
+    assert!(!objects.is_empty(), "{text}\nbecomes\n{after}");
+    for object in objects {
+        assert_eq!(object.version(), "v1", "{text}\nbecomes\n{after}");
+        let refused: Vec<_> =
+            refusals(object, true).iter().map(|refusal| refusal.place.path(object.root())).collect();
+        assert!(refused.is_empty(), "{refused:?}: {text}\nbecomes\n{after}");
+        assert!(convert(object, &Neighbours::default()).is_none());
+    }
+}
+
+fn objects(file: &File) -> Vec<Object<'_>> {
+    let trees = file.documents.iter().map(|document| match document {
+        Document::Read(tree) => tree,
+        _ => panic!("a document that cannot be read:\n{}", file.source.text()),
+    });
+    trees.flat_map(Object::all).collect()
+}
