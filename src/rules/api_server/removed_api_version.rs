@@ -63,7 +63,7 @@ rule! {
     /// The fix is unsafe, and the help names what to review, if the object has placeholders, if it is a NodeClaim, which only
     /// Karpenter writes, if its AMI family is Ubuntu, or if the API server would refuse a field of the v1 object. There is no fix,
     /// and the help names what to decide, if something cannot be converted: Ubuntu without selector terms, `spec.provider`,
-    /// `launchTemplate`, an AWSNodeTemplate without `instanceProfile`, or `kubelet` settings whose EC2NodeClass is elsewhere.
+    /// `launchTemplate`, an AWSNodeTemplate without `instanceProfile`, or kubelet settings whose EC2NodeClass is elsewhere.
     ///
     /// ## References
     ///
@@ -128,7 +128,8 @@ fn explain<'d>(
     let finding = Finding::new(&RULE, place, message);
     // No admission controller may change the version or kind of an object.
     let is_text = object.operation() == Operation::Apply;
-    match convert(object, context.inventory.neighbours()).filter(|_| is_text) {
+    let conversion = if is_text { convert(object, context.inventory.neighbours()) } else { None };
+    match conversion {
         Some(conversion) => offer(finding, object, conversion),
         None => finding.help(help(object, kind)),
     }
@@ -146,6 +147,9 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
     }
     if conversion.is_possible() {
         help = conversion.notes.iter().fold(help, |help, note| format!("{help}; {note}"));
+    }
+    if conversion.is_possible() && conversion.changes.iter().any(|change| change.edit().is_none()) {
+        help.push_str("; the text has anchors or a spelling that a fix cannot edit");
     }
     let finding = finding.help(help);
     let title = format!("write the {kind} of v1");
@@ -297,8 +301,15 @@ spec:
             |             ^^^^^^^^^^^^^^^^^^^^
         error NodePool/a apiVersion [since 1.1]
           Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
-          help: write the NodePool of `karpenter.sh/v1`, and decide first: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input has no EC2NodeClass `default`
+          help: write the NodePool of `karpenter.sh/v1`, and decide first: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input does not have exactly one `default`
         ");
+    }
+
+    #[test]
+    fn says_why_a_text_cannot_be_edited() {
+        let anchors = POOL.replace("  disruption:\n", "  disruption: &once\n");
+        let output = findings(&super::RULE, &anchors);
+        assert!(output.contains("a fix cannot edit") && !output.contains("fix:"), "{output}");
     }
 
     #[test]

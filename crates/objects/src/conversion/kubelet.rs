@@ -1,4 +1,4 @@
-//! The kubelet settings of a NodePool, which v1 has in the EC2NodeClass.
+//! The kubelet settings of NodePools and Provisioners, which v1 has in the EC2NodeClass.
 
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
@@ -24,7 +24,7 @@ const SETTINGS: [&str; 12] = [
     "systemReserved",
 ];
 
-/// Number of NodePools of one node class that are compared. Each of them is compared with all others.
+/// Number of objects of one node class that are compared. Each of them is compared with all others.
 const MOST_POOLS: usize = 50;
 
 /// Moves `spec.template.spec.kubelet` of a NodePool to its EC2NodeClass, if that is in the same file and every NodePool that
@@ -57,41 +57,99 @@ fn moved<'d>(
     neighbours: &Neighbours<'d>,
 ) -> Result<Vec<Change<'d>>, String> {
     let name = class_name(template).unwrap_or_default();
-    let Some(class) = neighbours.class(name) else {
-        return Err(format!("the input has no EC2NodeClass `{name}`"));
-    };
-    let unknown = kubelet.members().find(|(key, _)| !SETTINGS.contains(key));
-    if let Some((key, _)) = unknown {
-        return Err(format!("v1 has no setting `{key}`"));
+    let class = neighbours.class(name);
+    let of_pool = |other: Object<'d>| filled(other.at(&["spec", "template", "spec"])?, "kubelet");
+    let others = neighbours.pools(name).iter().map(|other| (*other, of_pool(*other)));
+    let others: Vec<_> = others.take(MOST_POOLS + 1).collect();
+    let added = added(pool, name, class, kubelet, neighbours, &others)?;
+    Ok(core::iter::once(Change::Remove(kubelet)).chain(added).collect())
+}
+
+/// Moves `spec.kubeletConfiguration` of a Provisioner to the node class that its `AWSNodeTemplate` becomes.
+pub(super) fn convert_provisioner<'d>(
+    provisioner: Object<'d>,
+    spec: Node<'d>,
+    neighbours: &Neighbours<'d>,
+    conversion: &mut Conversion<'d>,
+) {
+    const FIELD: &str = "kubeletConfiguration";
+    let Some(kubelet) = filled(spec, FIELD) else { return };
+    let name = spec.str_at(&["providerRef", "name"]).unwrap_or_default();
+    let class = neighbours.template(name).or_else(|| neighbours.class(name));
+    let of_provisioner = |other: Object<'d>| filled(other.spec()?, FIELD);
+    let provisioners = neighbours.provisioners(name).iter().map(|other| (*other, of_provisioner(*other)));
+    let pools = neighbours.pools(name).iter().map(|other| (*other, None));
+    let others: Vec<_> = provisioners.chain(pools).take(MOST_POOLS + 1).collect();
+    match added(provisioner, name, class, kubelet, neighbours, &others) {
+        Ok(added) => conversion.changes.extend(added),
+        Err(why) => {
+            conversion.undecided(format!("move `spec.{FIELD}` to `spec.kubelet` of the EC2NodeClass: {why}"));
+        }
     }
-    let Some(spec) = class.spec() else { return Err(format!("the EC2NodeClass `{name}` has no `spec`")) };
+}
+
+/// The change that adds the settings of a NodePool or a Provisioner to its node class, unless the node class has them.
+fn added<'d>(
+    holder: Object<'d>,
+    name: &str,
+    class: Option<Object<'d>>,
+    kubelet: Node<'d>,
+    neighbours: &Neighbours<'d>,
+    others: &[(Object<'d>, Option<Node<'d>>)],
+) -> Result<Option<Change<'d>>, String> {
+    if name.is_empty() {
+        return Err("the object names none".to_owned());
+    }
+    let Some(class) = class else { return Err(format!("the input does not have exactly one `{name}`")) };
+    if settings(kubelet).any(|(key, _)| !SETTINGS.contains(&key)) {
+        let all: Vec<_> =
+            settings(kubelet).map(|(key, _)| key).filter(|key| !SETTINGS.contains(key)).collect();
+        return Err(format!("v1 has no setting `{}`", all.join("`, `")));
+    }
+    let Some(spec) = class.spec() else { return Err(format!("`{name}` has no `spec`")) };
     if let Some(known) = filled(spec, "kubelet") {
-        let is_same = same(known, kubelet);
-        return if is_same {
-            Ok(vec![Change::Remove(kubelet)])
-        } else {
-            Err(format!("`{name}` has other settings there"))
-        };
+        let is_same = same_settings(known, kubelet);
+        return if is_same { Ok(None) } else { Err(format!("`{name}` has other settings there")) };
     }
     if class.version() != "v1" && !converted(class, neighbours).is_some_and(|class| class.is_certain()) {
         return Err(format!("`{name}` has to be converted first"));
     }
-    let pools = neighbours.pools(name);
-    if pools.len() > MOST_POOLS {
-        return Err(format!("more than {MOST_POOLS} NodePools use `{name}`"));
+    if others.len() > MOST_POOLS {
+        return Err(format!("more than {MOST_POOLS} objects use `{name}`"));
     }
-    if let Some(other) = pools.iter().find(|other| **other != pool && contradicts(**other, kubelet)) {
-        return Err(format!("the NodePool `{}` uses `{name}` too, without these settings", other.name()));
+    let differs = |own: Option<Node<'d>>| !own.is_some_and(|own| same_settings(own, kubelet));
+    if let Some((other, _)) = others.iter().find(|(other, own)| *other != holder && differs(*own)) {
+        let (kind, other) = (other.kind(), other.name());
+        return Err(format!("the {kind} `{other}` uses `{name}` too, without these settings"));
     }
-    let same_file = class.root().tree().source().name() == pool.root().tree().source().name();
+    let same_file = class.root().tree().source().name() == holder.root().tree().source().name();
     let last = spec.children().last().filter(|_| same_file && spec.get("kubelet").is_none());
     let Some(last) = last else { return Err(format!("`{name}` is in another file")) };
-    let added = Change::AddAfter(last, "kubelet".to_owned(), Composed::Copy(kubelet));
-    Ok(vec![Change::Remove(kubelet), added])
+    if settings(kubelet).next().is_none() {
+        return Ok(None);
+    }
+    let copy = if kubelet.get(CONTAINER_RUNTIME).is_some() {
+        Composed::Object(
+            settings(kubelet).map(|(key, node)| (key.to_owned(), Composed::Copy(node))).collect(),
+        )
+    } else {
+        Composed::Copy(kubelet)
+    };
+    Ok(Some(Change::AddAfter(last, "kubelet".to_owned(), copy)))
 }
 
-/// Whether a NodePool of the same node class has other settings.
-fn contradicts(other: Object<'_>, kubelet: Node<'_>) -> bool {
-    let own = other.at(&["spec", "template", "spec"]).and_then(|template| filled(template, "kubelet"));
-    !own.is_some_and(|own| same(own, kubelet))
+/// Field that up to Karpenter 0.32 named the container runtime. Since Kubernetes 1.24 EKS has only `containerd`:
+/// website/content/en/preview/upgrading/v1beta1-migration.md of aws/karpenter-provider-aws at v0.32.10.
+const CONTAINER_RUNTIME: &str = "containerRuntime";
+
+/// The settings without the container runtime that every node has.
+fn settings<'d>(kubelet: Node<'d>) -> impl Iterator<Item = (&'d str, Node<'d>)> {
+    let is_default =
+        |key: &str, node: Node<'d>| key == CONTAINER_RUNTIME && node.as_str() == Some("containerd");
+    kubelet.members().filter(move |(key, node)| !node.is_overridden() && !is_default(key, *node))
+}
+
+fn same_settings(one: Node<'_>, other: Node<'_>) -> bool {
+    settings(one).count() == settings(other).count()
+        && settings(one).all(|(key, value)| other.get(key).is_some_and(|again| same(value, again)))
 }

@@ -37,13 +37,13 @@ use crate::validation::refusals;
 /// The conversion of an object to v1.
 #[derive(Clone, Debug, Default)]
 pub struct Conversion<'d> {
-    /// The changes of the text; without meaning if something is undecided.
+    /// The changes of the text; incomplete if something is undecided.
     pub changes: Vec<Change<'d>>,
-    /// What only the author can decide. The object is not converted without it.
+    /// Decisions that only the author can make. The object is not converted without them.
     pub undecided: Vec<String>,
-    /// What the author has to review in the converted object.
+    /// Parts of the converted object that the author has to review.
     pub review: Vec<String>,
-    /// What is different from earlier releases, whatever the version of the object is.
+    /// Differences between Karpenter 1.0 and earlier releases, which no conversion can undo.
     pub notes: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ fn converted<'d>(object: Object<'d>, neighbours: &Neighbours<'d>) -> Option<Conv
         ("v1beta1", "NodePool") => node_pool::convert(object, neighbours, &mut conversion),
         ("v1beta1", "NodeClaim") => claim::convert(object, &mut conversion),
         ("v1beta1", "EC2NodeClass") => node_class::convert(object, &mut conversion),
-        ("v1alpha5", "Provisioner") => provisioner::convert(object, &mut conversion),
+        ("v1alpha5", "Provisioner") => provisioner::convert(object, neighbours, &mut conversion),
         ("v1alpha1", "AWSNodeTemplate") => node_template::convert(object, &mut conversion),
         _ => return None,
     }
@@ -138,7 +138,7 @@ fn is_within(node: Node<'_>, object: Node<'_>) -> bool {
     core::iter::successors(Some(node), |node| node.parent()).any(|node| node == object)
 }
 
-/// Whether a string of the object has a placeholder. Scripts in user data have variables of their own.
+/// Whether a string of the object has a placeholder. User data is left out: its scripts have variables.
 fn has_placeholder(node: Node<'_>) -> bool {
     match node.value() {
         Value::String(text) => node.key() != "userData" && placeholder::has_placeholder(text),

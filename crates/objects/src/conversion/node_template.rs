@@ -12,11 +12,13 @@ use super::{Conversion, selector};
 use crate::object::Object;
 
 /// The fields that v1 has with the same meaning.
-const KEPT: [&str; 7] = [
+const KEPT: [&str; 8] = [
     "blockDeviceMappings",
     "context",
     "detailedMonitoring",
     "instanceProfile",
+    // A Provisioner that was converted before has moved its settings.
+    "kubelet",
     "metadataOptions",
     "tags",
     "userData",

@@ -8,10 +8,10 @@ use karpenter::labels;
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
 
-use super::Conversion;
 use super::claim::{GROUP, KIND};
 use super::node_pool::{WHEN_EMPTY, WHEN_EMPTY_OR_UNDERUTILIZED};
 use super::value::{copy, duration, filled, get, known, member, text};
+use super::{Conversion, Neighbours, kubelet};
 use crate::object::Object;
 
 /// The fields that are converted.
@@ -81,7 +81,7 @@ const DEFAULTS: [DefaultedKeys; 4] = [
     },
 ];
 
-pub(super) fn convert<'d>(object: Object<'d>, conversion: &mut Conversion<'d>) {
+pub(super) fn convert<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion: &mut Conversion<'d>) {
     let Some(spec) = object.spec() else { return conversion.undecided("`spec` is missing") };
     for (key, _) in spec.members() {
         if key != "weight" && !CONVERTED.contains(&key) {
@@ -98,6 +98,7 @@ pub(super) fn convert<'d>(object: Object<'d>, conversion: &mut Conversion<'d>) {
     }
     members.extend(get(spec, "weight").map(|weight| copy("weight", weight)));
     conversion.changes.push(Change::Write(spec, Composed::Object(members)));
+    kubelet::convert_provisioner(object, spec, neighbours, conversion);
     if let Some(status) = object.root().get("status") {
         conversion.changes.push(Change::Remove(status));
     }
@@ -115,9 +116,6 @@ fn template<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) -> Composed<'d>
     inner.push(member("requirements", requirements(spec, conversion)));
     inner.extend(["taints", "startupTaints"].iter().filter_map(|key| Some(copy(key, filled(spec, key)?))));
     inner.push(member("expireAfter", lifetime(spec, "ttlSecondsUntilExpired", conversion)));
-    if filled(spec, "kubeletConfiguration").is_some() {
-        conversion.undecided("move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass");
-    }
     let mut members = Vec::new();
     if !metadata.is_empty() {
         members.push(member("metadata", Composed::Object(metadata)));
@@ -145,7 +143,7 @@ fn node_class_ref<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) -> Compos
     Composed::Object(members)
 }
 
-/// The requirements, with those that a Provisioner had by default.
+/// The requirements, with the default requirements of a Provisioner.
 fn requirements<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) -> Composed<'d> {
     let list = filled(spec, "requirements");
     let items = || list.into_iter().flat_map(Node::items);

@@ -61,9 +61,8 @@ const PASSED: i64 = 60_000;
 /// The same for events, which Karpenter repeats every five minutes: pkg/controllers/provisioning/scheduling/events.go.
 const PASSED_EVENTS: i64 = 6 * 60_000;
 
-/// Duration from which a pod that was scheduled in the end is reported. The controller checks a pending pod every ten
-/// seconds and publishes its event every five minutes, so that the pod was skipped about sixty times, or had three events:
-/// `RequeueAfter` in pkg/controllers/provisioning/controller.go and `DedupeTimeout` in
+/// Shortest time of a skip that is reported although it has ended. The controller checks a pending pod every ten seconds and
+/// publishes its event every five minutes, so that the pod was skipped about sixty times, or had three events: `RequeueAfter` in pkg/controllers/provisioning/controller.go and `DedupeTimeout` in
 /// pkg/controllers/provisioning/scheduling/events.go at v1.0.0 and v1.14.0. Waits of a few minutes are ordinary: a volume is
 /// created, or a claim follows its pod. The other diagnoses of pods wait for ten minutes too.
 const LONG: i64 = 10 * 60_000;

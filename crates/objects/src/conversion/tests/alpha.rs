@@ -89,7 +89,7 @@ fn names_the_fields_of_a_provisioner_that_only_the_author_can_convert() {
     insta::assert_snapshot!(result.strip_prefix(&text).unwrap(), @"
     decide Provisioner: v1 has no `spec.replicas`
     decide Provisioner: write the fields of `spec.provider` into an EC2NodeClass, and name it in `nodeClassRef`
-    decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass
+    decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: the object names none
     ");
     let text = PROVISIONER.replace("  providerRef:\n    name: web\n", "");
     insta::assert_snapshot!(converted(&text).strip_prefix(&text).unwrap(), @"decide Provisioner: v1 requires `spec.template.spec.nodeClassRef`, the name of an EC2NodeClass");
@@ -211,4 +211,22 @@ fn converts_amis_of_a_node_template() {
     ");
     let without = TEMPLATE.replace("  instanceProfile: KarpenterNodeInstanceProfile-prod\n", "");
     insta::assert_snapshot!(converted(&without).strip_prefix(&without).unwrap(), @"decide AWSNodeTemplate: name the role of the nodes in `spec.role`, or the instance profile that `aws.defaultInstanceProfile` of `karpenter-global-settings` named in `spec.instanceProfile`");
+}
+
+#[test]
+fn moves_kubelet_settings_of_a_provisioner() {
+    let kubelet =
+        "  kubeletConfiguration:\n    containerRuntime: containerd\n    maxPods: 20 # few\n  weight: 10\n";
+    let provisioner = PROVISIONER.replace("  weight: 10\n", kubelet);
+    let text = converted(&format!("{provisioner}---\n{TEMPLATE}"));
+    assert!(text.contains("  kubelet:\n    maxPods: 20 # few\n"), "{text}");
+    assert!(!text.contains("decide") && text.matches("maxPods").count() == 1, "{text}");
+    let decisions = |text: &str| {
+        let text = converted(text);
+        text.lines().filter(|line| line.starts_with("decide")).collect::<Vec<_>>().join("\n")
+    };
+    let docker = provisioner.replace("containerd", "dockerd");
+    insta::assert_snapshot!(decisions(&format!("{docker}---\n{TEMPLATE}")), @"decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: v1 has no setting `containerRuntime`");
+    let other = PROVISIONER.replace("name: default", "name: other");
+    insta::assert_snapshot!(decisions(&format!("{provisioner}---\n{other}---\n{TEMPLATE}")), @"decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: the Provisioner `other` uses `web` too, without these settings");
 }

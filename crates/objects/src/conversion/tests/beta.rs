@@ -106,7 +106,7 @@ fn leaves_kubelet_settings_that_only_the_author_can_move() {
         lines.lines().filter(|line| line.starts_with("decide")).collect::<Vec<_>>().join("\n")
     };
     let pool = with_kubelet();
-    insta::assert_snapshot!(decisions(&pool), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input has no EC2NodeClass `default`");
+    insta::assert_snapshot!(decisions(&pool), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input does not have exactly one `default`");
     let other = POOL.replace("name: default\nspec", "name: other\nspec");
     insta::assert_snapshot!(decisions(&format!("{pool}---\n{other}---\n{CLASS}")), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the NodePool `other` uses `default` too, without these settings");
     let ubuntu = CLASS.replace("AL2023", "Ubuntu");
@@ -178,7 +178,7 @@ fn asks_for_a_review_of_what_may_differ() {
     insta::assert_snapshot!(remarks(&both), @"review NodePool: `consolidateAfter` was refused with `WhenUnderutilized`, and in v1 delays the consolidation of underutilized nodes");
     insta::assert_snapshot!(remarks(&POOL.replace("  limits:", "  lmits:")), @"review NodePool: the API server refuses `spec.lmits` of the converted object");
     insta::assert_snapshot!(remarks(&CLASS.replace("Role-prod", "Role-${CLUSTER}")), @"review EC2NodeClass: the object has placeholders, so check the object that is applied");
-    // Scripts have variables of their own.
+    // The variables of a script are no placeholders.
     let script = format!("{CLASS}  userData: |\n    echo ${{HOME}}\n");
     assert_eq!(remarks(&script), "");
     let ubuntu = CLASS.replace("AL2023 # the newest", "Ubuntu\n  amiSelectorTerms: [{id: ami-1}]");
