@@ -14,7 +14,7 @@ use manifest::tree::{Node, Value};
 use manifest::{Document, File};
 
 /// The same placeholder as different tools write it.
-const SPELLINGS: [&str; 5] = ["${X}", "$X", "{{ .Values.x }}", "<x>", "REPLACE_ME"];
+const SPELLINGS: [&str; 3] = ["${X}", "{{ .Values.x }}", "REPLACE_ME"];
 
 /// Rules whose findings at a value are true whatever the value is, each with the reason.
 const TRUE_ANYWAY: [(&str, &str); 5] = [
@@ -72,6 +72,14 @@ fn strings(text: &str) -> Vec<Span> {
     found.into_iter().collect()
 }
 
+/// Errors and warnings of a text, each with its rule and path.
+fn grave(text: &str) -> BTreeSet<(&'static str, String)> {
+    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let report = check(&[Cluster { name: String::new(), files }], &Settings::default());
+    let found = report.findings.into_iter().filter(|finding| finding.severity <= Severity::Warning);
+    found.map(|finding| (finding.rule, finding.path)).collect()
+}
+
 /// Rule and severity of the findings at a value.
 fn findings_at(text: &str, start: usize, end: usize) -> BTreeMap<&'static str, Severity> {
     let files = vec![File::read("-", text, &Limits::DEFAULT)];
@@ -109,5 +117,34 @@ fn placeholder_is_at_most_an_info_in_every_spelling() {
         }
     }
     assert!(tried > 200, "{tried}");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Rules that may report another place because of a placeholder, each with the reason.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("suppression-unused", "the placeholder is what the suppression accepted"),
+    ("instance-profile-is-arn", "the placeholder is the suppression"),
+    ("selector-cluster-mismatch", "the other two names differ from each other"),
+    ("overlay-conflict", "one of the two overlays is ignored whatever their names are"),
+    ("clustername-empty", "a variable whose name is not known is not the variable that the controller reads"),
+    ("two-controllers", "a variable whose name is not known is not the variable that the controller reads"),
+    ("iam-delete-unscoped", "an action that is not known may be the action that deletes"),
+];
+
+#[test]
+fn placeholder_makes_no_other_place_wrong() {
+    let mut faults = BTreeSet::new();
+    for text in texts() {
+        let own = grave(&text);
+        for span in strings(&text) {
+            let before = Span::new(0, span.start).text(&text);
+            let changed = format!("{before}'${{X}}'{}", Span::new(span.end, text.len()).text(&text));
+            for (rule, path) in grave(&changed).difference(&own) {
+                if ELSEWHERE.iter().all(|(name, _)| name != rule) {
+                    faults.insert(format!("{rule} at {path} because of {}", span.text(&text)));
+                }
+            }
+        }
+    }
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -15,6 +15,7 @@
 //! | [`controller`], [`chart_values`] | the Deployment of Karpenter's controller, and the values of its chart |
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
 //! | [`iam_policy`] | IAM policy documents |
+//! | [`placeholders`] | placeholders in a part of an object |
 //! | [`prometheus_rule`] | the rules of the Prometheus operator |
 //! | [`version_pin`] | the version of Karpenter that a document pins |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
@@ -37,6 +38,7 @@ pub mod node_config;
 pub mod node_overlay;
 pub mod node_pool;
 pub mod object;
+pub mod placeholders;
 pub mod pod;
 pub mod prometheus_rule;
 pub mod requirement;

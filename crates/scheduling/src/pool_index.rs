@@ -1,6 +1,6 @@
 //! The NodePools of a cluster, indexed by their labels, so that a pod is compared with few of them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,6 +11,9 @@ use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
+use objects::taint::TaintItem;
+use values::placeholder::has_placeholder;
 
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
@@ -25,6 +28,7 @@ pub struct PoolIndex<'d> {
     by_key: BTreeMap<&'d str, Definitions<'d>>,
     count: usize,
     is_known: bool,
+    has_placeholder: OnceCell<bool>,
     /// The results of this run, by the signature of the pods.
     pub(super) verdicts: RefCell<BTreeMap<String, Rc<Verdict<'d>>>>,
 }
@@ -108,6 +112,19 @@ impl<'d> PoolIndex<'d> {
     /// Whether all NodePools belong to the AWS provider. The well-known labels of other providers are unknown here.
     pub fn is_known(&self) -> bool {
         self.is_known
+    }
+
+    /// Whether the name, the labels, the requirements or the taints of a NodePool have a placeholder. Which pods such a
+    /// NodePool takes is not known.
+    pub fn has_placeholder(&self) -> bool {
+        let is_open = |pool: NodePool<'d>| {
+            let labels = pool.node_labels().map(|(_, node)| node);
+            let taints = pool.taints(TaintField::Taints).map(TaintItem::node);
+            let mut nodes = labels.chain(pool.requirements().node()).chain(taints);
+            has_placeholder(pool.object().name()) || nodes.any(has_placeholder_below)
+        };
+        let pools = self.groups.iter().flat_map(|group| &group.pools);
+        *self.has_placeholder.get_or_init(|| pools.filter_map(|pool| NodePool::of(*pool)).any(is_open))
     }
 
     /// Whether any NodePool sets a label.

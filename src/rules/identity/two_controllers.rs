@@ -5,8 +5,9 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, OptionValue};
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use objects::workload::Workload;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -91,6 +92,14 @@ fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<
     let name = |one: &Controller<'d>| one.setting(CLUSTER_NAME).text().map(|(name, _)| name);
     let (ours, theirs) = (name(controller), name(first));
     if ours.is_some() && theirs.is_some() && ours != theirs {
+        return None;
+    }
+    // A name that is not known yet may make the two controllers one, or belong to another cluster.
+    let is_open = |one: &Controller<'d>| {
+        let names = [Some(one.object.name()), Some(one.object.namespace()), name(one)];
+        names.into_iter().flatten().any(has_placeholder)
+    };
+    if controller.object.operation() == Operation::Apply && (is_open(controller) || is_open(first)) {
         return None;
     }
     let namespaces = controller.object.namespace() != first.object.namespace();
@@ -184,5 +193,10 @@ mod tests {
         let staging = "{name: CLUSTER_NAME, value: staging}";
         silent(&super::RULE, &(controller("kube-system", PROD) + &controller("karpenter", staging)));
         silent(&super::RULE, &(controller("kube-system", PROD) + &controller("kube-system", PROD)));
+        silent(&super::RULE, &(controller("kube-system", PROD) + &controller("'${NAMESPACE}'", PROD)));
+        silent(
+            &super::RULE,
+            &(controller("kube-system", PROD) + &controller("karpenter", &PROD.replace("prod", "<name>"))),
+        );
     }
 }

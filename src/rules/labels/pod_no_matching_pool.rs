@@ -6,7 +6,8 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
-use objects::object::Object;
+use objects::object::{Object, Operation};
+use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use scheduling::fit::verdict;
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
@@ -132,9 +133,19 @@ pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOn
         let pools = inventory.pools();
         !pools.is_known() || !matches!(*verdict(pod, pools), Verdict::Unschedulable(_))
     };
-    if !context.may_be_in_environment(Kind::NODE_POOL) && !context.anywhere(may_fit) {
+    let may_be_elsewhere = context.may_be_in_environment(Kind::NODE_POOL) || context.anywhere(may_fit);
+    if !may_be_elsewhere && !waits_for_template(pod, pools) {
         then(stuck);
     }
+}
+
+/// Whether a field that decides about the pod, or a NodePool, has a placeholder that is replaced before the objects are
+/// applied.
+fn waits_for_template(pod: Pod<'_>, pools: &PoolIndex<'_>) -> bool {
+    let spec = pod.spec();
+    let fields = [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()];
+    pod.object().operation() == Operation::Apply
+        && (fields.into_iter().flatten().any(has_placeholder_below) || pools.has_placeholder())
 }
 
 /// Releases in which Karpenter considers the pod. In the others it ignores the pod because of a restricted key.
@@ -370,6 +381,17 @@ mod tests {
         ] {
             silent(&super::RULE, &with_pool(spec));
         }
+    }
+
+    #[test]
+    fn reports_nothing_if_a_placeholder_decides() {
+        let text = with_pool("nodeSelector: {workload: batch}");
+        assert!(complete(&text).contains("warning Pod/a"));
+        for placeholder in ["'${X}'", "$X", "<x>", "'{{ .Values.x }}'", "REPLACE_ME"] {
+            assert_eq!(complete(&text.replace("workload: batch", &format!("workload: {placeholder}"))), "");
+            assert_eq!(complete(&text.replace("name: general", &format!("name: {placeholder}"))), "");
+        }
+        assert!(complete(&text.replace("name: a", "name: '${X}'")).contains("warning Pod/${X}"));
     }
 
     #[test]

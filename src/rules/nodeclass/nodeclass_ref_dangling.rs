@@ -114,6 +114,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if group != GROUP || !expected || unresolved || may_exist {
         return;
     }
+    // A node class whose name is a placeholder may get this name.
+    let mut candidates = inventory.of(Kind::NODE_CLASS).take(MAX_CANDIDATES);
+    if object.operation() == Operation::Apply && candidates.any(|class| has_placeholder(class.name())) {
+        return;
+    }
     // In an admission request the node class may not have been created yet.
     let certain = inventory.is_complete() && object.operation() == Operation::Apply;
     let scope = if inventory.is_complete() { "" } else { " in this input" };
@@ -222,6 +227,9 @@ mod tests {
             &super::RULE,
             &(pool("group: karpenter.k8s.aws, kind: EC2NodeClass, name: '${NAME}'") + &class("a")),
         );
+        for name in ["'${NAME}'", "<name>", "__NAME__"] {
+            silent(&super::RULE, &(pool(DEFAULT) + &class(name)));
+        }
         // A node class of an older API version counts too.
         silent(&super::RULE, &(pool(DEFAULT) + &class("default").replace("aws/v1", "aws/v1beta1")));
         silent(&super::RULE, &(pool("name: default") + &class("a")));
