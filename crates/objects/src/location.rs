@@ -45,6 +45,11 @@ impl<'d> Place<'d> {
         Self { node, part: Part::Key, path: PathOf::Node }
     }
 
+    /// Whether the place is a key, not a value.
+    pub fn is_key(&self) -> bool {
+        self.part == Part::Key
+    }
+
     /// The key of a member of a map such as `labels`: the path names the map, as the API server does.
     pub fn key_of_map(node: Node<'d>) -> Self {
         Self { node, part: Part::Key, path: PathOf::Parent }

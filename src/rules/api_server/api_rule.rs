@@ -199,4 +199,17 @@ mod tests {
           help: remove `karpenter.sh/nodepool` from `spec.tags`
         ");
     }
+
+    #[test]
+    fn placeholder_changes_nothing_about_two_fields_that_exclude_each_other() {
+        let class = |spec: &str| {
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{spec}, amiFamily: AL2023}}\n"
+            );
+            findings(&super::RULE, &text)
+        };
+        let both = class("role: '${ROLE}', instanceProfile: '${PROFILE}'");
+        assert!(both.contains("error EC2NodeClass/a") && both.contains("both a `role`"), "{both}");
+        assert!(!class("role: '${ROLE}'").contains("`instanceProfile`"));
+    }
 }

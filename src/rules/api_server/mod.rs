@@ -82,13 +82,13 @@ fn accepts_default(refusal: &Refusal<'_>) -> bool {
     }
 }
 
-/// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied. An unknown
-/// field is refused whatever its value is.
+/// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied. A key, such
+/// as an unknown field, is refused whatever its value is.
 fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
     let node = refusal.place.node();
     let within = |text: &'d str| Placeholder::of(text).and_then(|found| text.get(found.range));
     let in_key = within(node.key());
-    if matches!(refusal.what, What::Unknown(..)) {
+    if refusal.place.is_key() {
         return in_key;
     }
     let own = in_key.or_else(|| node.as_str().and_then(within));

@@ -5,7 +5,7 @@ use crate::source::Span;
 /// The first mark of a template in a document that does not parse.
 ///
 /// Marks of statements, such as `{{` of Go templates, `{%` of Jinja, `<%` of ERB and `%{` of Terraform, count anywhere outside
-/// comments. `${x}` is valid YAML in most places, so it counts only near the error and on a line of its own.
+/// comments. `${x}` is valid YAML in most places, so it counts only near the error, or alone on a line.
 pub(super) fn template_mark(text: &str, failed_at: usize) -> Option<Span> {
     const STATEMENTS: [&str; 4] = ["{{", "{%", "<%", "%{"];
     let failed = line_start(text, failed_at);
