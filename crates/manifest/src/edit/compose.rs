@@ -164,7 +164,7 @@ fn item_in_block(item: &Composed<'_>, column: usize) -> Option<String> {
             for comment in comments_above(*node) {
                 let _ = write!(text, "\n{pad}{comment}");
             }
-            let copy = in_block(*node, node.tree().source(), column + INDENT)?;
+            let copy = in_block(*node, node.source(), column + INDENT)?;
             let _ = write!(text, "\n{pad}- {copy}");
             Some(text)
         }
@@ -184,7 +184,7 @@ fn first_copy<'d>(value: &Composed<'d>) -> Option<Node<'d>> {
 
 /// The text of a member after its key, with its comments, moved to a column. The value of a scalar is replaced by `instead`.
 fn copied(member: Node<'_>, column: usize, instead: Option<&String>) -> Option<String> {
-    let source = member.tree().source();
+    let source = member.source();
     let key = member.key_span();
     if key.is_empty() || member.style() == Style::Alias || !member.is_verbatim() {
         return None;
@@ -226,7 +226,7 @@ fn copied(member: Node<'_>, column: usize, instead: Option<&String>) -> Option<S
 
 /// The lines of comments directly above a member or an item in block style.
 fn comments_above(node: Node<'_>) -> Vec<&str> {
-    let source = node.tree().source();
+    let source = node.source();
     let is_item = node.key_span().is_empty();
     let start = if is_item { dash_before(source, node.span().start) } else { Some(node.key_span().start) };
     let Some(line) = start.and_then(|start| line_start(source, start)) else { return Vec::new() };
@@ -276,7 +276,7 @@ fn in_flow(value: &Composed<'_>, json: bool) -> Option<String> {
                 node.style(),
                 Style::Plain | Style::SingleQuoted | Style::DoubleQuoted | Style::Flow
             );
-            let text = node.tree().source().slice(node.span());
+            let text = node.source().slice(node.span());
             // A plain string may end at a comma or bracket in braces.
             let is_safe = node.parent().is_some_and(|parent| parent.style() == Style::Flow);
             (is_inline && is_safe && !text.is_empty()).then(|| text.to_owned())
