@@ -60,7 +60,8 @@ pub fn looks_like_patch(root: Node<'_>) -> bool {
     let version = root.str_at(&["apiVersion"]).unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
     let is_known = matches!(group, "" | "apps" | "batch" | "karpenter.sh" | "karpenter.k8s.aws");
-    json_patch::is_json_patch(root) || (is_known && !version.is_empty() && has_directive(root))
+    json_patch::is_json_patch(root)
+        || (is_known && !version.is_empty() && root.spelling().contains("$patch") && has_directive(root))
 }
 
 fn has_directive(node: Node<'_>) -> bool {
