@@ -316,7 +316,7 @@ impl<'d> FileIndex<'d> {
         })
     }
 
-    /// Sorts the findings of built objects into the order of the documents.
+    /// Sorts the findings of built objects into the order of the documents and positions.
     pub(crate) fn sort(&self, report: &mut Report) {
         if self.by_source.is_empty() {
             return;
@@ -329,7 +329,7 @@ impl<'d> FileIndex<'d> {
         }
         report.findings.sort_by_key(|finding| {
             let file = order.get(&(finding.cluster.as_str(), finding.file.as_str())).copied();
-            (file, finding.document)
+            (file, finding.document, finding.position.offset)
         });
     }
 }
