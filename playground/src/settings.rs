@@ -29,6 +29,7 @@ pub(crate) fn set_range_and_date(
 ) -> Result<(), String> {
     if let Some(range) = range {
         settings.karpenter = Target::parse(range)?;
+        settings.is_karpenter_version_set = true;
     }
     if let Some(today) = today {
         let date = Date::parse(today);

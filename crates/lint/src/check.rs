@@ -12,7 +12,6 @@ use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::classification::{Family, Severity};
 use crate::context::Context;
 use crate::coverage;
-use crate::environments::Environments;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::pins::Pins;
@@ -22,6 +21,7 @@ use crate::rule::{On, Rule};
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
+use crate::surroundings::Surroundings;
 use crate::upgrade;
 
 /// Default maximum number of findings in a report.
@@ -65,73 +65,21 @@ pub fn check_within(
 ) -> Report {
     let mut report = Report::new(settings);
     let built: Vec<BuiltCluster> = clusters.iter().map(|cluster| BuiltCluster::of(&cluster.files)).collect();
-    let mut checked_objects: Vec<CheckedObject<'_>> = Vec::new();
-    let mut inventories = Vec::new();
-    let mut overlay_inventories = Vec::new();
     let pins = Pins::of(clusters, settings);
-    let mut checked_files = BTreeSet::new();
-    for (index, (cluster, built)) in clusters.iter().zip(&built).enumerate() {
-        let first = checked_objects.len();
-        for (file_index, file) in cluster.files.iter().enumerate() {
-            for (document, read) in file.documents.iter().enumerate() {
-                let skip_reason = built.skip_reason(file, file_index, document);
-                let is_pin = skip_reason.is_none() && pins.is_pin(index, file_index, document);
-                let checked_before = report.summary.checked;
-                let objects =
-                    objects_of_document(&mut report, registry, settings, file, document, read, skip_reason);
-                if report.summary.checked > checked_before {
-                    checked_files.insert((index, file_index));
-                }
-                if is_pin {
-                    coverage::note_pin(&mut report, file, document);
-                }
-                let version = pins.version_of(index, file_index, file.source.name());
-                coverage::count_unchecked(&mut report, &objects, version, file, document);
-                let versions =
-                    objects.into_iter().flat_map(|object| built.versions(object, file_index, document));
-                checked_objects.extend(versions.map(|version| CheckedObject {
-                    object: version.object,
-                    cluster: index,
-                    file: file_index,
-                    document,
-                    overlay: version.overlay,
-                    unresolved: version.unresolved,
-                    is_repeated: version.is_repeated,
-                }));
-            }
-        }
-        let own = checked_objects.get(first..).unwrap_or_default();
-        let objects = own.iter().map(|checked| checked.object).collect();
-        inventories.push(Inventory::new(cluster.name.clone(), objects, settings.complete_inventory));
-        overlay_inventories.push(built.inventories(&cluster.name, own, settings.complete_inventory));
-    }
-    let environments = environments(clusters, &checked_objects, settings);
-    let locations = Locations::new(clusters, &built, &checked_objects);
+    let collector = Collector { registry, settings, pins: &pins, report: &mut report };
+    let collected = collector.collect(clusters, &built);
+    let surroundings = Surroundings::of(clusters, &built, &collected.objects, settings);
+    let locations = Locations::new(clusters, &built, &collected.objects);
     let mut repetitions = Repetitions::default();
-    for checked in &checked_objects {
-        let Some(inventory) = inventories.get(checked.cluster) else { continue };
+    for checked in &collected.objects {
         let name = locations.of(checked).file;
         let file_settings = pins.settings_of(checked.cluster, checked.file, name);
         let before_v1 = pins.version_of(checked.cluster, checked.file, name).before_v1;
         if coverage::is_outside(checked.object, before_v1) {
             continue;
         }
-        let of_overlay = overlay_inventories.get(checked.cluster).zip(checked.overlay);
-        let of_overlay = of_overlay.and_then(|(all, overlay)| all.get(&overlay));
-        let context = match (of_overlay, environments.inventory(checked.file)) {
-            // The inventory of the cluster holds the other variants of the overlay too.
-            (Some(own), _) => {
-                let earlier = inventories.get(..checked.cluster).unwrap_or_default();
-                Context::new(&file_settings, own, earlier, checked.object, true).with_input(before_v1, None)
-            }
-            (None, Some(own)) => {
-                let own_only = core::slice::from_ref(own);
-                Context::new(&file_settings, own, own_only, checked.object, true)
-                    .with_input(before_v1, Some(inventory))
-            }
-            (None, None) => Context::new(&file_settings, inventory, &inventories, checked.object, true)
-                .with_input(before_v1, None),
-        };
+        let Some(context) = surroundings.context(checked, &file_settings) else { continue };
+        let context = context.before_v1(before_v1);
         let suppressions = Suppressions::of(checked.object, registry, &context);
         let mut findings = run(registry, checked.object, &context, &suppressions);
         coverage::keep_covered(&mut findings, checked.object, before_v1);
@@ -163,24 +111,9 @@ pub fn check_within(
         }
     }
     locations.files.sort(&mut report);
-    report.pins = pins.report(clusters, |cluster, file| checked_files.contains(&(cluster, file)));
-    report.environments = environments.report();
+    report.pins = pins.report(clusters, |cluster, file| collected.files.contains(&(cluster, file)));
+    report.environments = surroundings.environments();
     report
-}
-
-/// Finds the environments of the input. If the user names clusters, these are the only ones.
-fn environments<'d>(
-    clusters: &[Cluster],
-    objects: &[CheckedObject<'d>],
-    settings: &Settings,
-) -> Environments<'d> {
-    let [only] = clusters else { return Environments::default() };
-    if !only.name.is_empty() {
-        return Environments::default();
-    }
-    let files: Vec<&str> = only.files.iter().map(|file| file.source.name()).collect();
-    let objects: Vec<_> = objects.iter().map(|checked| (checked.file, checked.object)).collect();
-    Environments::of(&files, &objects, settings.complete_inventory)
 }
 
 /// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself.
@@ -196,6 +129,77 @@ pub fn check_request<'d>(
     let suppressions = Suppressions::of(object, registry, &context);
     let findings = run(registry, object, &context, &suppressions);
     shown(registry, findings, object, &context, suppressions, &mut 0)
+}
+
+/// The objects to check, and the files that hold any, as indices of cluster and file.
+#[derive(Default)]
+struct Collected<'d> {
+    objects: Vec<CheckedObject<'d>>,
+    files: BTreeSet<(usize, usize)>,
+}
+
+/// Finds the objects to check, and counts every document in the report.
+struct Collector<'c> {
+    registry: &'c Registry,
+    settings: &'c Settings,
+    pins: &'c Pins<'c>,
+    report: &'c mut Report,
+}
+
+impl Collector<'_> {
+    /// Collects the objects of every document, as the kustomizations of the input build them.
+    fn collect<'d>(mut self, clusters: &'d [Cluster], built: &'d [BuiltCluster]) -> Collected<'d> {
+        let mut collected = Collected::default();
+        for (cluster, (Cluster { files, .. }, built)) in clusters.iter().zip(built).enumerate() {
+            for (file, read) in files.iter().enumerate() {
+                let checked_before = self.report.summary.checked;
+                for document in 0..read.documents.len() {
+                    let objects = self.objects(read, (cluster, file, document), built).into_iter();
+                    let versions = objects.flat_map(|object| built.versions(object, file, document));
+                    collected.objects.extend(versions.map(|version| CheckedObject {
+                        object: version.object,
+                        cluster,
+                        file,
+                        document,
+                        overlay: version.overlay,
+                        unresolved: version.unresolved,
+                        is_repeated: version.is_repeated,
+                    }));
+                }
+                if self.report.summary.checked > checked_before {
+                    collected.files.insert((cluster, file));
+                }
+            }
+        }
+        collected
+    }
+
+    /// The objects of a document, given the indices of its cluster, of its file and of the document itself.
+    fn objects<'d>(
+        &mut self,
+        read: &'d File,
+        (cluster, file, document): (usize, usize, usize),
+        built: &BuiltCluster,
+    ) -> Vec<Object<'d>> {
+        let Some(content) = read.documents.get(document) else { return Vec::new() };
+        let skip_reason = built.skip_reason(read, file, document);
+        let is_pin = skip_reason.is_none() && self.pins.is_pin(cluster, file, document);
+        let objects = objects_of_document(
+            self.report,
+            self.registry,
+            self.settings,
+            read,
+            document,
+            content,
+            skip_reason,
+        );
+        if is_pin {
+            coverage::note_pin(self.report, read, document);
+        }
+        let version = self.pins.version_of(cluster, file, read.source.name());
+        coverage::count_unchecked(self.report, &objects, version, read, document);
+        objects
+    }
 }
 
 /// Returns the objects of a document, and counts the document as checked, skipped or unreadable.

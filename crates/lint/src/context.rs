@@ -52,13 +52,14 @@ impl<'c, 'd> Context<'c, 'd> {
         }
     }
 
-    /// The same context with the version below 1.0 that the input pins, and with the objects of all environments.
-    pub(crate) fn with_input(
-        self,
-        version_before_v1: Option<PinnedVersion>,
-        input: Option<&'c Inventory<'d>>,
-    ) -> Self {
-        Self { version_before_v1, input, ..self }
+    /// The same context for an object that the input pins to a version below 1.0.
+    pub(crate) fn before_v1(self, version: Option<PinnedVersion>) -> Self {
+        Self { version_before_v1: version, ..self }
+    }
+
+    /// The same context for an object of an environment, with the objects of the whole input.
+    pub(crate) fn among_environments(self, input: &'c Inventory<'d>) -> Self {
+        Self { input: Some(input), ..self }
     }
 
     /// Whether the objects of the cluster, or of a folder that looks like another cluster, have something. A rule asks this

@@ -18,6 +18,7 @@ pub mod rule;
 pub mod settings;
 mod supersession;
 pub mod suppression;
+mod surroundings;
 #[cfg(test)]
 mod testing;
 pub mod upgrade;

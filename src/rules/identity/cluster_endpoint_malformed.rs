@@ -101,11 +101,10 @@ fn check_endpoint<'d>(object: Object<'d>, text: &str, node: Node<'d>) -> Option<
     let host = text.split_once("://").map_or(text, |(_, host)| host);
     let what = placeholder(text).or_else(|| placeholder(host));
     if let Some(what) = what.filter(|what| *what != ClusterNamePlaceholder::Example) {
-        // A placeholder that a tool replaces is no mistake.
-        let severity =
-            Some(gravity(what, object.operation())).filter(|severity| *severity != Severity::Info)?;
-        let message =
-            format!("the cluster endpoint `{text}` is a placeholder, so nodes do not reach the API server");
+        let message = format!(
+            "the cluster endpoint `{text}` is a placeholder; with this text nodes do not reach the API server"
+        );
+        let severity = gravity(what, object.operation());
         return Some(Finding::at(&RULE, node, message).severity(severity).help(HELP));
     }
     let Some(scheme) = scheme_of(text) else {
@@ -185,19 +184,17 @@ mod tests {
     }
 
     #[test]
-    fn warns_about_placeholders_that_no_tool_replaces() {
+    fn placeholder_is_an_info_in_every_spelling() {
         insta::assert_snapshot!(findings(&RULE, &controller("https://<cluster-id>.eks.amazonaws.com")), @"
          10 |         env: [{name: CLUSTER_ENDPOINT, value: https://<cluster-id>.eks.amazonaws.com}]
             |                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
-          the cluster endpoint `https://<cluster-id>.eks.amazonaws.com` is a placeholder, so nodes do not reach the API server
+        info Deployment/karpenter spec.template.spec.containers[0].env[0].value [all]
+          the cluster endpoint `https://<cluster-id>.eks.amazonaws.com` is a placeholder; with this text nodes do not reach the API server
           help: write the API server endpoint of the EKS cluster, such as `https://….eks.amazonaws.com`, or remove the option so that Karpenter asks EKS
         ");
-        assert!(
-            findings(&RULE, &controller("YOUR-CLUSTER-ENDPOINT")).contains("warning Deployment/karpenter")
-        );
-        assert!(findings(&RULE, &controller("https://replace-me")).contains("is a placeholder"));
-        silent(&RULE, &controller("'${CLUSTER_ENDPOINT}'"));
+        for text in ["YOUR-CLUSTER-ENDPOINT", "https://replace-me", "'${CLUSTER_ENDPOINT}'"] {
+            assert!(findings(&RULE, &controller(text)).contains("info Deployment/karpenter"), "{text}");
+        }
     }
 
     #[test]

@@ -179,7 +179,12 @@ mod tests {
     #[test]
     fn reports_flags_by_release() {
         let text = controller("args: [--webhook-port=8443, --enable-zonal-shift]");
-        let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+        // The image tag of the controller pins 1.14.1, and a setting wins over it.
+        let at = |release| Settings {
+            karpenter: Target::parse(release).unwrap(),
+            is_karpenter_version_set: true,
+            ..Settings::default()
+        };
         let in_1_0 = findings_with(&RULE, &text, &at("1.0"));
         assert!(
             in_1_0.contains("no flag `--enable-zonal-shift`") && !in_1_0.contains("no flag `--webhook-port`"),

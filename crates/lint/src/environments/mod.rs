@@ -54,8 +54,8 @@ impl<'d> Environments<'d> {
     }
 
     /// The sibling folders that look like clusters, for the report.
-    pub(crate) fn report(self) -> Vec<ReportedEnvironments> {
-        self.groups.into_iter().map(|folders| ReportedEnvironments { folders }).collect()
+    pub(crate) fn report(&self) -> Vec<ReportedEnvironments> {
+        self.groups.iter().map(|folders| ReportedEnvironments { folders: folders.clone() }).collect()
     }
 }
 
