@@ -28,7 +28,7 @@ const MODULES: [Module; 4] = [
         workspace: ".",
         package: "karpwarden-policy",
         target: "wasm32-wasip1",
-        profile: "release",
+        profile: "policy",
         output: "policies/karpenter/policy.wasm",
     },
     Module {
