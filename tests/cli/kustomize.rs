@@ -156,7 +156,7 @@ fn overlays_of_one_base_are_different_clusters() {
     folder.write("base/class.yaml", good.as_bytes());
     // `dev` has the EC2NodeClass `default`, but the NodePool of `prod` refers to a name that only `dev` has.
     assert_snapshot!(shown(&check(&folder, &["."])), @"
-    warning nodeclass-ref-dangling base/pool.yaml#0:8:74
+    info nodeclass-ref-dangling base/pool.yaml#0:8:74
     skipped base/kustomization.yaml: kustomization: its objects are checked as it builds them
     skipped overlays/dev/kustomization.yaml: kustomization: its objects are checked as it builds them
     skipped overlays/prod/kustomization.yaml: kustomization: its objects are checked as it builds them

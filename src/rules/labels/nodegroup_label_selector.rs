@@ -11,6 +11,8 @@ use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
 use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
+use super::pod_no_matching_pool::is_probable;
+
 rule! {
     /// ## What it does
     ///
@@ -24,6 +26,9 @@ rule! {
     /// Karpenter's nodes do not have these labels, so Karpenter launches no node for such a pod. The pod stays on the
     /// old node group, or stays Pending once that node group is gone. The log says `label "eks.amazonaws.com/nodegroup"
     /// does not have known values`.
+    ///
+    /// In a file the finding is an info, because the author may mean a node group. It is a warning in a cluster, with
+    /// `--complete`, and if the pod also selects a label that only Karpenter's nodes have.
     ///
     /// ## What is not reported
     ///
@@ -99,7 +104,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let all_terms = pod.spec().required_terms().all(needs_node_group);
     for expression in pod.expressions().filter(selects_node_group) {
         if expression.origin == ExpressionOrigin::NodeSelector || all_terms {
-            findings.extend(finding(object, expression));
+            let severity = if is_probable(pod, context) { Severity::Warning } else { Severity::Info };
+            findings.extend(finding(object, expression).map(|finding| finding.severity(severity)));
         }
     }
 }
@@ -167,7 +173,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &pod("nodeSelector: {eks.amazonaws.com/capacityType: SPOT}")), @r#"
           6 |   nodeSelector: {eks.amazonaws.com/capacityType: SPOT}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.nodeSelector [all]
+        info Pod/a spec.nodeSelector [all]
           this pod selects `eks.amazonaws.com/capacityType`, a node group label: Karpenter launches no node for it
           help: select `karpenter.sh/capacity-type` with `spot` or `on-demand`
           unsafe fix: select the capacity type: "spot", "karpenter.sh/capacity-type"
@@ -175,7 +181,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &terms(GROUP)), @"
           6 |   affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: eks.amazonaws.com/nodegroup, operator: In, values: [a]}]}]}}}
             |                                                                                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
+        info Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           this pod selects `eks.amazonaws.com/nodegroup`, a node group label: Karpenter launches no node for it
           help: select `karpenter.sh/nodepool`, or a label of your own that the NodePool sets
         ");

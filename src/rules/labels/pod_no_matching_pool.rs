@@ -35,9 +35,9 @@ rule! {
     /// its existing nodes, so the NodePool counts.
     ///
     /// The finding is an error if the input holds every NodePool (`--complete`) and the pod selects a label that only
-    /// Karpenter's nodes have, such as `karpenter.sh/nodepool` or `karpenter.k8s.aws/instance-family`. Otherwise it is
-    /// a warning, because a managed node group may have the label. Without a NodePool in the input, the rule reports
-    /// nothing.
+    /// Karpenter's nodes have, such as `karpenter.sh/nodepool` or `karpenter.k8s.aws/instance-family`. It is a warning
+    /// if only one of these holds, and in a cluster. In a file it is an info otherwise, because a managed node group may
+    /// have the label. Without a NodePool in the input, the rule reports nothing.
     ///
     /// ## What is not reported
     ///
@@ -168,7 +168,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    let severity = severity(pod, stuck, is_certain(pod, context))?;
+    let severity = severity(pod, stuck, context)?;
     let pools = context.inventory.pools();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
         Rejection::Undefined(key) | Rejection::Conflict(key) => Some(*key),
@@ -210,14 +210,22 @@ pub(super) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
     context.inventory.is_complete() && is_for_karpenter(pod)
 }
 
-fn severity(pod: Pod<'_>, stuck: &Unschedulable<'_>, certain: bool) -> Option<Severity> {
+/// Whether the pod probably belongs on nodes of the NodePools that the check knows. A manifest does not show the node groups
+/// of its cluster, which may have any label that is not Karpenter's.
+pub(super) fn is_probable(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
+    let is_request = pod.object().operation() != Operation::Apply;
+    is_request || context.inventory.is_complete() || is_for_karpenter(pod)
+}
+
+fn severity(pod: Pod<'_>, stuck: &Unschedulable<'_>, context: &Context<'_, '_>) -> Option<Severity> {
     let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Rejection::Taint(..)));
-    match (certain, only_taints || is_critical(pod)) {
+    match (is_certain(pod, context), only_taints || is_critical(pod)) {
         (true, false) => Some(Severity::Error),
         (true, true) if only_taints && is_critical(pod) => None,
-        (true, true) | (false, false) => Some(Severity::Warning),
+        (true, true) => Some(Severity::Warning),
+        (false, false) if is_probable(pod, context) => Some(Severity::Warning),
         (false, true) if only_taints => None,
-        (false, true) => Some(Severity::Info),
+        (false, _) => Some(Severity::Info),
     }
 }
 
@@ -304,7 +312,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &with_pool("nodeSelector: {worklod: stable}")), @"
          19 |   nodeSelector: {worklod: stable}
             |                  ^^^^^^^
-        warning Pod/a spec.nodeSelector [all]
+        info Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: `general` does not set `worklod`
           help: did you mean `workload`?
           see line 4 metadata.name: this NodePool does not match
@@ -363,7 +371,7 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &terms("rack, operator: Exists", "kubernetes.io/arch, operator: In, values: [arm64]")), @"
          20 |     {matchExpressions: [{key: rack, operator: Exists}]},
             |                               ^^^^
-        warning Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
+        info Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           no NodePool can launch a node for this pod: `general` does not set `rack`
           help: set `rack` on a NodePool, in `spec.template.metadata.labels` or as a requirement
           see line 4 metadata.name: this NodePool does not match

@@ -2,6 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
@@ -15,7 +16,9 @@ rule! {
     /// Checks that the node class that a NodePool refers to exists: its group and kind belong together, and if the
     /// input contains node classes, one of them has the name.
     ///
-    /// The rule ignores node classes of other providers and of EKS Auto Mode.
+    /// The finding is an error if the input is complete (`--complete`). It is a warning if a node class has a similar name,
+    /// or if the file has node classes, and otherwise an info: the node class may be in another repository or in
+    /// Terraform. The rule ignores node classes of other providers and of EKS Auto Mode.
     ///
     /// ## Why it is bad
     ///
@@ -125,16 +128,28 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let message =
         format!("there is no EC2NodeClass `{name}`{scope}, and without it the NodePool never becomes Ready");
     let finding = Finding::at(&RULE, node, message);
-    let finding = finding.severity(if certain { Severity::Error } else { Severity::Warning });
     let near = if classes > MAX_CANDIDATES {
         None
     } else {
         nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name))
     };
-    findings.push(finding.help(match near {
+    // The class may be in another repository, or in Terraform.
+    let is_probable = near.is_some() || inventory.is_complete() || has_class_in_same_file(object, inventory);
+    let severity = match (certain, is_probable) {
+        (true, _) => Severity::Error,
+        (false, true) => Severity::Warning,
+        (false, false) => Severity::Info,
+    };
+    findings.push(finding.severity(severity).help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write the name of an existing EC2NodeClass, or add this one".to_owned(),
     }));
+}
+
+/// Whether the file of a NodePool also has an EC2NodeClass.
+fn has_class_in_same_file(pool: Object<'_>, inventory: &Inventory<'_>) -> bool {
+    let is_in_same_file = |class: Object<'_>| core::ptr::eq(class.root().source(), pool.root().source());
+    inventory.of(Kind::NODE_CLASS).take(MAX_CANDIDATES).any(is_in_same_file)
 }
 
 /// Reports a group and a kind that do not belong together, in 1.0. From 1.1 on `nodeclass-ref-unmanaged` reports them.
