@@ -49,9 +49,6 @@ impl Release {
     #[expect(clippy::indexing_slicing, reason = "the index is the table's last")]
     pub const NEWEST: Self = Self(Version::new(MINORS - 1, NEWEST_PATCH[NEWEST_PATCH.len() - 1]));
 
-    /// The newest patch of 1.0.
-    pub const FIRST_MINOR: Self = Self(Version::new(0, NEWEST_PATCH[0]));
-
     /// Every published release, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + Clone {
         (0..MINORS)

@@ -199,12 +199,12 @@ fn with_release(settings: Settings, release: Release) -> Settings {
     Settings { karpenter: Target::only(release), ..settings }
 }
 
-/// The release that a pinned version is checked as.
+/// The release that a pinned version is checked as. Objects of v1 beside a version below 1.0 are on their way to a later
+/// release, which is not known, and the newest one has the most fields.
 fn release_of(version: PinnedVersion) -> Release {
     match version.release() {
-        PinnedRelease::BeforeV1 => Release::FIRST_MINOR,
         PinnedRelease::Known(release) | PinnedRelease::NewerPatch(release) => release,
-        PinnedRelease::Newer => Release::NEWEST,
+        PinnedRelease::BeforeV1 | PinnedRelease::Newer => Release::NEWEST,
     }
 }
 
@@ -240,10 +240,7 @@ fn reported_pin(cluster: &Cluster, scope: &str, pins: Agreement, default: Target
 fn note(version: PinnedVersion) -> String {
     match version.release() {
         PinnedRelease::Known(_) => String::new(),
-        PinnedRelease::BeforeV1 => format!(
-            "releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as {}",
-            Release::FIRST_MINOR
-        ),
+        PinnedRelease::BeforeV1 => "releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as the newest known release".to_owned(),
         PinnedRelease::NewerPatch(release) => {
             format!("checked as {}, its newest known patch", release.name_of_patch())
         }

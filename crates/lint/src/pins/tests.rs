@@ -131,9 +131,9 @@ fn versions_without_facts_are_explained() {
     let (old, patch, new) = (chart("0.37.0"), chart("1.6.99"), chart("1.99.0"));
     let files = [("old/a.yaml", old.as_str()), ("patch/a.yaml", &patch), ("z/new.yaml", &new)];
     let newest = Release::NEWEST.to_string();
-    assert_eq!(releases(&files, &Settings::default()), ["1.0", "1.6", newest.as_str()]);
+    assert_eq!(releases(&files, &Settings::default()), [newest.as_str(), "1.6", newest.as_str()]);
     insta::assert_snapshot!(reported(&files), @"
-    `old` `0.37.0` 1.0 old/a.yaml:3 releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as 1.0
+    `old` `0.37.0` NEWEST old/a.yaml:3 releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as the newest known release
     `patch` `1.6.99` 1.6 patch/a.yaml:3 checked as 1.6.8, its newest known patch
     `z` `1.99.0` NEWEST z/new.yaml:3 checked as NEWEST, the newest known release
     ");

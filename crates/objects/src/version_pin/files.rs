@@ -74,15 +74,21 @@ fn terraform<'d>(root: Node<'d>, pins: &mut Pins<'d>) {
     }
 }
 
-/// Adds the tag of the controller's image in values of the chart.
+/// Adds the tag of the controller's image in values of the chart. Some write it in a top-level `image`, which the chart does
+/// not read but which still shows the version that they mean.
 ///
 /// Source: `controller.image` in charts/karpenter/values.yaml of aws/karpenter-provider-aws at v1.0.0 to v1.14.1.
 fn values<'d>(root: Node<'d>, pins: &mut Pins<'d>) {
-    let Some(image) = chart::values_in(root).and_then(|values| values.at_path(&["controller", "image"]))
-    else {
-        return;
-    };
-    if !image.str_at(&["repository"]).is_some_and(is_of_other_cloud) {
+    let Some(values) = chart::values_in(root) else { return };
+    if let Some(image) = values.at_path(&["controller", "image"]) {
+        if !image.str_at(&["repository"]).is_some_and(is_of_other_cloud) {
+            pins.add(PinnedPart::Controller, image.get("tag"));
+        }
+    } else if let Some(image) = values.get("image")
+        && image
+            .str_at(&["repository"])
+            .is_some_and(|repository| repository.starts_with("public.ecr.aws/karpenter/"))
+    {
         pins.add(PinnedPart::Controller, image.get("tag"));
     }
 }

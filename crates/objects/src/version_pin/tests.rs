@@ -172,4 +172,9 @@ fn files_of_other_tools_pin_the_chart() {
         &[],
     );
     assert_pins("values.yaml", "controller: {image: {tag: 1.6.2}}\n", &[]);
+    let misplaced = |repository: &str| {
+        format!("settings: {{interruptionQueue: a}}\nimage: {{repository: {repository}, tag: 1.6.2}}\n")
+    };
+    assert_pins("values.yaml", &misplaced("public.ecr.aws/karpenter/karpenter"), &["1.6.2:2"]);
+    assert_pins("values.yaml", &misplaced("example.com/proxy"), &[]);
 }
