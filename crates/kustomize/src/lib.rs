@@ -32,7 +32,7 @@ use build::{Builder, Inputs};
 use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
 
-pub use patches::{Patches, looks_like_patch};
+pub use patches::{Patches, is_named_patch, looks_like_patch};
 
 /// The builds of an input.
 #[derive(Debug, Default)]

@@ -64,6 +64,28 @@ pub fn looks_like_patch(root: Node<'_>) -> bool {
         || (is_known && !version.is_empty() && root.spelling().contains("$patch") && has_directive(root))
 }
 
+/// Whether a file is called a patch and its document is only a part of an object: a NodePool or an EC2NodeClass without fields
+/// that every complete one has. Without the kustomization that lists the file, nothing else shows that it is a patch.
+pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let folder = folder.rsplit('/').next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_called_patch = stem.split(['-', '_']).any(|word| word == "patch") || folder == "patches";
+    let lacks = |path: &[&str]| root.at_path(path).is_none();
+    let is_partial = match root.str_at(&["kind"]) {
+        Some("NodePool") => {
+            lacks(&["spec", "template", "spec", "nodeClassRef"])
+                || lacks(&["spec", "template", "spec", "requirements"])
+        }
+        Some("EC2NodeClass") => {
+            let terms = ["amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms"];
+            terms.iter().any(|field| lacks(&["spec", *field]))
+        }
+        _ => false,
+    };
+    is_called_patch && is_partial
+}
+
 fn has_directive(node: Node<'_>) -> bool {
     node.get("$patch").is_some() || node.children().any(has_directive)
 }
@@ -72,6 +94,27 @@ fn has_directive(node: Node<'_>) -> bool {
 mod tests {
     use super::*;
     use manifest::limits::Limits;
+
+    #[test]
+    fn a_part_of_an_object_in_a_file_called_patch_is_a_patch() {
+        let is_patch = |name: &str, text: &str| {
+            let file = File::read(name, text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            is_named_patch(name, tree.root())
+        };
+        let part =
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n";
+        for name in ["patch-class.yaml", "prod/class_patch.yaml", "prod/patches/class.yaml", "patch.yaml"] {
+            assert!(is_patch(name, part), "{name}");
+        }
+        for name in ["class.yaml", "dispatch.yaml", "patches/prod/class.yaml"] {
+            assert!(!is_patch(name, part), "{name}");
+        }
+        let whole = "kind: EC2NodeClass\nspec: {amiSelectorTerms: [], subnetSelectorTerms: [], securityGroupSelectorTerms: []}\n";
+        assert!(!is_patch("patch.yaml", whole));
+        assert!(is_patch("patch.yaml", "kind: NodePool\nspec: {weight: 1}\n"));
+        assert!(!is_patch("patch.yaml", "kind: Deployment\nspec: {replicas: 1}\n"));
+    }
 
     #[test]
     fn collects_every_list_of_patches_without_resources() {

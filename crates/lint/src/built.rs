@@ -118,7 +118,10 @@ impl BuiltCluster {
             if self.builds.kustomizations.contains(&index) && tree.root().get("kind").is_none() {
                 return Some("kustomization: its objects are checked as it builds them".to_owned());
             }
-            if kustomize::looks_like_patch(tree.root()) {
+            let is_built =
+                self.versions.range((index, document, 0)..(index, document + 1, 0)).next().is_some();
+            let is_named = !is_built && kustomize::is_named_patch(file.source.name(), tree.root());
+            if is_named || kustomize::looks_like_patch(tree.root()) {
                 return Some("patch, not checked: check the object that it changes".to_owned());
             }
         }

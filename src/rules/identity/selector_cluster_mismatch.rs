@@ -30,7 +30,9 @@ rule! {
     /// The severity follows the certainty, whatever the name selects. EKS and its controllers define the tag
     /// `kubernetes.io/cluster/<name>`, so subnets and security groups that another cluster owns are an error. A name that
     /// follows a convention is a warning, for subnets and security groups as for the role: the tag may mean something
-    /// else, and this cluster may accept a role that is named after another cluster.
+    /// else, and this cluster may accept a role that is named after another cluster. If the controller's configuration is
+    /// in another branch of the folders than the EC2NodeClass, the two may be for different clusters, and the severity is
+    /// one level lower. A name that occurs several times is one finding.
     ///
     /// ## Why it is bad
     ///
@@ -231,7 +233,8 @@ fn check_placeholders<'d>(
     Some(others.iter().fold(finding, |finding, other| finding.related(other.place(), "also here")))
 }
 
-/// Compares the names with the known name of this cluster.
+/// Compares the names with the known name of this cluster. Each other name gives one finding for each severity, at its first
+/// mention.
 fn compare_with_cluster<'d>(
     mentions: &[Mention<'d>],
     known: &str,
@@ -239,8 +242,18 @@ fn compare_with_cluster<'d>(
     at: Option<Node<'d>>,
     findings: &mut Vec<Finding<'d>>,
 ) {
+    let mut by_name = BTreeMap::<(&str, Severity), usize>::new();
     for mention in in_other_terms(mentions, known) {
         let Some(severity) = mention.severity(known) else { continue };
+        let severity =
+            if at.is_some_and(|node| is_elsewhere(mention.node, node)) { lower(severity) } else { severity };
+        if let Some(finding) =
+            by_name.get(&(mention.name, severity)).and_then(|index| findings.get_mut(*index))
+        {
+            finding.related.push((mention.place(), format!("this names cluster `{}` too", mention.name)));
+            continue;
+        }
+        by_name.insert((mention.name, severity), findings.len());
         let message = format!(
             "{}, but {source} says that this cluster is `{known}`{}",
             mention.clause(),
@@ -253,6 +266,27 @@ fn compare_with_cluster<'d>(
             Some(node) => finding.related(Place::value(node), "the controller's cluster name"),
             None => finding,
         });
+    }
+}
+
+/// Whether two nodes are in files of which neither is in the folder of the other one, or below it. Such files may be for
+/// different clusters.
+fn is_elsewhere(one: Node<'_>, other: Node<'_>) -> bool {
+    let folder =
+        |node: Node<'_>| node.source().name().rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let (one, other) = (folder(one), folder(other));
+    let is_within = |inner: &str, outer: &str| {
+        outer.is_empty()
+            || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    !is_within(&one, &other) && !is_within(&other, &one)
+}
+
+/// The next lower severity.
+const fn lower(severity: Severity) -> Severity {
+    match severity {
+        Severity::Error => Severity::Warning,
+        Severity::Warning | Severity::Info => Severity::Info,
     }
 }
 
@@ -309,7 +343,11 @@ fn in_other_terms<'m, 'd>(mentions: &'m [Mention<'d>], name: &str) -> Vec<&'m Me
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use lint::check::Cluster;
+    use lint::finding::Severity;
+    use lint::settings::{Selector, Settings};
+    use manifest::File;
+    use manifest::limits::Limits;
 
     /// An EC2NodeClass with the given spec.
     fn class(spec: &str) -> String {
@@ -344,6 +382,27 @@ mod tests {
     }
 
     #[test]
+    fn configuration_in_another_branch_of_the_folders_may_be_for_another_cluster() {
+        let severities = |class_file: &str, controller_file: &str| {
+            let class = discovery("staging", "staging");
+            let files = [(class_file, class.as_str()), (controller_file, CONTROLLER)];
+            let read = |(name, text): (&str, &str)| File::read(name, text, &Limits::DEFAULT);
+            let files = files.into_iter().map(read).collect();
+            let settings = Settings {
+                select: vec![Selector::One(super::RULE.name, super::RULE.family)],
+                ..Settings::default()
+            };
+            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
+            report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        assert_eq!(severities("a/class.yaml", "a/controller.yaml"), [Severity::Warning]);
+        assert_eq!(severities("a/b/class.yaml", "a/controller.yaml"), [Severity::Warning]);
+        assert_eq!(severities("class.yaml", "a/controller.yaml"), [Severity::Warning]);
+        assert_eq!(severities("old/class.yaml", "a/controller.yaml"), [Severity::Info]);
+        assert_eq!(severities("ab/class.yaml", "a/controller.yaml"), [Severity::Info]);
+    }
+
+    #[test]
     fn severity_is_the_same_for_the_same_certainty() {
         let severities = |spec: &str| {
             let output = findings_with(&super::RULE, &class(spec), &known("prod"));
@@ -351,9 +410,9 @@ mod tests {
             lines.filter_map(|line| line.split(' ').next()).collect::<Vec<_>>().join(" ")
         };
         let by_convention = "  role: KarpenterNodeRole-staging\n  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: staging}}]\n  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery/staging: '*'}}]";
-        assert_eq!(severities(by_convention), "warning warning warning");
+        assert_eq!(severities(by_convention), "warning");
         let by_owner = "  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]\n  securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/staging: owned}}]";
-        assert_eq!(severities(by_owner), "error error");
+        assert_eq!(severities(by_owner), "error");
         let shared = "  subnetSelectorTerms: [{tags: {kubernetes.io/cluster/staging: shared}}]";
         assert_eq!(severities(shared), "warning");
     }
@@ -411,12 +470,7 @@ mod tests {
           the selector for subnets names cluster `staging`, but the controller's configuration says that this cluster is `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
           help: write `prod`, or correct the controller's configuration if `staging` is right
           see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
-          6 |   securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: 'staging'}}]
-            |                                                                ^^^^^^^^^
-        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery [all]
-          the selector for security groups names cluster `staging`, but the controller's configuration says that this cluster is `prod`; if the resources with this tag belong to another cluster, launches fail or nodes do not join
-          help: write `prod`, or correct the controller's configuration if `staging` is right
-          see line 16 spec.template.spec.containers[0].env[0].value: the controller's cluster name
+          see line 6 spec.securityGroupSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `staging` too
         ");
         silent(&super::RULE, &format!("{}{CONTROLLER}", discovery("prod", "prod")));
     }
