@@ -13,6 +13,10 @@ struct Sent {
 /// Reads `[{"name", "text"}]`.
 pub(crate) fn read(json: &str) -> Result<Vec<File>, String> {
     let sent: Vec<Sent> = serde_json::from_str(json).map_err(|error| format!("the files: {error}"))?;
-    let read = |file: Sent| File::from_bytes(file.name, file.text.into_bytes(), &Limits::DEFAULT);
+    // A visitor chooses each file, like a user who names it on the command line.
+    let read = |file: Sent| {
+        let read = File::from_bytes(file.name, file.text.into_bytes(), &Limits::DEFAULT);
+        File { is_relevant: Some(true), ..read }
+    };
     Ok(sent.into_iter().map(read).collect())
 }
