@@ -487,7 +487,7 @@ impl ReportedFix {
     }
 }
 
-/// Whether a change of a built object is a change of a value or key that stands in the text of the finding.
+/// Whether a change of a built object edits a value or key in the text of the finding.
 fn is_in_text(change: &Change<'_>, place: &Place<'_>) -> bool {
     let node = change.node();
     let is_written = match change {

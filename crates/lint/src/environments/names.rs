@@ -45,7 +45,7 @@ const WORDS: [&str; 18] = [
     "preproduction",
 ];
 
-/// Returns those of several sibling folders that look like environments: none or at least two.
+/// Returns the sibling folders that look like environments: none or at least two.
 pub(super) fn environments<'n>(parent: &str, names: &BTreeSet<&'n str>) -> Vec<&'n str> {
     if CONTAINERS.contains(&parent) {
         let is_shared = |name: &str| SHARED.contains(&name) || name.starts_with('.');

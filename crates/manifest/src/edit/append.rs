@@ -132,7 +132,6 @@ fn in_flow(item: Node<'_>, source: &Source) -> Option<String> {
 mod tests {
     use crate::edit::{Change, apply, rewrite};
     use crate::limits::Limits;
-    use crate::tree::{Node, Value};
     use crate::{Document, File};
 
     /// Moves the first item of `from` to the end of `to`, in the text and in JSON, and checks that both results agree.
@@ -154,17 +153,7 @@ mod tests {
     fn as_json(text: &str) -> serde_json::Value {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
-        json(tree.root())
-    }
-
-    fn json(node: Node<'_>) -> serde_json::Value {
-        match node.value() {
-            Value::String(text) => text.into(),
-            Value::Int(number) => number.into(),
-            Value::Sequence => node.items().map(json).collect(),
-            Value::Mapping => node.members().map(|(key, value)| (key.to_owned(), json(value))).collect(),
-            _ => serde_json::Value::Null,
-        }
+        tree.root().to_json()
     }
 
     #[test]

@@ -298,7 +298,7 @@ mod tests {
     use super::Composed;
     use crate::edit::{Change, apply, rewrite};
     use crate::limits::Limits;
-    use crate::tree::{Node, Value};
+    use crate::tree::Node;
     use crate::{Document, File};
 
     /// Applies the changes, in the text and in JSON, and checks that both results agree.
@@ -315,17 +315,7 @@ mod tests {
     fn as_json(text: &str) -> serde_json::Value {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
-        json(tree.root())
-    }
-
-    fn json(node: Node<'_>) -> serde_json::Value {
-        match node.value() {
-            Value::String(text) => text.into(),
-            Value::Int(number) => number.into(),
-            Value::Sequence => node.items().map(json).collect(),
-            Value::Mapping => node.members().map(|(key, value)| (key.to_owned(), json(value))).collect(),
-            _ => serde_json::Value::Null,
-        }
+        tree.root().to_json()
     }
 
     fn text(text: &str) -> Composed<'static> {
