@@ -27,6 +27,13 @@ pub fn has_placeholder(text: &str) -> bool {
     Placeholder::of(text).is_some()
 }
 
+/// Whether a word is in capitals, such as `NODE_NAME`. Where only lower case is valid, scripts replace such words.
+pub fn is_in_capitals(word: &str) -> bool {
+    word.len() > 2
+        && word.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !word.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
 /// Replaces every placeholder of a text, in order.
 pub fn replaced(text: &str, replacement: &str) -> String {
     let without_marks = replaced_by(text, replacement, marked_range);
@@ -222,7 +229,17 @@ fn is_upper_case(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Placeholder, has_placeholder, replaced, with_defaults};
+    use super::{Placeholder, has_placeholder, is_in_capitals, replaced, with_defaults};
+
+    #[test]
+    fn words_in_capitals_have_three_letters_or_digits() {
+        for word in ["NODE_NAME", "ABC", "V20240807"] {
+            assert!(is_in_capitals(word), "{word}");
+        }
+        for word in ["", "AB", "Node", "123", "node-NAME"] {
+            assert!(!is_in_capitals(word), "{word}");
+        }
+    }
 
     #[test]
     fn recognises_every_spelling() {

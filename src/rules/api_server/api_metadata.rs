@@ -12,7 +12,7 @@ use objects::object::{Form, Object};
 use objects::pod::Pod;
 use objects::storage::{PersistentVolume, VolumeClaim};
 use values::naming::{self, SubdomainProblem};
-use values::placeholder::has_placeholder;
+use values::placeholder::{has_placeholder, is_in_capitals};
 
 rule! {
     /// ## What it does
@@ -280,11 +280,6 @@ const CRON_JOB_MAX: usize = 52;
 /// Whether a text is replaced before the object is applied: it has a placeholder, or a word in capitals such as the one in
 /// `check-NODE_NAME`.
 fn is_replaced(text: &str) -> bool {
-    let is_in_capitals = |word: &str| {
-        word.len() > 2
-            && word.bytes().any(|byte| byte.is_ascii_uppercase())
-            && !word.bytes().any(|byte| byte.is_ascii_lowercase())
-    };
     has_placeholder(text) || text.split(['-', '.', '/']).any(is_in_capitals)
 }
 

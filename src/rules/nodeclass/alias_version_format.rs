@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use values::placeholder::has_placeholder;
+use values::placeholder::{has_placeholder, is_in_capitals};
 
 rule! {
     /// ## What it does
@@ -110,12 +110,6 @@ fn is_number_version(version: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_numbers = numbers.split('.').count() == 3 && numbers.split('.').all(is_number);
     version == "latest" || (is_numbers && !version.contains(['/', '@']))
-}
-
-/// Whether a version is a word in capitals, such as `AMI_VERSION`, which somebody replaces.
-fn is_in_capitals(version: &str) -> bool {
-    version.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !version.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 /// The alias to write instead.
