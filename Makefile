@@ -181,6 +181,10 @@ playground-engine: targets ## Build the engine for browsers and Node, with its g
 	$(call build-web,karpwarden-playground,$(page)/build/engine)
 	@$(assemble) rules $(page)/build/rules.json
 
+.PHONY: playground-checker
+playground-checker: targets
+	$(call build-web,karpwarden-playground-checker,$(page)/build/checker)
+
 .PHONY: playground-symptoms
 playground-symptoms: targets
 	$(call build-web,karpwarden-playground-symptoms,$(page)/build/symptoms)
@@ -190,7 +194,7 @@ playground-reference: ## Build the pages of the rules and symptoms
 	@$(assemble) reference $(page)/build/reference
 
 .PHONY: playground-dist
-playground-dist: annotated-policy.wasm playground-engine playground-symptoms playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+playground-dist: annotated-policy.wasm playground-engine playground-checker playground-symptoms playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground

@@ -57,6 +57,7 @@ const [first] = manifests.find(({ name }) => name === 'nodeclass-bad.yaml').file
 
 // Assets
 
+const checker = put('checker.wasm', read(here, 'build/checker/karpwarden_bg.wasm'));
 const engine = put('engine.wasm', read(here, 'build/engine/karpwarden_bg.wasm'));
 const symptomsModule = put('symptoms.wasm', read(here, 'build/symptoms/karpwarden_bg.wasm'));
 const policy = put('policy.wasm', read(root, 'policies/karpenter/annotated-policy.wasm'));
@@ -89,7 +90,7 @@ const outputOf = (result, entry) => {
 const workers = await build({
   ...options,
   entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('admission-worker.ts')],
-  define: { ENGINE: besideWorker(engine), RULES: besideWorker(rules), SYMPTOMS: besideWorker(symptomsModule), POLICY: besideWorker(policy) },
+  define: { CHECKER: besideWorker(checker), ENGINE: besideWorker(engine), RULES: besideWorker(rules), SYMPTOMS: besideWorker(symptomsModule), POLICY: besideWorker(policy) },
 });
 const engineWorker = outputOf(workers, 'engine-worker.ts');
 const page = await build({
@@ -113,7 +114,7 @@ const main = outputOf(page, 'main.ts');
 const [, entry] = Object.entries(page.metafile.outputs).find(([path]) => path.endsWith(basename(main)));
 const imports = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => `assets/${basename(path)}`);
 const PRELOADS = [main, ...imports].map((path) => `<link rel="modulepreload" href="${path}">`).join('\n    ');
-const values = { CSP, STYLE: style, ICON: icon, ENGINE: engine, MAIN: main, PRELOADS };
+const values = { CSP, STYLE: style, ICON: icon, CHECKER: checker, MAIN: main, PRELOADS };
 const fill = (html) => html.replace(/%([A-Z]+)%/g, (placeholder, name) => values[name] ?? placeholder);
 const html = fill(read(here, 'page/index.html').toString());
 writeFileSync(join(dist, 'index.html'), html);
@@ -131,7 +132,7 @@ for (const name of readdirSync(join(root, 'schemas'))) {
 
 // Offline: the service worker keeps the shell from the start, and every other asset from its first use on.
 const scripts = Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`);
-const shell = ['./', style, icon, engine, engineWorker, articlesJson, examples, ...scripts];
+const shell = ['./', style, icon, checker, engine, engineWorker, articlesJson, examples, ...scripts];
 await build({
   ...options,
   entryPoints: [source('sw.ts')],

@@ -1,26 +1,23 @@
-//! Browser front end: the engine for the page's worker and for Node.
+//! Browser front end: the whole engine, for Node and for what the page does after the first check.
 //!
-//! Input and output are text, so that a report has the same bytes as on the command line. The page is in `page/`.
+//! Input and output are text, so that a report has the same bytes as on the command line. The page is in `page/`. This
+//! module also has the functions of `checker`, the small module that the page loads first.
 
 #![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
 
-mod files;
 mod outline;
 mod policy;
-mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use checker::{files, settings};
 use karpwarden::REGISTRY;
-use karpwarden::karpenter::release::Release;
 use karpwarden::lint::apply::apply_fixes;
 use karpwarden::lint::check::Cluster;
 use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::keys;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
-use karpwarden::reference::catalog::catalog;
 use karpwarden::report::sarif;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -93,30 +90,9 @@ pub fn documents(files: &str, whole: bool) -> Result<String, String> {
     Ok(outline::of(&files::read(files)?, whole).to_string())
 }
 
-/// Lists every rule, like `karpwarden rules --format json`.
-#[wasm_bindgen]
-pub fn rules() -> String {
-    serde_json::to_string(&catalog()).unwrap_or_default()
-}
-
-/// Validates settings and returns their mistakes, or the settings as JSON if they have none:
-/// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
-#[wasm_bindgen]
-pub fn settings(text: &str) -> String {
-    settings::problems(text).to_string()
-}
-
 /// Renders the ClusterAdmissionPolicy with these settings as YAML.
 #[wasm_bindgen]
 pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
     let read = settings::read(settings)?;
     Ok(policy::manifest(&settings::as_json(settings)?, &read, mode))
-}
-
-/// Describes this build: `{"version", "keys", "releases": [{"name", "newest"}]}`.
-#[wasm_bindgen]
-pub fn about() -> String {
-    let release = |release: Release| json!({"name": release.to_string(), "newest": release.name_of_patch()});
-    let releases: Vec<Json> = Release::minors().map(release).collect();
-    json!({"version": env!("CARGO_PKG_VERSION"), "keys": keys::NAMES, "releases": releases}).to_string()
 }

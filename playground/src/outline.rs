@@ -1,9 +1,9 @@
 //! Objects in the files, for the list of documents and as the API server would receive them.
 
-use karpwarden::manifest::tree::{Node, Value};
+use checker::json::value_of;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::{Object, Operation};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 /// Lists the objects of the files in order.
 pub(crate) fn of(files: &[File], whole: bool) -> Json {
@@ -40,20 +40,4 @@ fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Json 
         entry.insert("oldObject".to_owned(), object.old().map_or(Json::Null, value_of));
     }
     entry
-}
-
-/// Converts a value to JSON with sorted keys, as Go serialises maps.
-pub(crate) fn value_of(node: Node<'_>) -> Json {
-    match node.value() {
-        Value::Null => Json::Null,
-        Value::Bool(truth) => truth.into(),
-        Value::Int(number) => number.into(),
-        Value::Float(number) => number.into(),
-        Value::String(text) => text.into(),
-        Value::Sequence => node.items().map(value_of).collect(),
-        Value::Mapping => {
-            let members = node.members().map(|(key, value)| (key.to_owned(), value_of(value)));
-            Json::Object(members.collect::<Map<_, _>>())
-        }
-    }
 }

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
@@ -16,19 +16,23 @@ const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--loc
 const cargo = (...args) => execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 const CASES = 1000;
 
-/** Manifests of the examples and of the tests with whole files. */
-function manifests() {
+/** Manifests below a folder of the repository. */
+function manifestsIn(folder) {
   const found = [];
   const walk = (folder) => {
     for (const name of readdirSync(folder).sort()) {
       const path = join(folder, name);
       if (statSync(path).isDirectory()) walk(path);
-      else if (/\.(ya?ml|jsonl?)$/.test(name)) found.push({ name: relative(root, path).replaceAll('/', '-'), text: readFileSync(path, 'utf8') });
+      else if (/\.(ya?ml|jsonl?)$/.test(name)) found.push({ name: relative(root, path), text: readFileSync(path, 'utf8') });
     }
   };
-  for (const folder of ['examples', 'tests/problems', 'tests/cli']) walk(join(root, folder));
+  walk(join(root, folder));
   return found;
 }
+
+/** Manifests of the examples and of the tests with whole files, each in the current folder. */
+const manifests = () =>
+  ['examples', 'tests/problems', 'tests/cli'].flatMap(manifestsIn).map(({ name, text }) => ({ name: name.replaceAll('/', '-'), text }));
 
 /** A sample of the cases decided by the API server. An update becomes an AdmissionReview. */
 function conformance() {
@@ -61,7 +65,10 @@ let target;
 
 /** Returns the output of the command line for these files. */
 function native(files, flags = [], format = 'json', command = 'check') {
-  for (const { name, text } of files) writeFileSync(join(folder, name), text);
+  for (const { name, text } of files) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   try {
     const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
     return execFileSync(join(target, 'debug/karpwarden'), [command, '--format', format, ...flags, ...files.map((file) => file.name)], options);
@@ -116,6 +123,8 @@ test('JSON and SARIF of the page equal those of the command line', async () => {
     ...all.map((file) => [[file], { karpenterVersion: '1.3', clusterName: 'prod' }, null]),
     ...all.map((file) => [[file], {}, '1.0..1.14']),
     [all, {}, null],
+    // With a kustomization, which the page checks with the whole engine.
+    [manifestsIn('tests/cli/charts'), {}, null],
     ...conformance().map((file) => [[file], {}, '1.0..1.14']),
   ];
   const given = await inPage(sets);

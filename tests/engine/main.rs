@@ -8,6 +8,7 @@
 
 mod excerpts;
 mod fixes;
+mod kustomizations;
 mod placeholders;
 mod suppressions;
 mod symptoms;

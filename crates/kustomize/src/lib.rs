@@ -116,6 +116,11 @@ impl Builds {
     }
 }
 
+/// Whether any file is a kustomization, so that objects are checked as it builds them.
+pub fn has_kustomization(files: &[File]) -> bool {
+    files.iter().enumerate().any(|(index, file)| Kustomization::of(file, index).is_some())
+}
+
 /// The object of a build.
 fn written(resource: &Resource<'_>, limits: &Limits, nodes: &mut usize) -> BuiltObject {
     if !resource.is_changed {

@@ -58,7 +58,15 @@ pub(crate) struct Version<'d> {
 impl BuiltCluster {
     /// Builds the kustomizations among the files of a cluster.
     pub(crate) fn of(files: &[File]) -> Self {
-        let builds = Builds::of(files, &Limits::DEFAULT);
+        Self::new(files, Builds::of(files, &Limits::DEFAULT))
+    }
+
+    /// Returns a cluster in which no file is a kustomization.
+    pub(crate) fn without_kustomization(files: &[File]) -> Option<Self> {
+        (!kustomize::has_kustomization(files)).then(|| Self::new(files, Builds::default()))
+    }
+
+    fn new(files: &[File], builds: Builds) -> Self {
         let mut versions = BTreeMap::<Origin, Vec<(usize, usize)>>::new();
         for (overlay, build) in builds.overlays.iter().enumerate() {
             for (position, object) in build.objects.iter().enumerate() {

@@ -63,13 +63,36 @@ pub fn check_within(
     settings: &Settings,
     max_findings: usize,
 ) -> Report {
-    let mut report = Report::new(settings);
     let built: Vec<BuiltCluster> = clusters.iter().map(|cluster| BuiltCluster::of(&cluster.files)).collect();
+    check_built(registry, clusters, &built, settings, max_findings)
+}
+
+/// Checks manifests like [`check`] if no file is a kustomization.
+///
+/// A front end that calls only this function links no code that builds kustomizations.
+pub fn check_without_kustomization(
+    registry: &Registry,
+    clusters: &[Cluster],
+    settings: &Settings,
+) -> Option<Report> {
+    let built = clusters.iter().map(|cluster| BuiltCluster::without_kustomization(&cluster.files));
+    let built: Vec<BuiltCluster> = built.collect::<Option<_>>()?;
+    Some(check_built(registry, clusters, &built, settings, MAX_FINDINGS))
+}
+
+fn check_built(
+    registry: &Registry,
+    clusters: &[Cluster],
+    built: &[BuiltCluster],
+    settings: &Settings,
+    max_findings: usize,
+) -> Report {
+    let mut report = Report::new(settings);
     let pins = Pins::of(clusters, settings);
     let collector = Collector { registry, settings, pins: &pins, report: &mut report };
-    let collected = collector.collect(clusters, &built);
-    let surroundings = Surroundings::of(clusters, &built, &collected.objects, settings);
-    let locations = Locations::new(clusters, &built, &collected.objects);
+    let collected = collector.collect(clusters, built);
+    let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
+    let locations = Locations::new(clusters, built, &collected.objects);
     let mut repetitions = Repetitions::default();
     for checked in &collected.objects {
         let name = locations.of(checked).file;

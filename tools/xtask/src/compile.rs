@@ -22,7 +22,7 @@ struct Module {
     output: &'static str,
 }
 
-const MODULES: [Module; 4] = [
+const MODULES: [Module; 5] = [
     Module {
         name: "policy",
         workspace: ".",
@@ -46,6 +46,14 @@ const MODULES: [Module; 4] = [
         target: "wasm32-unknown-unknown",
         profile: "web",
         output: "playground/build/engine.wasm",
+    },
+    Module {
+        name: "playground-checker",
+        workspace: ".",
+        package: "karpwarden-playground-checker",
+        target: "wasm32-unknown-unknown",
+        profile: "web-first",
+        output: "playground/build/checker.wasm",
     },
     Module {
         name: "playground-symptoms",
@@ -149,7 +157,7 @@ not JSON
         let error = compile(Path::new("."), "polcy").unwrap_err();
         assert_eq!(
             error,
-            "unknown module `polcy`; the modules are policy, floor, playground, playground-symptoms"
+            "unknown module `polcy`; the modules are policy, floor, playground, playground-checker, playground-symptoms"
         );
     }
 }

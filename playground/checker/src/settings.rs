@@ -6,23 +6,25 @@ use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use serde_json::{Value as Json, json};
 
+use crate::json::value_of;
+
 /// Parses settings, or returns every mistake in them.
-pub(crate) fn read(text: &str) -> Result<Settings, String> {
+pub fn read(text: &str) -> Result<Settings, String> {
     Settings::parse_file(&file(text), &REGISTRY).map_err(|problems| listed(&problems))
 }
 
 /// Converts the settings to JSON as written; an empty text gives an empty object.
-pub(crate) fn as_json(text: &str) -> Result<Json, String> {
+pub fn as_json(text: &str) -> Result<Json, String> {
     let file = file(text);
     match Settings::document(&file) {
-        Ok(Some(tree)) if tree.root().is_mapping() => Ok(crate::outline::value_of(tree.root())),
+        Ok(Some(tree)) if tree.root().is_mapping() => Ok(value_of(tree.root())),
         Ok(_) => Ok(json!({})),
         Err(problem) => Err(problem.to_string()),
     }
 }
 
 /// Overrides the release range and sets the date.
-pub(crate) fn set_range_and_date(
+pub fn set_range_and_date(
     settings: &mut Settings,
     range: Option<&str>,
     today: Option<&str>,
@@ -39,7 +41,7 @@ pub(crate) fn set_range_and_date(
 }
 
 /// Reports mistakes with their positions, or the settings as JSON.
-pub(crate) fn problems(text: &str) -> Json {
+pub fn problems(text: &str) -> Json {
     let file = file(text);
     match Settings::parse_file(&file, &REGISTRY) {
         Ok(_) => json!({"problems": [], "settings": as_json(text).unwrap_or_default()}),

@@ -11,7 +11,7 @@ struct Sent {
 }
 
 /// Reads `[{"name", "text"}]`.
-pub(crate) fn read(json: &str) -> Result<Vec<File>, String> {
+pub fn read(json: &str) -> Result<Vec<File>, String> {
     let sent: Vec<Sent> = serde_json::from_str(json).map_err(|error| format!("the files: {error}"))?;
     // A visitor chooses each file, like a user who names it on the command line.
     let read = |file: Sent| {

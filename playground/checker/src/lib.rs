@@ -1,0 +1,52 @@
+//! Browser front end: the module that the page loads first, with the code that a first finding needs.
+//!
+//! It checks files of which none is a kustomization. The page loads the whole engine (`karpwarden-playground`) when a file
+//! is one, and for fixes, exports and admission. The whole engine is a third larger.
+
+#![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
+
+pub mod files;
+pub mod json;
+pub mod settings;
+
+use karpwarden::karpenter::release::Release;
+use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::keys;
+use karpwarden::reference::catalog::catalog;
+use serde_json::{Value as Json, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Checks files like `check` of the whole engine. Returns nothing if a file is a kustomization.
+#[wasm_bindgen(js_name = checkWithoutKustomization)]
+pub fn check_without_kustomization(
+    files: &str,
+    settings: &str,
+    range: Option<String>,
+    today: Option<String>,
+) -> Result<Option<String>, String> {
+    let mut settings = settings::read(settings)?;
+    settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
+    let cluster = Cluster { name: String::new(), files: files::read(files)? };
+    Ok(karpwarden::check_without_kustomization(&[cluster], &settings).map(|report| report.to_json()))
+}
+
+/// Lists every rule, like `karpwarden rules --format json`.
+#[wasm_bindgen]
+pub fn rules() -> String {
+    serde_json::to_string(&catalog()).unwrap_or_default()
+}
+
+/// Validates settings and returns their mistakes, or the settings as JSON if they have none:
+/// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
+#[wasm_bindgen]
+pub fn settings(text: &str) -> String {
+    settings::problems(text).to_string()
+}
+
+/// Describes this build: `{"version", "keys", "releases": [{"name", "newest"}]}`.
+#[wasm_bindgen]
+pub fn about() -> String {
+    let release = |release: Release| json!({"name": release.to_string(), "newest": release.name_of_patch()});
+    let releases: Vec<Json> = Release::minors().map(release).collect();
+    json!({"version": env!("CARGO_PKG_VERSION"), "keys": keys::NAMES, "releases": releases}).to_string()
+}
