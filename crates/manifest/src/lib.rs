@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod edit;
+mod encoding;
 mod file;
 pub mod json;
 pub mod limits;
@@ -9,4 +10,5 @@ pub mod source;
 pub mod tree;
 mod yaml;
 
+pub use encoding::Encoding;
 pub use file::{Document, Excerpt, File, FileKind};

@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(crate) use split::sections;
 
 use self::script::{Heredoc, ScriptLanguage};
+use crate::encoding::Encoding;
 use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
@@ -105,12 +106,19 @@ impl Language {
 }
 
 impl File {
-    /// Parses bytes. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are JSON, `.sh` and `.tf` are scripts, any
-    /// other name is YAML or a script.
+    /// Parses bytes: UTF-8, or UTF-16 after a byte order mark. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are
+    /// JSON, `.sh` and `.tf` are scripts, any other name is YAML or a script.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, limits: &Limits) -> Self {
         let name = name.into();
         if bytes.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
+        }
+        let encoding = Encoding::of(&bytes);
+        if encoding.is_utf16() {
+            return match encoding.decode_utf16(&bytes) {
+                Ok(text) => Self::read(name, text, limits),
+                Err(text) => Self::cut_off(name, text, "not UTF-16 from here on; save the file as UTF-8"),
+            };
         }
         if bytes.contains(&0) {
             return Self::refused(name, "a binary file, not read".to_owned());
@@ -121,11 +129,15 @@ impl File {
                 let at = error.utf8_error().valid_up_to();
                 let text =
                     String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
-                let source = Arc::new(Source::new(name, text));
-                let message = "not UTF-8 from here on; save the file as UTF-8".to_owned();
-                Self::of(source, vec![Document::Unreadable { at, message }])
+                Self::cut_off(name, text, "not UTF-8 from here on; save the file as UTF-8")
             }
         }
+    }
+
+    /// A file of which only the start of the text can be decoded.
+    fn cut_off(name: String, text: String, message: &str) -> Self {
+        let document = Document::Unreadable { at: text.len(), message: message.to_owned() };
+        Self::of(Arc::new(Source::new(name, text)), vec![document])
     }
 
     /// A file that could not be opened, with the reason.

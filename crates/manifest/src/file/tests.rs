@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::{Document, File};
+use crate::encoding::Encoding;
 use crate::limits::Limits;
 use crate::tree::Node;
 
@@ -191,7 +192,7 @@ fn parses_json_by_name_and_by_content() {
     "#);
     assert_snapshot!(read("a.jsonl", "{\"a\": 1}\n{\"b\"\n{\"c\": 1}\n"), @r#"
     {"a":1}
-    3:1: not valid JSON: the text ends within a value
+    2:1: not valid JSON: this `{` is never closed; add `}`
     {"c":1}
     "#);
     assert_snapshot!(read("-", "{a: 1.0, b: yes}"), @r#"{"a":1,"b":true}"#);
@@ -341,5 +342,43 @@ proptest! {
         let block = lines.replace('\n', "\n      ");
         read("-", &format!("source:\n  helm:\n    values: |\n      {block}\n"));
         read("-", &format!("source: {{helm: {{values: {}}}}}\n", serde_json::Value::String(lines)));
+    }
+}
+
+#[test]
+fn reports_an_unclosed_bracket_where_it_opens() {
+    for (text, at) in [
+        ("a: 1\nb: [\n  - c: d\n    e: f\n", 8),
+        ("a:\n  b: [\"c\", \"d\"\n  e: f\n  g: [1]\n", 8),
+        ("a:\n  b: {c: 1, d: 2\n  e: f\n", 8),
+        ("a:\n  b: [c,\n     d\n  e:\n    f: g\n", 8),
+        ("a: [1, 2\n---\nb: c\n", 3),
+    ] {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Unreadable { at: found, message }) = file.documents.first() else {
+            panic!("{text}")
+        };
+        assert_eq!(*found, at, "{text}");
+        assert!(message.contains("is never closed; add `"), "{text}: {message}");
+    }
+    // The bracket has its end; the error is elsewhere.
+    for text in ["a: [\n  - b,\n  - c\n]\n", "a: {b: 1,\n    c: 2 d: 3}\n", "a: [b: c: d]\n"] {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Unreadable { message, .. }) = file.documents.first() else { panic!("{text}") };
+        assert!(!message.contains("never closed"), "{text}: {message}");
+    }
+}
+
+#[test]
+fn reads_utf16_after_a_byte_order_mark() {
+    for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
+        let file = File::from_bytes("-", encoding.encode("é: 😀\nb: c\n"), &Limits::DEFAULT);
+        assert_eq!(file.source.text(), "é: 😀\nb: c\n");
+        assert!(matches!(file.documents.as_slice(), [Document::Read(_)]));
+        let mut half = encoding.encode("a: b\n");
+        half.push(0);
+        let file = File::from_bytes("-", half, &Limits::DEFAULT);
+        let [Document::Unreadable { at, message }] = file.documents.as_slice() else { panic!("{file:?}") };
+        assert_eq!((*at, message.as_str()), (5, "not UTF-16 from here on; save the file as UTF-8"));
     }
 }

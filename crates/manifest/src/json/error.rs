@@ -20,6 +20,10 @@ pub enum JsonProblem {
     Expected(&'static str),
     /// The text ends within a value.
     Ends,
+    /// The text ends within a string.
+    EndsInString,
+    /// A bracket without its end: the bracket, and the missing end.
+    Unclosed(char, char),
     /// The text exceeds a bound.
     Exceeded(Exceeded),
 }
@@ -29,6 +33,10 @@ impl fmt::Display for JsonProblem {
         match self {
             Self::Expected(what) => write!(f, "not valid JSON: expected {what}"),
             Self::Ends => f.write_str("not valid JSON: the text ends within a value"),
+            Self::EndsInString => f.write_str("not valid JSON: the text ends within a string; add `\"`"),
+            Self::Unclosed(bracket, end) => {
+                write!(f, "not valid JSON: this `{bracket}` is never closed; add `{end}`")
+            }
             Self::Exceeded(exceeded) => exceeded.fmt(f),
         }
     }

@@ -21,6 +21,15 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
     Ok(Some((tree, parser.at)))
 }
 
+/// Open collection.
+#[derive(Clone, Copy)]
+struct Open {
+    id: u32,
+    is_mapping: bool,
+    /// The byte of its bracket.
+    at: usize,
+}
+
 struct Parser<'t> {
     source: &'t Arc<Source>,
     bytes: &'t [u8],
@@ -53,10 +62,33 @@ impl Parser<'_> {
         there
     }
 
-    /// Parses one value. The stack of open collections replaces recursion.
+    /// Parses one value. An error in a collection without an end is reported at its bracket.
     fn document(&mut self, limits: &Limits) -> Result<Tree, JsonError> {
+        let mut open = Vec::new();
+        self.value(&mut open, limits).map_err(|error| {
+            let may_lack_end = match error.problem {
+                JsonProblem::Expected(what) => what.starts_with("`,`"),
+                ref other => *other == JsonProblem::Ends,
+            };
+            open.last()
+                .filter(|_| may_lack_end)
+                .and_then(|innermost| self.unclosed(*innermost))
+                .unwrap_or(error)
+        })
+    }
+
+    /// The error for an open collection, if the text has no end for it.
+    fn unclosed(&self, open: Open) -> Option<JsonError> {
+        let (bracket, end) = if open.is_mapping { ('{', '}') } else { ('[', ']') };
+        let rest = self.bytes.get(open.at..).unwrap_or_default();
+        let has_end = self.at < self.bytes.len() && rest.contains(&(end as u8));
+        let problem = JsonProblem::Unclosed(bracket, end);
+        (!has_end).then_some(JsonError { at: open.at, problem })
+    }
+
+    /// Parses one value. The stack of open collections replaces recursion.
+    fn value(&mut self, open: &mut Vec<Open>, limits: &Limits) -> Result<Tree, JsonError> {
         let mut tree = Tree::new(Arc::clone(self.source));
-        let mut open: Vec<(u32, bool)> = Vec::new();
         let mut key: Option<(Text, Span)> = None;
         loop {
             self.space();
@@ -82,7 +114,7 @@ impl Parser<'_> {
                 _ => Style::Plain,
             };
             let new = NewNode { value, span: Span::new(start, self.at), style };
-            let id = tree.add(open.last().map(|(id, _)| *id), key.take(), new);
+            let id = tree.add(open.last().map(|open| open.id), key.take(), new);
             if matches!(value, StoredValue::String(_)) && tree.holds_document(id) {
                 yaml::embed(&mut tree, id, new.span, limits);
             }
@@ -90,17 +122,17 @@ impl Parser<'_> {
                 if open.len() >= limits.depth {
                     return self.exceeded(Exceeded::Depth(limits.depth));
                 }
-                open.push((id, matches!(value, StoredValue::Mapping)));
+                open.push(Open { id, is_mapping: matches!(value, StoredValue::Mapping), at: start });
                 self.space();
                 let empty = matches!(self.peek(), Some(b'}' | b']'));
                 if !empty {
-                    key = self.key(&mut tree, &open)?;
+                    key = self.key(&mut tree, open)?;
                     continue;
                 }
             }
             loop {
                 self.space();
-                let Some(&(id, mapping)) = open.last() else {
+                let Some(&Open { id, is_mapping: mapping, .. }) = open.last() else {
                     tree.finish();
                     return Ok(tree);
                 };
@@ -115,15 +147,15 @@ impl Parser<'_> {
                 if !self.eat(b',') {
                     return self.expected(if mapping { "`,` or `}`" } else { "`,` or `]`" });
                 }
-                key = self.key(&mut tree, &open)?;
+                key = self.key(&mut tree, open)?;
                 break;
             }
         }
     }
 
     /// Parses the key and colon of a member; nothing within a list.
-    fn key(&mut self, tree: &mut Tree, open: &[(u32, bool)]) -> Result<Option<(Text, Span)>, JsonError> {
-        if !open.last().is_some_and(|(_, mapping)| *mapping) {
+    fn key(&mut self, tree: &mut Tree, open: &[Open]) -> Result<Option<(Text, Span)>, JsonError> {
+        if !open.last().is_some_and(|open| open.is_mapping) {
             return Ok(None);
         }
         self.space();
@@ -201,7 +233,7 @@ impl Parser<'_> {
         let mut plain = start;
         loop {
             match self.peek() {
-                None => return self.expected("`\"`"),
+                None => return Err(JsonError { at: self.at, problem: JsonProblem::EndsInString }),
                 Some(b'"') => break,
                 Some(0..=0x1f) => return self.expected("no control character within a string"),
                 Some(b'\\') => {

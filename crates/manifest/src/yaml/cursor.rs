@@ -55,6 +55,11 @@ impl<'t> Cursor<'t> {
         self.byte(self.at + ahead)
     }
 
+    /// The whole text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
     pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }

@@ -102,6 +102,11 @@ impl<'t> EventParser<'t> {
         }
     }
 
+    /// The fault, or a fault at the open bracket whose end is missing.
+    pub(super) fn at_unclosed_bracket(&self, fault: Fault) -> Fault {
+        self.scanner.at_unclosed_bracket(fault)
+    }
+
     fn peek(&mut self) -> Step<Token> {
         if let Some(token) = self.token {
             return Ok(token);

@@ -150,6 +150,7 @@ impl Loader {
                 Ok(Some(found)) => found,
                 Ok(None) => return Ok(false),
                 Err(fault) => {
+                    let fault = parser.at_unclosed_bracket(fault);
                     let too_deep = YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth));
                     let problem = fault.why.map_or(too_deep, YamlProblem::Syntax);
                     return Err(YamlError { at: self.base + fault.at, problem });

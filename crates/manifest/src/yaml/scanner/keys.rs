@@ -1,6 +1,6 @@
 //! Indentation of block collections, and text that may be a key.
 
-use super::{Indent, Scanner, SimpleKey, Step};
+use super::{Fault, Indent, Scanner, SimpleKey, Step};
 use crate::yaml::cursor::Mark;
 use crate::yaml::token::TokenKind;
 
@@ -96,11 +96,44 @@ impl Scanner<'_> {
     }
 
     pub(super) fn refuse_open_bracket(&mut self) -> Step {
-        match (self.is_in_flow(), self.level.bracket) {
-            (false, _) => Ok(()),
-            (true, b'[') => self.fail(self.level.at, "this `[` is never closed; add `]`"),
-            (true, _) => self.fail(self.level.at, "this `{` is never closed; add `}`"),
+        if self.is_in_flow() {
+            return self.fail(self.level.at, self.unclosed());
         }
+        Ok(())
+    }
+
+    fn unclosed(&self) -> &'static str {
+        if self.level.bracket == b'[' {
+            "this `[` is never closed; add `]`"
+        } else {
+            "this `{` is never closed; add `}`"
+        }
+    }
+
+    /// The fault, or a fault at the innermost open bracket if its end is missing: the text has no end for it, or the text
+    /// continues below the bracket as a block, which is not indented more than the line of the bracket.
+    pub(in crate::yaml) fn at_unclosed_bracket(&self, fault: Fault) -> Fault {
+        let is_syntax = fault.why.is_some() && !self.cursor.is_cut_off();
+        if !is_syntax || !self.is_in_flow() || self.level.at >= fault.at {
+            return fault;
+        }
+        let text = self.cursor.text();
+        let line = |at: usize| {
+            let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+            text.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default()
+        };
+        let is_on_later_line =
+            text.get(self.level.at..fault.at).is_some_and(|between| between.contains('\n'));
+        if !is_on_later_line {
+            return fault;
+        }
+        let close = if self.level.bracket == b'[' { ']' } else { '}' };
+        let has_end = text.get(self.level.at..).is_some_and(|rest| rest.contains(close));
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let (bracket, failed) = (line(self.level.at), line(fault.at));
+        let is_block =
+            indentation(failed) <= indentation(bracket) && !failed.trim_start().starts_with([']', '}']);
+        if has_end && !is_block { fault } else { Fault { at: self.level.at, why: Some(self.unclosed()) } }
     }
 
     /// Ends all blocks at the end of a document.
