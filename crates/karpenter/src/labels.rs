@@ -288,9 +288,21 @@ pub fn likely_label(key: &str) -> Option<LikelyLabel> {
     if let Some(same) = all_well_known().find(|known| last_part(known) == name) {
         return Some(LikelyLabel { key: same, likeness: Likeness::Certain });
     }
-    // The first half of a name may be the start of several (`instance-gpu`), and a short name is similar to too many.
-    let is_half = all_well_known().any(|known| last_part(known).starts_with(name));
-    if is_half || name.len() < 5 {
+    // The first half of a name may be the start of several (`instance-gpu`).
+    let is_start_of_several = |text: &str, of: fn(&str) -> &str| {
+        let mut longer: Vec<&str> =
+            all_well_known().map(of).filter(|known| known.starts_with(text)).collect();
+        longer.dedup();
+        longer.len() > 1
+    };
+    // A short name is similar to too many, but not together with its domain.
+    if name.len() < 5 {
+        let mut slips = all_well_known().filter(|known| spelling::is_near(key, known, 1));
+        let only =
+            slips.next().filter(|_| slips.next().is_none() && !is_start_of_several(key, |known| known));
+        return only.map(|key| LikelyLabel { key, likeness: Likeness::Likely });
+    }
+    if is_start_of_several(name, last_part) {
         return None;
     }
     let near = spelling::nearest(name, all_well_known().map(last_part))?;
@@ -418,6 +430,24 @@ mod tests {
         assert_eq!(meant("topology.kubernetes.io/zones"), Some(("topology.kubernetes.io/zone", true)));
         assert_eq!(meant("eks.amazonaws.com/capacityType"), Some((CAPACITY_TYPE, false)));
         assert_eq!(meant("karpenter.k8s.aws/instance-gpu"), None);
+        assert_eq!(meant("karpenter.k8s.aws/instance"), None);
         assert_eq!(meant("node-role.kubernetes.io/node"), None);
+    }
+
+    #[test]
+    fn recognises_one_slip_anywhere_in_a_key() {
+        let meant = |key| likely_label(key).map(|meant| meant.key);
+        for (key, expected) in [
+            ("karpenter.sh/capacity-typ", CAPACITY_TYPE),
+            ("karpenter.sh/apacity-type", CAPACITY_TYPE),
+            ("karpenter.sh/capacity-tpye", CAPACITY_TYPE),
+            ("karpnter.sh/capacity-type", CAPACITY_TYPE),
+            ("topology.kubernetes.io/zon", "topology.kubernetes.io/zone"),
+            ("topology.kubernetes.io/zoen", "topology.kubernetes.io/zone"),
+            ("kubernetes.io/arhc", "kubernetes.io/arch"),
+            ("kubernetes.io/oss", "kubernetes.io/os"),
+        ] {
+            assert_eq!(meant(key), Some(expected), "{key}");
+        }
     }
 }
