@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use lint::check::MAX_FINDINGS;
 use lint::finding::Severity;
-use manifest::limits::Limits;
+use manifest::limits::{Limits, parse_size};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -21,7 +21,7 @@ Exit status:
   0  no findings at or above --fail-on
   1  findings at or above --fail-on
   2  invalid command line or config file
-  3  no input files
+  3  no input files, or empty standard input without --allow-empty
   4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
      (takes precedence over 1; the rest is checked)";
 
@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Diagnose(Box<Diagnose>),
     /// Show what breaks or changes between two Karpenter releases
     Upgrade(Box<Upgrade>),
-    /// Print the documentation of a rule or a symptom
+    /// Print the documentation of rules, symptoms and families
     Explain(Explain),
     /// List the rules and symptoms
     Rules(Rules),
@@ -91,6 +91,10 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) fixing: FixFlags,
+
+    /// Print the number of findings of each rule instead of the findings; with `--format json` in addition to them.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["fix", "diff"])]
+    pub(crate) statistics: bool,
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
@@ -200,6 +204,10 @@ pub(crate) struct InputFlags {
     /// File with values of Karpenter's Helm chart; may be repeated.
     #[arg(long, value_name = "FILE|-")]
     pub(crate) helm_values: Vec<PathBuf>,
+
+    /// Accept empty standard input, which otherwise exits with status 3.
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
 }
 
 /// Facts about the cluster that do not depend on the Karpenter release.
@@ -217,6 +225,10 @@ pub(crate) struct FactFlags {
     /// The input contains every NodePool and EC2NodeClass of the cluster, so an absent one does not exist.
     #[arg(long)]
     pub(crate) complete: bool,
+
+    /// Refuse a Karpenter release that this version does not know, instead of checking the nearest known one.
+    #[arg(long)]
+    pub(crate) strict_release: bool,
 }
 
 #[derive(Args, Debug)]
@@ -237,6 +249,10 @@ pub(crate) struct TargetFlags {
     /// The input contains every NodePool and EC2NodeClass of the cluster, so an absent one does not exist.
     #[arg(long)]
     pub(crate) complete: bool,
+
+    /// Refuse a Karpenter release that this version does not know, instead of checking the nearest known one.
+    #[arg(long)]
+    pub(crate) strict_release: bool,
 }
 
 #[derive(Args, Debug)]
@@ -366,8 +382,8 @@ impl FailOn {
 #[command(next_help_heading = "Bounds")]
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 pub(crate) struct Bounds {
-    /// Bytes per file.
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.file_bytes, value_parser = up_to(u32::MAX as u64 - 1))]
+    /// Bytes per file, such as 1000000 or 64MiB.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = file_size)]
     pub(crate) max_file_bytes: usize,
 
     /// Documents per file.
@@ -385,6 +401,11 @@ pub(crate) struct Bounds {
     /// Findings in the report.
     #[arg(long, value_name = "COUNT", default_value_t = MAX_FINDINGS, value_parser = up_to(u32::MAX as u64))]
     pub(crate) max_findings: usize,
+}
+
+fn file_size(text: &str) -> Result<usize, String> {
+    let size = parse_size(text).filter(|size| (1..u32::MAX as usize).contains(size));
+    size.ok_or_else(|| "write a number of bytes, or a size below 4GiB such as 64MiB".to_owned())
 }
 
 fn up_to(maximum: u64) -> RangedU64ValueParser<usize> {
@@ -415,8 +436,9 @@ pub(crate) struct Init {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// Name of the rule or symptom.
-    pub(crate) rule: String,
+    /// Names of rules, symptoms and families.
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -433,5 +455,11 @@ mod tests {
     #[test]
     fn clap_accepts_the_declarations() {
         super::Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn default_size_of_a_file_is_the_default_bound() {
+        assert_eq!(super::file_size("64MiB"), Ok(manifest::limits::Limits::DEFAULT.file_bytes));
+        assert!(super::file_size("0").is_err() && super::file_size("4GiB").is_err());
     }
 }

@@ -1,60 +1,114 @@
 //! Baselines: files that list known findings, so that a run reports only new ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use lint::report::Report;
-use report::fingerprint::fingerprints;
+use lint::report::{Report, ReportedFinding};
+use report::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
+
+use super::input::Base;
+
+/// Newest version of the format of baseline files.
+const SCHEMA: u8 = 2;
+
+/// Description of each finding for people, by its fingerprint.
+type Entries = BTreeMap<String, String>;
 
 /// Content of a baseline file.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Baseline {
+struct Stored {
     schema: u8,
-    /// Fingerprint of each finding, with a description for people.
-    findings: BTreeMap<String, String>,
+    /// Entries of each file, by its name from the folder of the baseline.
+    #[serde(default)]
+    files: BTreeMap<String, Entries>,
+    /// Entries in the format of schema 1, which does not name the files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    findings: Entries,
+}
+
+/// Names of files from the folder of the baseline, which do not depend on the working directory and on the config file.
+#[derive(Debug)]
+struct Names {
+    report: Base,
+    baseline: Base,
+}
+
+/// Known findings.
+#[derive(Debug)]
+pub(crate) struct Baseline {
+    stored: Stored,
+    names: Names,
+}
+
+impl Names {
+    fn new(path: &Path, report: Base) -> Self {
+        Self { report, baseline: Base::of_file(path) }
+    }
+
+    /// Name of a file or folder, from its name in the report.
+    fn of(&self, name: &str) -> String {
+        let is_path = !matches!(name, "" | "-");
+        if is_path { self.baseline.name(&self.report.path(Path::new(name))) } else { name.to_owned() }
+    }
+
+    /// Whether a file was deleted since the baseline was written.
+    fn is_gone(&self, name: &str) -> bool {
+        name != "-" && !self.baseline.path(Path::new(name)).exists()
+    }
+
+    fn fingerprints(&self, findings: &[ReportedFinding]) -> Vec<String> {
+        fingerprints_of(findings, |name| self.of(name))
+    }
 }
 
 impl Baseline {
-    /// Reads a file that [`write`] has written.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+    /// Reads a file that [`write`] has written. `report` is the base of the names in the report.
+    pub(crate) fn read(path: &Path, report: Base) -> Result<Self, String> {
         let shown = path.display();
         let bytes = fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
-        let baseline: Self = serde_json::from_slice(&bytes).map_err(|error| {
+        let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| {
             format!("`{shown}` is not a baseline: {error}; write one with `--write-baseline`")
         })?;
-        if baseline.schema == 1 {
-            return Ok(baseline);
+        if (1..=SCHEMA).contains(&stored.schema) {
+            return Ok(Self { stored, names: Names::new(path, report) });
         }
         Err(format!(
             "the baseline `{shown}` comes from a newer version of karpwarden; regenerate it with `--write-baseline`"
         ))
     }
 
-    /// Removes the listed findings from a report. Returns the number of entries that match no finding.
-    pub(crate) fn apply(&self, report: &mut Report) -> usize {
-        let keys = fingerprints(&report.findings);
-        let is_new = |index: usize| keys.get(index).is_none_or(|key| !self.findings.contains_key(key));
-        let before = report.findings.len();
-        report.keep(|index, _| is_new(index));
-        self.findings.len().saturating_sub(before - report.findings.len())
+    /// Removes the listed findings from a report. Returns the number of entries that match no finding of the checked files,
+    /// or whose file is gone.
+    pub(crate) fn apply<'n>(&self, report: &mut Report, checked: impl Iterator<Item = &'n str>) -> usize {
+        let keys = self.names.fingerprints(&report.findings);
+        let known: BTreeSet<&String> =
+            self.stored.files.values().flat_map(Entries::keys).chain(self.stored.findings.keys()).collect();
+        report.keep(|index, _| keys.get(index).is_none_or(|key| !known.contains(key)));
+        let found: BTreeSet<&String> = keys.iter().collect();
+        let checked: BTreeSet<String> = checked.map(|name| self.names.of(name)).collect();
+        let is_decided = |file: &str| checked.contains(file) || self.names.is_gone(file);
+        let decided = self.stored.files.iter().filter(|(file, _)| is_decided(file));
+        decided.flat_map(|(_, entries)| entries.keys()).filter(|key| !found.contains(key)).count()
     }
 }
 
 /// Writes the findings of a report to a baseline file and removes them from the report. Returns their number.
-pub(crate) fn write(path: &Path, report: &mut Report) -> io::Result<usize> {
-    let keys = fingerprints(&report.findings);
-    let described = report.findings.iter().map(|finding| {
+pub(crate) fn write(path: &Path, report: &mut Report, base: Base) -> io::Result<usize> {
+    let names = Names::new(path, base);
+    let mut stored = Stored { schema: SCHEMA, files: BTreeMap::new(), findings: Entries::new() };
+    for (finding, key) in report.findings.iter().zip(names.fingerprints(&report.findings)) {
         let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
-        format!("{} in {}: {}/{}{at}", finding.rule, finding.file, finding.kind, finding.name)
-    });
-    let baseline = Baseline { schema: 1, findings: keys.into_iter().zip(described).collect() };
-    let text = serde_json::to_string_pretty(&baseline)? + "\n";
+        let described = format!("{}: {}/{}{at}", finding.rule, finding.kind, finding.name);
+        stored.files.entry(names.of(&finding.file)).or_default().insert(key, described);
+    }
+    let text = serde_json::to_string_pretty(&stored)? + "\n";
     let shown = path.display();
     fs::write(path, text).map_err(|error| io::Error::other(format!("cannot write `{shown}`: {error}")))?;
+    let count = report.findings.len();
     report.keep(|_, _| false);
-    Ok(baseline.findings.len())
+    Ok(count)
 }

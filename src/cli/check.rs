@@ -18,7 +18,7 @@ use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
-use super::terminal;
+use super::{terminal, unused};
 
 /// Stack of the threads that parse. The largest value of `--max-depth` needs this much.
 pub(super) const STACK: usize = 64 << 20;
@@ -27,8 +27,12 @@ pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
     run_against(check, None, color)
 }
 
-/// Runs a check. `target` takes precedence over the releases of the flags and of the config file.
-pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -> io::Result<Status> {
+/// Runs a check. `target` takes precedence over the releases of the flags and of the config file, and comes with its remarks.
+pub(crate) fn run_against(
+    check: &Check,
+    target: Option<(Target, Vec<String>)>,
+    color: Color,
+) -> io::Result<Status> {
     let Some((config, excluded, baseline)) = prepared(check, target, color) else { return Ok(Status::Usage) };
     let mut clusters = input::by_cluster(check, config.path.as_deref(), &excluded, Wanted::Manifests);
     if check.choice.force_exclude {
@@ -46,6 +50,7 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
             if !check.output.quiet {
                 terminal::note(color, "nothing to check: every file is excluded");
             }
+            print_empty(check, color, &config)?;
             return Ok(Status::Clean);
         }
     }
@@ -53,6 +58,7 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
     let Some(config) = config else { return Ok(Status::Usage) };
     if input::count(&clusters) == 0 {
         terminal::error(color, no_input(check));
+        print_empty(check, color, &config)?;
         return Ok(Status::NoInput);
     }
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
@@ -60,24 +66,34 @@ pub(crate) fn run_against(check: &Check, target: Option<Target>, color: Color) -
     pool.install(|| run.check_inputs(&clusters))
 }
 
+/// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.
+fn print_empty(check: &Check, color: Color, config: &Config) -> io::Result<()> {
+    if check.output.format == Format::Human && check.output.output.is_none() {
+        return Ok(());
+    }
+    let run = Run { check, color, config, baseline: None };
+    output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
+}
+
 /// Reads the settings, the excluded paths and the baseline. Prints every error.
 fn prepared(
     check: &Check,
-    target: Option<Target>,
+    target: Option<(Target, Vec<String>)>,
     color: Color,
 ) -> Option<(Config, Patterns, Option<Baseline>)> {
-    let mut config = config::read(check, color)?;
-    if let Some(target) = target {
-        config.settings.karpenter = target;
-        config.settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
-    }
+    let config = config::read_for(check, target, color)?;
     if check.fixing.diff && check.output.format != Format::Human {
         terminal::error(color, "`--diff` prints a diff and cannot be combined with `--format`");
         return None;
     }
+    if check.statistics && !matches!(check.output.format, Format::Human | Format::Json) {
+        terminal::error(color, "`--statistics` needs `--format human` or `--format json`");
+        return None;
+    }
     let excluded =
         Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)?;
-    let baseline = check.choice.baseline.as_deref().map(Baseline::read).transpose();
+    let baseline =
+        check.choice.baseline.as_deref().map(|path| Baseline::read(path, config.base.clone())).transpose();
     let baseline = baseline.map_err(|message| terminal::error(color, &message)).ok()?;
     Some((config, excluded, baseline))
 }
@@ -122,9 +138,9 @@ impl Run<'_> {
             };
             let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
             let mut files = Vec::new();
-            for Loaded { file, path, is_stdin, has_byte_order_mark } in loaded {
+            for Loaded { file, path, is_stdin, encoding } in loaded {
                 files.push(file);
-                origins.push(Origin { path, is_stdin, has_byte_order_mark });
+                origins.push(Origin { path, is_stdin, encoding });
             }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
@@ -135,8 +151,11 @@ impl Run<'_> {
     fn checked(&self, clusters: &[Cluster]) -> (Report, usize) {
         let mut report =
             check_within(&REGISTRY, clusters, &self.config.settings, self.check.bounds.max_findings);
-        let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report));
-        (report, unmatched)
+        let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
+        let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
+        // Rules that do not run find nothing.
+        let is_narrowed = !(self.check.choice.select.is_empty() && self.check.choice.ignore.is_empty());
+        (report, if is_narrowed { 0 } else { unmatched })
     }
 
     fn fixed(&self, clusters: &mut [Cluster], origins: &[Origin]) -> Fixed {
@@ -152,11 +171,12 @@ impl Run<'_> {
     ) -> io::Result<Status> {
         let (before, _) = self.checked(&clusters);
         drop(progress);
+        let is_empty = self.refuses_empty(&clusters, origins);
         output::unless_closed(self.print(&before, &clusters, Stream::Stderr))?;
         let fixed = self.fixed(&mut clusters, origins);
         fixed.note_skipped(self.color);
         output::unless_closed(fixed.print_diff(self.color))?;
-        Ok(output::status(&before, &self.check.output))
+        Ok(output::status_after(&before, &self.check.output, is_empty))
     }
 
     /// Applies the fixes if `--fix` is given, writes the baseline if `--write-baseline` is given, and prints the report.
@@ -169,8 +189,14 @@ impl Run<'_> {
         let fixed = self.check.fixing.fix.then(|| self.fixed(&mut clusters, origins));
         let (mut after, unmatched) = self.checked(&clusters);
         drop(progress);
+        let is_empty = self.refuses_empty(&clusters, origins);
+        let unused = unused::remarks(self.check, self.config, &after);
+        for remark in &unused {
+            self.note(remark);
+        }
+        after.notes.extend(unused);
         if let Some(path) = &self.check.choice.write_baseline {
-            let count = baseline::write(path, &mut after)?;
+            let count = baseline::write(path, &mut after, self.config.base.clone())?;
             self.note(&format!("wrote {} to `{}`", counted(count, "finding"), path.display()));
         }
         match unmatched {
@@ -190,8 +216,22 @@ impl Run<'_> {
                 self.note(&format!("fixed {findings} in {}", counted(files, "file")));
             }
         }
+        if self.check.statistics {
+            after.count_rules();
+        }
         output::unless_closed(self.print(&after, &clusters, stream))?;
-        Ok(output::status(&after, &self.check.output))
+        Ok(output::status_after(&after, &self.check.output, is_empty))
+    }
+
+    /// Whether standard input is empty although the command line does not allow that. Prints an error if so.
+    fn refuses_empty(&self, clusters: &[Cluster], origins: &[Origin]) -> bool {
+        let mut files = clusters.iter().flat_map(|cluster| &cluster.files).zip(origins);
+        let is_empty = !self.check.input.allow_empty
+            && files.any(|(file, origin)| origin.is_stdin && file.documents.is_empty());
+        if is_empty {
+            terminal::error(self.color, output::EMPTY);
+        }
+        is_empty
     }
 
     fn print(&self, report: &Report, clusters: &[Cluster], stream: Stream) -> io::Result<()> {

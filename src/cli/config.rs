@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::settings::{Date, RuleLevel, Selector, Settings, Target, kubernetes_minor};
+use lint::settings::{Date, RuleLevel, Selector, Settings, Target, is_near_config_file, kubernetes_minor};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
@@ -13,17 +13,18 @@ use report::human;
 use values::calendar::Day;
 
 use super::arguments::{Check, Color};
-use super::input::{Input, Patterns, read_error};
+use super::input::{Base, Input, Patterns, read_error};
 use super::terminal;
 
-/// Name of the config file.
-pub(super) const FILE: &str = "karpwarden.yaml";
+pub(super) use lint::settings::CONFIG_FILE as FILE;
 
 /// Settings, and the config file that they come from.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) path: Option<PathBuf>,
+    /// Folder that the names of files in the report start from.
+    pub(crate) base: Base,
 }
 
 impl Config {
@@ -46,7 +47,13 @@ impl Config {
 
 /// Reads the settings of a run. Prints every error.
 pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
-    let path = check.choice.config.clone().or_else(nearest);
+    read_for(check, None, color)
+}
+
+/// Reads the settings of a run. `target` takes precedence over the releases of the flags and of the config file, and comes with
+/// its remarks. Prints every error.
+pub(crate) fn read_for(check: &Check, target: Option<(Target, Vec<String>)>, color: Color) -> Option<Config> {
+    let path = check.choice.config.clone().or_else(|| nearest(check, color));
     let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),
@@ -59,16 +66,49 @@ pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
         terminal::error(color, &human::printable(&problem));
         is_valid = false;
     }
+    if let Some((target, remarks)) = target {
+        settings.karpenter = target;
+        settings.unknown_releases = remarks;
+        settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
+    }
+    for remark in &settings.unknown_releases {
+        let remark = human::printable(remark);
+        if check.target.strict_release {
+            terminal::error(color, &format!("{remark}; `--strict-release` refuses it"));
+            is_valid = false;
+        } else if !check.output.quiet {
+            terminal::note(color, &remark);
+        }
+    }
     settings.today = today();
-    is_valid.then_some(Config { settings, path })
+    let base = Base::of_run(check, path.as_deref());
+    is_valid.then_some(Config { settings, path, base })
 }
 
-/// Finds the config file in the working directory or in the nearest parent folder.
-fn nearest() -> Option<PathBuf> {
+/// Finds the config file in the working directory or in the nearest parent folder. Prints a note for each file in these
+/// folders that is meant to be the config file, but has another name.
+fn nearest(check: &Check, color: Color) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let found = here.ancestors().enumerate().find(|(_, folder)| folder.join(FILE).is_file());
+    let searched = found.map_or(usize::MAX, |(above, _)| above + 1);
+    for folder in here.ancestors().take(searched).filter(|_| !check.output.quiet) {
+        for name in near_names(folder) {
+            let path = human::printable(&Base::here().name(&folder.join(name)));
+            terminal::note(color, &format!("`{path}` is not read: the name of the config file is `{FILE}`"));
+        }
+    }
     // A relative path is easier to read in messages.
     found.map(|(above, _)| std::iter::repeat_n("..", above).collect::<PathBuf>().join(FILE))
+}
+
+/// Files of a folder that are meant to be the config file, sorted.
+fn near_names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.filter(|entry| entry.path().is_file());
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut near: Vec<String> = names.filter(|name| is_near_config_file(name)).collect();
+    near.sort_unstable();
+    near
 }
 
 fn from_file(path: &Path, color: Color) -> Option<Settings> {
@@ -131,10 +171,12 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
 fn apply_target(check: &Check, settings: &mut Settings, problems: &mut Vec<String>) {
     let flags = &check.target;
     if let Some(text) = &flags.karpenter_version {
-        match Target::parse(text) {
-            Ok(target) => {
+        match Target::parse_with_notes(text) {
+            Ok((target, notes)) => {
                 settings.karpenter = target;
                 settings.is_karpenter_version_set = true;
+                let notes = notes.into_iter().map(|note| format!("--karpenter-version: {note}"));
+                settings.unknown_releases = notes.collect();
             }
             Err(message) => problems.push(format!("--karpenter-version: {message}")),
         }

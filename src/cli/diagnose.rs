@@ -33,6 +33,10 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
         let reason =
             if has_paths { "found no files" } else { "name files or folders, or `-` for standard input" };
         terminal::error(color, &format!("nothing to diagnose: {reason}"));
+        if check.output.format != Format::Human {
+            let reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits());
+            output::unless_closed(print(&reading.finish(), &check, color))?;
+        }
         return Ok(Status::NoInput);
     }
     // The input may contain deeply nested manifests.
@@ -66,6 +70,7 @@ fn as_check(diagnose: Diagnose) -> Check {
             quiet: diagnose.quiet,
         },
         fixing: FixFlags::default(),
+        statistics: false,
         bounds: diagnose.bounds,
     }
 }
@@ -81,10 +86,12 @@ fn read_and_report(
     let mut reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
         .at_most(check.bounds.max_findings);
     let mut chunk = vec![0; CHUNK];
+    let mut is_empty = false;
     for ClusterInputs { cluster, inputs } in clusters {
         reading.cluster(cluster);
         for input in inputs {
-            feed(&mut reading, input, &mut chunk, &progress);
+            let bytes = feed(&mut reading, input, &mut chunk, &progress);
+            is_empty |= input.is_stdin() && bytes == 0 && !check.input.allow_empty;
         }
     }
     let mut diagnosed = reading.finish();
@@ -95,31 +102,36 @@ fn read_and_report(
         unreadable.concerns_karpenter |= named.contains(unreadable.file.as_str());
     }
     drop(progress);
+    if is_empty {
+        terminal::error(color, output::EMPTY);
+    }
     output::unless_closed(print(&diagnosed, check, color))?;
-    Ok(output::status(&diagnosed.report, &check.output))
+    Ok(output::status_after(&diagnosed.report, &check.output, is_empty))
 }
 
-/// Reads an input up to its end or to the first error.
-fn feed(reading: &mut Reading, input: &Input, chunk: &mut [u8], progress: &Progress) {
+/// Reads an input up to its end or to the first error. Returns the number of bytes.
+fn feed(reading: &mut Reading, input: &Input, chunk: &mut [u8], progress: &Progress) -> usize {
+    let mut bytes = 0;
     let mut from = match input.open() {
         Ok(from) => from,
         Err(reason) => {
             reading.unreadable(&input.name, &reason);
-            return;
+            return bytes;
         }
     };
     reading.file(&input.name, input.kind);
     loop {
         match from.read(chunk) {
-            Ok(0) => return,
+            Ok(0) => return bytes,
             Ok(read) => {
+                bytes += read;
                 reading.feed(chunk.get(..read).unwrap_or_default());
                 progress.step(read);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 reading.unreadable(&input.name, &input::read_error(&error));
-                return;
+                return bytes;
             }
         }
     }

@@ -1,11 +1,13 @@
-//! `karpwarden explain NAME`: prints the page of a rule or a symptom.
+//! `karpwarden explain NAME…`: prints the pages of rules and symptoms, and the rules of families.
 
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
-use karpwarden::reference::symptoms::page_of_symptom;
-use lint::report::url;
+use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
+use lint::finding::Family;
+use lint::report::{DOCUMENTATION, url};
 use report::human;
 use values::spelling::did_you_mean;
 
@@ -14,20 +16,46 @@ use super::status::Status;
 use super::{markdown, terminal};
 
 pub(crate) fn run(explain: &Explain, color: Color) -> io::Result<Status> {
-    let page = REGISTRY.find(&explain.rule).map(page);
-    let Some(page) = page.or_else(|| symptoms::find(&explain.rule).map(page_of_symptom)) else {
-        let names = REGISTRY.rules().map(|rule| rule.name).chain(symptoms::names());
-        let name = human::printable(&explain.rule);
-        let hint = did_you_mean(&explain.rule, names);
-        terminal::error(
-            color,
-            &format!("there is no rule or symptom `{name}`{hint}; `karpwarden rules` lists them"),
-        );
+    let pages: Vec<Result<String, String>> = explain.names.iter().map(|name| page_of(name)).collect();
+    let mut is_valid = true;
+    for message in pages.iter().filter_map(|page| page.as_ref().err()) {
+        terminal::error(color, message);
+        is_valid = false;
+    }
+    if !is_valid {
         return Ok(Status::Usage);
-    };
+    }
     let mut out = terminal::stdout(color);
-    write!(out, "{}", markdown::render(&page, terminal::width(), color.on_stdout()))?;
-    writeln!(out, "\n{}", url(&explain.rule))?;
+    for (index, page) in pages.into_iter().flatten().enumerate() {
+        let gap = if index > 0 { "\n\n" } else { "" };
+        write!(out, "{gap}{}", markdown::render(&page, terminal::width(), color.on_stdout()))?;
+    }
     out.flush()?;
     Ok(Status::Clean)
+}
+
+/// Page of a rule, a symptom or a family as Markdown, or an error that suggests the nearest name.
+fn page_of(name: &str) -> Result<String, String> {
+    if let Some(family) = Family::ALL.into_iter().find(|family| family.name() == name) {
+        return Ok(page_of_family(family));
+    }
+    let page = REGISTRY.find(name).map(page);
+    if let Some(page) = page.or_else(|| symptoms::find(name).map(page_of_symptom)) {
+        return Ok(format!("{page}\n{}\n", url(name)));
+    }
+    let rules = REGISTRY.rules().map(|rule| rule.name);
+    let names = rules.chain(symptoms::names()).chain(Family::ALL.map(Family::name));
+    let hint = did_you_mean(name, names);
+    let name = human::printable(name);
+    Err(format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them"))
+}
+
+/// Description of a family, and a list of its members.
+fn page_of_family(family: Family) -> String {
+    let mut text = format!("# {}\n\n{}.\n\n", family.name(), family.description());
+    for entry in with_symptoms().iter().filter(|entry| entry.family == family) {
+        let _ = writeln!(text, "- `{}` ({}): {}", entry.name, entry.severity, entry.summary);
+    }
+    let _ = writeln!(text, "\n{DOCUMENTATION}");
+    text
 }

@@ -8,6 +8,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use lint::apply::{AppliedFixes, apply_fixes};
 use lint::check::Cluster;
 use lint::settings::Settings;
+use manifest::Encoding;
 use manifest::limits::Limits;
 use manifest::source::Source;
 use report::human;
@@ -21,15 +22,15 @@ use super::terminal;
 pub(crate) struct Origin {
     pub(crate) path: Option<PathBuf>,
     pub(crate) is_stdin: bool,
-    pub(crate) has_byte_order_mark: bool,
+    pub(crate) encoding: Encoding,
 }
 
 /// Result of applying the fixes.
 pub(crate) struct Fixed {
     result: AppliedFixes,
     changes: Vec<Change>,
-    /// Fixed text of standard input, and whether it starts with a byte order mark.
-    stdin: Option<(Arc<Source>, bool)>,
+    /// Fixed text of standard input, and its encoding.
+    stdin: Option<(Arc<Source>, Encoding)>,
 }
 
 /// Changed file.
@@ -55,7 +56,7 @@ pub(crate) fn apply(
     let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {
         if origin.is_stdin {
-            fixed.stdin = Some((Arc::clone(&new), origin.has_byte_order_mark));
+            fixed.stdin = Some((Arc::clone(&new), origin.encoding));
         }
         if old.text() != new.text() {
             fixed.changes.push(Change { old, new, origin: origin.clone() });
@@ -74,13 +75,13 @@ impl Fixed {
     pub(crate) fn write(&self) -> io::Result<usize> {
         for Change { new, origin, .. } in &self.changes {
             if let Some(path) = &origin.path {
-                std::fs::write(path, bytes(new, origin.has_byte_order_mark))
+                std::fs::write(path, origin.encoding.encode(new.text()))
                     .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", new.name())))?;
             }
         }
-        if let Some((source, has_byte_order_mark)) = &self.stdin {
+        if let Some((source, encoding)) = &self.stdin {
             let mut out = io::stdout();
-            out.write_all(&bytes(source, *has_byte_order_mark))?;
+            out.write_all(&encoding.encode(source.text()))?;
             out.flush()?;
         }
         Ok(self.changes.len())
@@ -114,9 +115,4 @@ impl Fixed {
             terminal::note(color, &message);
         }
     }
-}
-
-fn bytes(source: &Source, has_byte_order_mark: bool) -> Vec<u8> {
-    let mark: &[u8] = if has_byte_order_mark { b"\xef\xbb\xbf" } else { b"" };
-    [mark, source.text().as_bytes()].concat()
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod baseline;
 mod check;
+mod completions;
 mod config;
 mod diagnose;
 mod explain;
@@ -16,12 +17,13 @@ mod progress;
 mod rules;
 mod status;
 mod terminal;
+mod unused;
 mod upgrade;
 
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 
 use arguments::{Arguments, Color, Command};
 use status::Status;
@@ -58,10 +60,6 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Rules(rules) => rules::run(&rules, color),
         Command::Init(init) => init::run(&init, color),
         Command::Man { command } => man::run(command.as_deref(), color),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "karpwarden", &mut text);
-            io::Write::write_all(&mut io::stdout(), &text).map(|()| Status::Clean)
-        }
+        Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -10,6 +10,9 @@ use super::arguments::{Color, OutputFlags};
 use super::status::Status;
 use super::terminal;
 
+/// Error for empty standard input, as after a failed `helm template`.
+pub(crate) const EMPTY: &str = "standard input is empty; if that is intended, use `--allow-empty`";
+
 /// Standard stream for a report without `--output`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -46,12 +49,20 @@ pub(crate) fn unless_closed(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Exit status for a report.
-pub(crate) fn status(report: &Report, output: &OutputFlags) -> Status {
+fn status(report: &Report, output: &OutputFlags) -> Status {
     if report.unreadable.iter().any(|unreadable| output.strict || unreadable.concerns_karpenter) {
         return Status::Unreadable;
     }
     match output.fail_on.severity() {
         Some(severity) if fails(report, severity) => Status::Findings,
         _ => Status::Clean,
+    }
+}
+
+/// Exit status for a report. `is_empty` says that standard input is empty and that the command line does not allow it.
+pub(crate) fn status_after(report: &Report, output: &OutputFlags, is_empty: bool) -> Status {
+    match status(report, output) {
+        Status::Clean if is_empty => Status::NoInput,
+        status => status,
     }
 }

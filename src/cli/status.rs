@@ -9,7 +9,7 @@ pub(crate) enum Status {
     Findings,
     /// The command line or the config file is invalid.
     Usage,
-    /// There are no input files.
+    /// There are no input files, or standard input is empty.
     NoInput,
     /// Some input that may concern Karpenter could not be read or parsed; the rest was checked.
     Unreadable,

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use karpenter::release::Release;
+use karpenter::release::{NearestRelease, Release};
 use karpenter::upgrade_path::UpgradePath;
 use lint::settings::Target;
 use report::human::printable;
@@ -13,7 +13,7 @@ use super::status::Status;
 use super::{check, terminal};
 
 pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
-    let Some(path) = upgrade_path(&upgrade, color) else { return Ok(Status::Usage) };
+    let Some((path, notes)) = upgrade_path(&upgrade, color) else { return Ok(Status::Usage) };
     let check = Check {
         input: upgrade.input,
         target: TargetFlags {
@@ -21,19 +21,25 @@ pub(crate) fn run(upgrade: Upgrade, color: Color) -> io::Result<Status> {
             kubernetes_version: upgrade.facts.kubernetes_version,
             cluster_name: upgrade.facts.cluster_name,
             complete: upgrade.facts.complete,
+            strict_release: upgrade.facts.strict_release,
         },
         choice: upgrade.choice,
         output: upgrade.output,
         fixing: FixFlags::default(),
+        statistics: false,
         bounds: upgrade.bounds,
     };
-    check::run_against(&check, Some(Target::on_upgrade(path)), color)
+    check::run_against(&check, Some((Target::on_upgrade(path), notes)), color)
 }
 
-/// Parses `--from` and `--to`. Prints an error for each invalid flag.
-fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<UpgradePath> {
-    let parse = |flag: &str, text: &str| match Release::parse(text.trim()) {
-        Ok(release) => Some(release),
+/// Parses `--from` and `--to`. Also returns a remark for each release that is not known. Prints an error for each invalid flag.
+fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<(UpgradePath, Vec<String>)> {
+    let mut notes = Vec::new();
+    let mut parse = |flag: &str, text: &str| match NearestRelease::parse(text.trim()) {
+        Ok(nearest) => {
+            notes.extend(nearest.note().map(|note| format!("{flag}: {} is not known; {note}", text.trim())));
+            Some(nearest.release())
+        }
         Err(error) => {
             terminal::error(color, &printable(&format!("{flag}: {error}")));
             None
@@ -41,5 +47,5 @@ fn upgrade_path(upgrade: &Upgrade, color: Color) -> Option<UpgradePath> {
     };
     let from = parse("--from", &upgrade.from);
     let to = upgrade.to.as_deref().map_or(Some(Release::NEWEST), |to| parse("--to", to));
-    Some(UpgradePath::new(from?, to?))
+    Some((UpgradePath::new(from?, to?), notes))
 }

@@ -11,7 +11,7 @@ fn baseline_suppresses_known_findings_only() {
     assert!(
         folder
             .read("baseline.json")
-            .contains("instance-profile-is-arn in old.yaml: EC2NodeClass/default at spec.instanceProfile")
+            .contains("instance-profile-is-arn: EC2NodeClass/default at spec.instanceProfile")
     );
     folder.write("old.yaml", format!("# moved\n{BAD}").as_bytes());
     let again = folder.check(&["--baseline", "baseline.json", "--format", "json", "old.yaml"]);
@@ -23,12 +23,74 @@ fn baseline_suppresses_known_findings_only() {
     // The baseline is not checked as a manifest.
     assert_eq!(new.json()["summary"]["documents"].as_u64(), Some(2));
     folder.write("old.yaml", GOOD.as_bytes());
-    let gone = folder.check(&["--baseline", "baseline.json", "old.yaml"]);
+    let all = ["check", "--karpenter-version", "1.14", "--baseline", "baseline.json", "old.yaml"];
+    let gone = folder.run(&all);
     assert!(
         gone.stderr.contains("1 baseline entry no longer matches; regenerate it with `--write-baseline`"),
         "{}",
         gone.stderr
     );
+    // A rule that does not run finds nothing.
+    let narrowed = folder.check(&["--baseline", "baseline.json", "old.yaml"]);
+    assert!(!narrowed.stderr.contains("no longer match"), "{}", narrowed.stderr);
+}
+
+#[test]
+fn baseline_does_not_depend_on_the_spelling_of_paths() {
+    let folder =
+        Folder::with(&[("repo/a/one.yaml", BAD), ("repo/b/two.yaml", &BAD.replace("default", "two"))]);
+    let absolute = folder.path("repo").to_string_lossy().into_owned();
+    let written = folder.run_in("repo", &["check", "--write-baseline", "known.json", "a", "b"], "");
+    assert_eq!(written.status, 0, "{written:?}");
+    for (below, baseline, path) in [
+        ("repo", "known.json", "."),
+        ("repo", "./known.json", "../repo"),
+        ("repo", "known.json", absolute.as_str()),
+        ("repo/a", "../known.json", ".."),
+        ("repo/a", "../known.json", "."),
+        ("", "repo/known.json", "repo"),
+        ("", "repo/known.json", "./repo/b/two.yaml"),
+    ] {
+        let run = folder.run_in(below, &["check", "--baseline", baseline, path], "");
+        assert_eq!(run.status, 0, "{below} {path}: {run:?}");
+        assert!(!run.stderr.contains("no longer match"), "{below} {path}: {run:?}");
+    }
+    let clusters = ["check", "--cluster", "repo/a", "--cluster", "./repo/b/"];
+    folder.run(&[&clusters[..], &["--write-baseline", "clusters.json"]].concat());
+    let run = folder.run_in(
+        "repo",
+        &["check", "--cluster", "a/", "--cluster", "../repo/b", "--baseline", "../clusters.json"],
+        "",
+    );
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn baseline_entries_are_stale_only_if_their_file_was_checked_or_deleted() {
+    let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", &BAD.replace("default", "two"))]);
+    folder.run(&["check", "--write-baseline", "known.json", "."]);
+    folder.write("b.yaml", GOOD.replace("default", "two").as_bytes());
+    let stale = |path: &str| {
+        let run = folder.run(&["check", "--baseline", "known.json", path]);
+        run.stderr.contains("1 baseline entry no longer matches")
+    };
+    assert!(!stale("a.yaml"), "`b.yaml` was not checked");
+    assert!(stale("b.yaml") && stale("."));
+    std::fs::remove_file(folder.path("b.yaml")).unwrap();
+    let gone = folder.run(&["check", "--baseline", "known.json", "a.yaml"]);
+    assert!(gone.stderr.contains("no longer match"), "{}", gone.stderr);
+}
+
+#[test]
+fn reads_a_baseline_of_the_first_format() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    folder.run(&["check", "--write-baseline", "known.json", "."]);
+    let written: serde_json::Value = serde_json::from_str(&folder.read("known.json")).unwrap();
+    let old = serde_json::json!({"schema": 1, "findings": written["files"]["a.yaml"]});
+    folder.write("known.json", old.to_string().as_bytes());
+    assert_eq!(folder.run(&["check", "--baseline", "known.json", "."]).status, 0);
+    folder.write("known.json", b"{\"schema\": 3}");
+    assert_eq!(folder.run(&["check", "--baseline", "known.json", "."]).status, 2);
 }
 
 #[test]

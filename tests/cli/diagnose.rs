@@ -194,7 +194,7 @@ fn each_failure_has_its_exit_status() {
         (vec!["nowhere.log", "x.log"], 4),
         (vec!["broken.yaml"], 4),
         (vec!["x.log", "--format", "sarif"], 2),
-        (vec!["x.log", "--karpenter-version", "1.99"], 2),
+        (vec!["x.log", "--karpenter-version", "0.37"], 2),
     ] {
         let run = folder.run(&[&["diagnose"], arguments.as_slice()].concat());
         assert_eq!(run.status, status, "{arguments:?} {run:?}");
@@ -225,4 +225,16 @@ fn writes_the_report_to_the_output_file() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     assert_eq!(report["logs"][0]["entries"], 1);
+}
+
+#[test]
+fn empty_standard_input_is_an_error_unless_it_is_allowed() {
+    let folder = Folder::with(&[("x.txt", "")]);
+    let run = folder.run_in("", &["diagnose", "--format", "json", "-"], "");
+    assert_eq!((run.status, &run.json()["findings"]), (3, &serde_json::json!([])), "{run:?}");
+    assert!(run.stderr.contains("standard input is empty"), "{run:?}");
+    assert_eq!(folder.run_in("", &["diagnose", "--allow-empty", "-"], "").status, 0);
+    assert_eq!(folder.run(&["diagnose", "x.txt"]).status, 0);
+    let run = folder.run(&["diagnose", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["summary"]["documents"]), (3, &0.into()), "{run:?}");
 }

@@ -129,17 +129,15 @@ fn reports_binary_non_utf8_and_missing_files() {
     let run = folder.check(&["binary.yaml", "latin.yaml", "missing.yaml", "good.yaml"]);
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
-    unreadable: a binary file, not read
-    --> binary.yaml
+    error: binary.yaml: a binary file, not read
+
+    error: missing.yaml: no such file or folder
 
     unreadable: not UTF-8 from here on; save the file as UTF-8
      --> latin.yaml:1:6
       |
     1 | a: caf
       |      ^
-
-    unreadable: no such file or folder
-    --> missing.yaml
 
     no findings in 4 documents (3 unreadable); checked against Karpenter 1.14
     ");
@@ -196,8 +194,7 @@ fn checks_large_files_and_reports_files_above_the_bound() {
     let run = folder.check(&["--max-file-bytes", "1000000", "large.yaml", "good.yaml"]);
     assert_eq!(run.status, 4);
     assert_snapshot!(run.stdout, @"
-    unreadable: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
-    --> large.yaml
+    error: large.yaml: larger than 1000000 bytes, not read; raise the bound with --max-file-bytes
 
     no findings in 2 documents (1 unreadable); checked against Karpenter 1.14
     ");
@@ -222,6 +219,152 @@ fn reads_standard_input() {
     let run = folder.check_text(&["-", "--quiet"], BAD);
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("--> -:6:20"), "{}", run.stdout);
+}
+
+#[test]
+fn empty_standard_input_is_an_error_unless_it_is_allowed() {
+    let folder = Folder::with(&[("good.yaml", GOOD), ("bad.yaml", BAD)]);
+    for text in ["", "\n", "---\n# Source: nothing\n"] {
+        let run = folder.check_text(&["-"], text);
+        assert_eq!(run.status, 3, "{run:?}");
+        assert!(run.stderr.contains("standard input is empty; if that is intended, use `--allow-empty`"));
+        let run = folder.check_text(&["--allow-empty", "-"], text);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    }
+    // Other input is checked, and its findings take precedence.
+    assert_eq!(folder.check_text(&["-", "good.yaml"], "").status, 3);
+    assert_eq!(folder.check_text(&["-", "bad.yaml"], "").status, 1);
+    assert_eq!(folder.check(&["empty.yaml"]).status, 4);
+    folder.write("empty.yaml", b"");
+    assert_eq!(folder.check(&["empty.yaml"]).status, 0);
+}
+
+#[test]
+fn run_without_input_prints_an_empty_report_for_programs() {
+    let folder = Folder::with(&[("empty/x.txt", "")]);
+    for arguments in [&["empty"][..], &[], &["-"]] {
+        let run = folder.check(&[arguments, &["--format", "json"]].concat());
+        assert_eq!((run.status, &run.json()["summary"]["documents"]), (3, &0.into()), "{run:?}");
+        let run = folder.check(&[arguments, &["--format", "sarif"]].concat());
+        assert_eq!((run.status, &run.json()["runs"][0]["results"]), (3, &serde_json::json!([])), "{run:?}");
+        let run = folder.check(&[arguments, &["--format", "junit"]].concat());
+        assert!(run.status == 3 && run.stdout.contains("<testsuites name=\"karpwarden\" tests="), "{run:?}");
+        let run = folder.check(&[arguments, &["--format", "github"]].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (3, ""), "{run:?}");
+    }
+    let run = folder.check(&["empty", "--format", "json", "--output", "report.json"]);
+    assert_eq!(run.status, 3);
+    assert!(folder.read("report.json").contains("\"findings\":[]"));
+}
+
+#[test]
+fn names_files_relative_to_the_config_file_or_the_working_directory() {
+    let folder = Folder::with(&[("repo/apps/a.yaml", BAD), ("elsewhere/b.yaml", BAD)]);
+    let absolute = folder.path("repo/apps/a.yaml").to_string_lossy().into_owned();
+    let names = |below: &str, path: &str| {
+        let run = folder.run_in(below, &crate::folder::checking(&["--format", "json", path]), "");
+        files(&run, "findings")
+    };
+    for path in ["a.yaml", "./a.yaml", "../apps/a.yaml", ".", absolute.as_str()] {
+        assert_eq!(names("repo/apps", path), ["a.yaml"], "{path}");
+    }
+    assert_eq!(names("repo", "../elsewhere/b.yaml"), ["../elsewhere/b.yaml"]);
+    folder.write("repo/karpwarden.yaml", b"completeInventory: false\n");
+    for path in ["a.yaml", ".", "..", "../../repo", absolute.as_str()] {
+        assert_eq!(names("repo/apps", path), ["apps/a.yaml"], "{path}");
+    }
+    let with_config = |config: &str, path: &str| {
+        let run = folder.run(&crate::folder::checking(&["--format", "json", "--config", config, path]));
+        files(&run, "findings")
+    };
+    assert_eq!(with_config("repo/karpwarden.yaml", "repo/apps"), ["apps/a.yaml"]);
+    // The config file is in a folder that holds neither the input nor the working directory.
+    folder.write(".github/karpwarden.yaml", b"");
+    assert_eq!(with_config(".github/karpwarden.yaml", "repo"), ["repo/apps/a.yaml"]);
+}
+
+#[test]
+fn object_without_its_type_is_an_error_and_not_skipped() {
+    let pool = "metadata: {name: default}\nspec: {limits: {cpu: 1}}\n";
+    let folder = Folder::with(&[
+        ("a.yaml", &format!("kind: NodePool\n{pool}")),
+        ("b.yaml", &format!("apiversion: karpenter.sh/v1\nkind: NodePool\n{pool}")),
+        ("c.yaml", &format!("apiVersion: karpenter.sh/v1\nKind: NodePool\n{pool}")),
+    ]);
+    let run = folder.run(&["check", "--format", "github", "."]);
+    assert_eq!(run.status, 1);
+    let messages: Vec<&str> = run.stdout.lines().filter_map(|line| line.split("::").nth(2)).collect();
+    assert_snapshot!(messages.join("\n").replace("%0A", " | "), @"
+    `apiVersion` is missing, so `kubectl apply` refuses the object (NodePool/default) | write `apiVersion: karpenter.sh/v1` | https://karpwarden.github.io/karpwarden/rules/api-type-meta
+    the key `apiversion` is not `apiVersion`, so `kubectl apply` refuses the object (NodePool/default) | write `apiVersion` | https://karpwarden.github.io/karpwarden/rules/api-type-meta
+    the key `Kind` is not `kind`, so `kubectl apply` refuses the object (NodePool/default) | write `kind` | https://karpwarden.github.io/karpwarden/rules/api-type-meta
+    ");
+}
+
+#[test]
+fn skipped_documents_give_the_true_reason() {
+    let folder = Folder::with(&[
+        ("a.yaml", "kind: Thing\nname: a\n"),
+        ("b.yaml", "apiVersion: v2\nname: chart\n"),
+        ("c.yaml", "- a\n- b\n"),
+        ("d.yaml", "text\n"),
+        ("e.yaml", "apiVersion: v1\nkind: List\nitems: []\n"),
+        ("f.yaml", "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE}\n"),
+        (
+            "g.yaml",
+            "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace}\n- {apiVersion: v1, kind: Secret}\n",
+        ),
+        ("sub/karpwarden.yaml", "clusterName: prod\n"),
+        ("sub/karpwarden.yml", "clusterName: prod\n"),
+    ]);
+    let run = folder.check(&["."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    skipped: no Kubernetes object: `apiVersion` is missing, not checked: a.yaml:1
+    skipped: no Kubernetes object: `kind` is missing, not checked: b.yaml:1
+    skipped: no Kubernetes object: the document is a list, not checked: c.yaml:1
+    skipped: no Kubernetes object: the document is a single value, not checked: d.yaml:1
+    skipped: no Kubernetes object: the list has no items with `apiVersion` and `kind`, not checked: e.yaml:1
+    skipped: no Kubernetes object: the review has no object that is created or updated, not checked: f.yaml:1
+    skipped: no rule reads the kinds `Namespace`, `Secret`: g.yaml:1
+    skipped: config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs with `--config`: sub/karpwarden.yaml:1
+    skipped: looks like a config file, but is not read as one: its name must be `karpwarden.yaml`: sub/karpwarden.yml:1
+    nothing to check: no Karpenter document and no related object in 9 documents (9 skipped)
+    ");
+}
+
+#[test]
+fn reads_and_fixes_utf16() {
+    let folder = Folder::with(&[]);
+    let utf16 = |text: &str| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    folder.write("class.yaml", &utf16(BAD));
+    let report = folder.check(&["--format", "json", "class.yaml"]);
+    assert_eq!(report.status, 1, "{report:?}");
+    let finding = &report.json()["findings"][0];
+    let offset = BAD.find("arn:").unwrap();
+    assert_eq!(
+        (&finding["line"], &finding["column"], &finding["offset"]),
+        (&6.into(), &20.into(), &offset.into())
+    );
+    assert_eq!(folder.check(&["--fix", "class.yaml"]).status, 0);
+    assert_eq!(std::fs::read(folder.path("class.yaml")).unwrap(), utf16(GOOD));
+}
+
+#[test]
+fn missing_path_is_named_first() {
+    let folder = Folder::with(&[("bad.yaml", BAD)]);
+    let run = folder.check(&["bad.yaml", "missing.yaml"]);
+    assert_eq!(run.status, 4);
+    assert!(run.stdout.starts_with("error: missing.yaml: no such file or folder\n"), "{}", run.stdout);
+    let run = folder.check(&["missing.yaml"]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(run.stdout, @"
+    error: missing.yaml: no such file or folder
+
+    nothing checked: 1 document could not be read
+    ");
 }
 
 #[test]
@@ -355,6 +498,6 @@ fn templates_and_conflicts_are_named() {
     7 |   role: x
       |
 
-    no findings in 1 document (1 unreadable); checked against Karpenter 1.14
+    nothing checked: 1 document could not be read
     ");
 }

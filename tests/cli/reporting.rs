@@ -90,6 +90,7 @@ fn json_is_one_object_with_all_keys() {
         }
       ],
       "karpenterVersion": "1.14",
+      "notes": [],
       "pins": [],
       "schema": 1,
       "skipped": [
@@ -223,4 +224,22 @@ fn names_the_cluster_of_a_finding() {
         "{}",
         run.stdout
     );
+}
+
+#[test]
+fn counts_the_findings_of_each_rule() {
+    let folder = Folder::with(&[("class.yaml", &[BAD; 3].join("---\n"))]);
+    let run = folder.check(&["--statistics", "class.yaml"]);
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @"
+    3  instance-profile-is-arn  error, 3 with a safe fix
+
+    3 errors in 3 documents; checked against Karpenter 1.14
+    ");
+    let json = folder.check(&["--statistics", "--format", "json", "class.yaml"]).json();
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(3));
+    assert_snapshot!(json["statistics"].to_string(), @r#"[{"errors":3,"family":"nodeclass","fixable":3,"infos":0,"rule":"instance-profile-is-arn","warnings":0}]"#);
+    assert_eq!(folder.check(&["--format", "json", "class.yaml"]).json().get("statistics"), None);
+    let run = folder.check(&["--statistics", "--format", "sarif", "class.yaml"]);
+    assert!(run.status == 2 && run.stderr.contains("`--statistics` needs"), "{run:?}");
 }

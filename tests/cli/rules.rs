@@ -31,10 +31,28 @@ fn explains_a_rule() {
 }
 
 #[test]
+fn explains_several_rules_and_families() {
+    let folder = Folder::with(&[]);
+    let run = folder.run(&["explain", "storage", "instance-profile-is-arn"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.starts_with("# storage\n\nStorage classes and volumes"), "{}", run.stdout);
+    assert!(run.stdout.contains("- `storageclass-immediate` (warning): "), "{}", run.stdout);
+    assert!(run.stdout.contains("\n# instance-profile-is-arn\n"), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "wrapped");
+    for family in lint::finding::Family::ALL {
+        let run = folder.run(&["explain", family.name()]);
+        assert!(run.status == 0 && run.stdout.contains("\n- `"), "{run:?}");
+    }
+    let run = folder.run(&["explain", "storage", "storages", "labelz"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert_eq!(run.stderr.matches("did you mean `").count(), 2, "{}", run.stderr);
+}
+
+#[test]
 fn suggests_the_nearest_rule() {
     let run = Folder::with(&[]).run(&["explain", "instance-profile-arn"]);
     assert_eq!(run.status, 2);
-    assert_snapshot!(run.stderr, @"error: there is no rule or symptom `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
+    assert_snapshot!(run.stderr, @"error: there is no rule, symptom or family `instance-profile-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them");
 }
 
 #[test]
@@ -70,6 +88,19 @@ fn prints_completions_for_every_shell() {
 }
 
 #[test]
+fn completes_the_names_of_rules_families_and_symptoms() {
+    let folder = Folder::with(&[]);
+    // clap_complete completes values in these shells only.
+    for shell in ["bash", "fish", "zsh"] {
+        let script = folder.run(&["completions", shell]).stdout;
+        for name in ["instance-profile-is-arn", "storage", "drift-loop"] {
+            assert!(script.contains(name), "{shell}: {name}");
+        }
+    }
+    assert!(!folder.run(&["check", "--help"]).stdout.contains("instance-profile-is-arn"));
+}
+
+#[test]
 fn prints_help_and_version() {
     let folder = Folder::with(&[]);
     assert_snapshot!(folder.run(&["-h"]).stdout, @"
@@ -81,7 +112,7 @@ fn prints_help_and_version() {
       check        Check manifests: files, folders or standard input
       diagnose     Find the cause of a problem in logs, events and status
       upgrade      Show what breaks or changes between two Karpenter releases
-      explain      Print the documentation of a rule or a symptom
+      explain      Print the documentation of rules, symptoms and families
       rules        List the rules and symptoms
       init         Write a commented config file
       man          Print the man page of karpwarden or of one command
@@ -108,6 +139,7 @@ fn prints_help_and_version() {
           --cluster <DIR>         Folder with the input of one cluster; may be repeated for several
                                   clusters
           --helm-values <FILE|->  File with values of Karpenter's Helm chart; may be repeated
+          --allow-empty           Accept empty standard input, which otherwise exits with status 3
       -h, --help                  Print help (see more with '--help')
 
     What to check against:
@@ -119,6 +151,8 @@ fn prints_help_and_version() {
           --cluster-name <NAME>           Name of the cluster
           --complete                      The input contains every NodePool and EC2NodeClass of the
                                           cluster, so an absent one does not exist
+          --strict-release                Refuse a Karpenter release that this version does not know,
+                                          instead of checking the nearest known one
 
     What to look for:
           --config <FILE>          Config file [default: the nearest karpwarden.yaml in this folder or a
@@ -148,19 +182,21 @@ fn prints_help_and_version() {
           --fix                    Apply the safe fixes to the files; the fixed text of standard input
                                    goes to standard output
           --diff                   Print the changes of --fix as a diff, without writing them
+          --statistics             Print the number of findings of each rule instead of the findings;
+                                   with `--format json` in addition to them
 
     Bounds:
-          --max-file-bytes <BYTES>  Bytes per file [default: 67108864]
-          --max-documents <COUNT>   Documents per file [default: 100000]
-          --max-depth <LEVELS>      Levels of nesting per document [default: 128]
-          --max-nodes <COUNT>       Values per document, after aliases are expanded [default: 1000000]
-          --max-findings <COUNT>    Findings in the report [default: 10000]
+          --max-file-bytes <SIZE>  Bytes per file, such as 1000000 or 64MiB [default: 64MiB]
+          --max-documents <COUNT>  Documents per file [default: 100000]
+          --max-depth <LEVELS>     Levels of nesting per document [default: 128]
+          --max-nodes <COUNT>      Values per document, after aliases are expanded [default: 1000000]
+          --max-findings <COUNT>   Findings in the report [default: 10000]
 
     Exit status:
       0  no findings at or above --fail-on
       1  findings at or above --fail-on
       2  invalid command line or config file
-      3  no input files
+      3  no input files, or empty standard input without --allow-empty
       4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
          (takes precedence over 1; the rest is checked)
     ");

@@ -110,7 +110,7 @@ fn reports_all_invalid_flags() {
         "check",
         "class.yaml",
         "--karpenter-version",
-        "1.99",
+        "0.37",
         "--kubernetes-version",
         "new",
         "--cluster-name",
@@ -122,7 +122,7 @@ fn reports_all_invalid_flags() {
     ]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: --karpenter-version: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
+    error: --karpenter-version: Karpenter `0.37` is older than 1.0, the first release that is covered; to see what an upgrade needs, write 1.0
     error: --kubernetes-version: `new` is not a Kubernetes version; write a version such as 1.33
     error: --cluster-name: must not be empty
     error: --select: there is no rule or family `instance-profile-is-an-arn` (did you mean `instance-profile-is-arn`?); `karpwarden rules` lists them
@@ -130,4 +130,104 @@ fn reports_all_invalid_flags() {
     ");
     assert_eq!(folder.check(&["class.yaml", "--diff", "--format", "json"]).status, 2);
     assert_eq!(folder.check(&["class.yaml", "--max-depth", "0"]).status, 2);
+}
+
+#[test]
+fn unknown_release_is_checked_as_the_nearest_known_one() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    let run = folder.check(&["--karpenter-version", "1.8.99", "--format", "json", "class.yaml"]);
+    assert_eq!(run.status, 1);
+    assert_eq!(run.json()["karpenterVersion"], "1.8");
+    assert_eq!(
+        run.json()["notes"][0],
+        "--karpenter-version: 1.8.99 is not known; checked as 1.8.8, its newest known patch"
+    );
+    assert_eq!(run.stderr.matches("1.8.99 is not known").count(), 1, "{}", run.stderr);
+    let run = folder.check(&["--karpenter-version", "1.99", "class.yaml"]);
+    assert!(
+        run.status == 1 && run.stderr.contains("note: --karpenter-version: 1.99 is not known; checked as"),
+        "{run:?}"
+    );
+    assert_eq!(folder.check(&["--karpenter-version", "1.99", "--quiet", "class.yaml"]).stderr, "");
+    // The same in the config file, where a flag takes precedence.
+    folder.write("karpwarden.yaml", b"karpenterVersion: '1.99'\n");
+    let run = folder.run(&["check", "class.yaml"]);
+    assert!(run.status == 1 && run.stderr.contains("note: karpenterVersion: 1.99 is not known"), "{run:?}");
+    assert_eq!(folder.check(&["class.yaml"]).stderr, "");
+}
+
+#[test]
+fn strict_release_refuses_an_unknown_release() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    for arguments in [
+        &["check", "--karpenter-version", "1.8.99"][..],
+        &["check", "--karpenter-version", "1.0..1.99"],
+        &["upgrade", "--from", "1.8", "--to", "1.99"],
+    ] {
+        let run = folder.run(&[arguments, &["--strict-release", "class.yaml"]].concat());
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(run.stderr.contains("is not known") && run.stderr.contains("`--strict-release`"), "{run:?}");
+    }
+    assert_eq!(folder.check(&["--strict-release", "class.yaml"]).status, 1);
+    folder.write("karpwarden.yaml", b"karpenterVersion: '1.99'\n");
+    assert_eq!(folder.run(&["check", "--strict-release", "class.yaml"]).status, 2);
+}
+
+#[test]
+fn says_what_is_wrong_with_a_release() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    let mut errors = String::new();
+    for version in ["0.37", "v1beta1", "karpenter.sh/v1", "latest", "1.8..1.2"] {
+        let run = folder.check(&["--karpenter-version", version, "class.yaml"]);
+        assert_eq!(run.status, 2);
+        errors.push_str(&run.stderr);
+    }
+    assert_snapshot!(errors, @"
+    error: --karpenter-version: Karpenter `0.37` is older than 1.0, the first release that is covered; to see what an upgrade needs, write 1.0
+    error: --karpenter-version: `v1beta1` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8
+    error: --karpenter-version: `karpenter.sh/v1` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8
+    error: --karpenter-version: `latest` is not a Karpenter release; write a release such as 1.8 or 1.8.3
+    error: --karpenter-version: `1.8..1.2` runs backwards; write `1.2..1.8`
+    ");
+}
+
+#[test]
+fn names_files_that_are_meant_to_be_the_config_file() {
+    let folder = Folder::with(&[
+        ("karpwarden.yml", "rules: {nodeclass: off}\n"),
+        ("a/.karpwarden.yaml", "rules: {nodeclass: off}\n"),
+        ("a/class.yaml", BAD),
+    ]);
+    let run = folder.run_in("a", &crate::folder::checking(&["class.yaml"]), "");
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stderr, @"
+    note: `.karpwarden.yaml` is not read: the name of the config file is `karpwarden.yaml`
+    note: `../karpwarden.yml` is not read: the name of the config file is `karpwarden.yaml`
+    ");
+    // The search ends at the config file.
+    folder.write("a/karpwarden.yaml", b"");
+    let run = folder.run_in("a", &crate::folder::checking(&["class.yaml"]), "");
+    assert!(run.stderr.contains("`.karpwarden.yaml` is not read") && !run.stderr.contains(".yml"), "{run:?}");
+    assert_eq!(folder.run_in("a", &crate::folder::checking(&["--quiet", "class.yaml"]), "").stderr, "");
+}
+
+#[test]
+fn reports_settings_without_effect_in_a_run_over_the_whole_folder() {
+    let config = "fix: true\nexceptions:\n- {rule: instance-profile-is-arn, reason: known}\n- {rule: storage, reason: known}\n\
+                  - {rule: labels, reason: old, until: 2020-01-01}\n- {rule: symptoms, reason: logs}\n\
+                  overrides: [{paths: [staging/], clusterName: a}, {paths: ['*.yaml'], clusterName: b}]\n";
+    let folder = Folder::with(&[("karpwarden.yaml", config), ("apps/class.yaml", BAD)]);
+    let run = folder.run(&["check", "."]);
+    assert_snapshot!(run.stderr, @"
+    note: karpwarden.yaml: `fix` has an effect in the cluster only
+    note: karpwarden.yaml: exceptions[1] (`storage`) accepts no finding; remove it
+    note: karpwarden.yaml: overrides[0] matches no file; correct the paths `staging/`
+    ");
+    let json = folder.run(&["check", "--format", "json", "."]).json();
+    assert_eq!(json["notes"].as_array().map(Vec::len), Some(3), "{json}");
+    for arguments in [&["apps"][..], &[".", "--select", "storage"], &["apps/class.yaml"]] {
+        let run = folder.run(&[&["check"], arguments].concat());
+        assert_eq!(run.stderr, "note: karpwarden.yaml: `fix` has an effect in the cluster only\n");
+    }
+    assert_eq!(folder.run(&["check", "--quiet", "."]).stderr, "");
 }

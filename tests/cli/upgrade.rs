@@ -169,25 +169,27 @@ fn upgrade_rules_obey_the_settings_and_do_not_run_under_check() {
 }
 
 #[test]
-fn lists_the_known_releases_for_an_unknown_one() {
+fn rejects_a_text_that_is_no_release_and_approximates_an_unknown_release() {
     let folder = folder();
-    let run = folder.run(&["upgrade", "--from", "0.37", "--to", "1.99", "pool.yaml"]);
+    let run = folder.run(&["upgrade", "--from", "0.37", "--to", "newest", "pool.yaml"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: --from: `0.37` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
-    error: --to: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
+    error: --from: Karpenter `0.37` is older than 1.0, the first release that is covered; to see what an upgrade needs, write 1.0
+    error: --to: `newest` is not a Karpenter release; write a release such as 1.8 or 1.8.3
     ");
     assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from is required");
     assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
-    let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '1.99'\n"), ("pool.yaml", POOL)]);
+    let run = folder.run(&["upgrade", "--from", "1.8", "--to", "1.99", "pool.yaml"]);
+    assert!(run.stderr.contains("note: --to: 1.99 is not known; checked as "), "{}", run.stderr);
+    let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '2.0'\n"), ("pool.yaml", POOL)]);
     let run = config.run(&["check", "pool.yaml"]);
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
-    error: karpenterVersion: `1.99` is not a known Karpenter release; the known releases are 1.0 to NEWEST and their patches, such as 1.0.3
+    error: karpenterVersion: Karpenter `2.0` is another major version; the newest known release is NEWEST
      --> karpwarden.yaml:1:19
       |
-    1 | karpenterVersion: '1.99'
-      |                   ^^^^^^
+    1 | karpenterVersion: '2.0'
+      |                   ^^^^^
     ");
 }
 

@@ -270,7 +270,7 @@ fn prints_the_diagnosis_first() {
        |
     33 |       accessModes: [ReadWriteOnce]
     34 |       storageClassName: fast
-       |                         ---- the claim template of StatefulSet `opensearch` uses this class
+       |                         ---- the claim template of StatefulSet `opensearch` claims its volume from this class
     35 |       resources:
        |
        = object: StorageClass/fast, volumeBindingMode

@@ -109,11 +109,12 @@ fn check_built(
         if settings.karpenter.is_range() {
             report.accept(locations.of(checked), &refused(&findings), checked.object);
         }
-        let mut suppressed = 0;
-        let mut shown = shown(registry, findings, checked.object, &context, suppressions, &mut suppressed);
+        let mut accepted = AcceptedFindings::default();
+        let mut shown = shown(registry, findings, checked.object, &context, suppressions, &mut accepted);
         if !checked.is_repeated {
-            report.summary.suppressed += suppressed;
+            report.summary.suppressed += accepted.count;
         }
+        report.used_exceptions.append(&mut accepted.exceptions);
         if let Some(path) = settings.karpenter.upgrade_path() {
             report.unchanged += upgrade::keep_changes(&mut shown, path);
         }
@@ -151,7 +152,7 @@ pub fn check_request<'d>(
     let context = Context::new(settings, inventory, &clusters, object, false);
     let suppressions = Suppressions::of(object, registry, &context);
     let findings = run(registry, object, &context, &suppressions);
-    shown(registry, findings, object, &context, suppressions, &mut 0)
+    shown(registry, findings, object, &context, suppressions, &mut AcceptedFindings::default())
 }
 
 /// The objects to check, and the files that hold any, as indices of cluster and file.
@@ -253,15 +254,14 @@ fn objects_of_document<'d>(
                 return skip("no chart values: the document has no keys, not checked");
             }
             if objects.is_empty() {
-                return skip("no Kubernetes object: `apiVersion` and `kind` are missing, not checked");
+                return skip(&coverage::reason_without_object(tree, file.source.name()));
             }
             let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let reads = |rule: &Rule, object| {
                 rule.counts_as_checked(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
             };
             if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
-                let kind = objects.first().map(|object| object.kind()).unwrap_or_default();
-                skip(&format!("no rule reads the kind `{kind}`"));
+                skip(&coverage::reason_without_rule(&objects));
                 return objects;
             }
             report.summary.checked += 1;
@@ -352,6 +352,14 @@ fn refused(findings: &[Finding<'_>]) -> ReleaseSet {
     refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))
 }
 
+/// Findings of an object that are not shown because somebody accepted them.
+#[derive(Default)]
+struct AcceptedFindings {
+    count: usize,
+    /// Indices of the exceptions that accept a finding.
+    exceptions: BTreeSet<usize>,
+}
+
 /// Removes the findings that the settings turn off or the author suppresses, sets the severity of the settings, and adds
 /// the findings about suppressions.
 fn shown<'d>(
@@ -360,7 +368,7 @@ fn shown<'d>(
     object: Object<'d>,
     context: &Context<'_, 'd>,
     mut suppressions: Suppressions<'d>,
-    suppressed: &mut usize,
+    accepted: &mut AcceptedFindings,
 ) -> Vec<Finding<'d>> {
     let settings = context.settings;
     let target = settings.karpenter;
@@ -371,8 +379,13 @@ fn shown<'d>(
         let covers = |exception: &Exception| {
             exception.covers(finding.rule.name, finding.rule.family, object, settings.today)
         };
-        if is_accepted || settings.exceptions.iter().any(covers) {
-            *suppressed += 1;
+        let exceptions = settings.exceptions.iter().enumerate();
+        let covering: Vec<usize> =
+            exceptions.filter(|(_, exception)| covers(exception)).map(|(index, _)| index).collect();
+        let is_excepted = !covering.is_empty();
+        accepted.exceptions.extend(covering);
+        if is_accepted || is_excepted {
+            accepted.count += 1;
         } else {
             shown.push(finding.severity(severity));
         }

@@ -94,6 +94,27 @@ impl Family {
         Self::Symptoms,
     ];
 
+    /// The problems that its rules report, without a full stop.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::ApiServer => "Objects that the API server refuses",
+            Self::Controller => "Objects that the API server accepts and a controller refuses",
+            Self::Labels => {
+                "Labels, selectors and tolerations that match nothing, or that Karpenter does not allow"
+            }
+            Self::Bootstrap => "User data and taints with which a node does not join the cluster",
+            Self::Identity => "Cluster names, selectors and IAM policies that contradict each other",
+            Self::Storage => "Storage classes and volumes that keep pods Pending",
+            Self::Nodeclass => "EC2NodeClasses that never become Ready, or whose nodes fail",
+            Self::Disruption => {
+                "Budgets, schedules and annotations that block or allow more disruption than intended"
+            }
+            Self::Scheduling => "Settings that change which nodes Karpenter launches for pods",
+            Self::Document => "The text of a manifest, its suppressions, and the exceptions in the settings",
+            Self::Symptoms => "Problems that logs, events and status show",
+        }
+    }
+
     /// The name used in settings and on the command line.
     pub const fn name(self) -> &'static str {
         match self {

@@ -2,13 +2,20 @@
 
 use karpenter::release::{PinnedVersion, Releases};
 use manifest::File;
+use manifest::tree::Tree;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::{Form, Object};
+use objects::type_meta::{TypeKey, TypeMeta};
 
 use crate::finding::Finding;
+use crate::folders;
 use crate::pins::CheckedVersion;
 use crate::report::{Report, Skipped};
+use crate::settings::{CONFIG_FILE, is_near_config_file};
+
+/// Kinds that the reason of a skipped list names.
+const KINDS_NAMED: usize = 3;
 
 /// The rule that reports a kind or version that a release does not serve. It says what an upgrade to 1.0 needs.
 const NOT_SERVED: &str = "removed-api-version";
@@ -34,6 +41,47 @@ pub(crate) fn count_unchecked(
         report.summary.skipped += 1;
         report.skipped.push(Skipped { file: file.source.name().to_owned(), document, reason });
     }
+}
+
+/// Reason why a document without objects is not checked.
+pub(crate) fn reason_without_object(tree: &Tree, file: &str) -> String {
+    let root = tree.root();
+    let name = folders::name(file);
+    let keys = TypeMeta::of(root);
+    if name == CONFIG_FILE {
+        return "config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs with `--config`"
+            .to_owned();
+    }
+    if is_near_config_file(name) {
+        return format!("looks like a config file, but is not read as one: its name must be `{CONFIG_FILE}`");
+    }
+    let is_list = keys.kind.text().is_some_and(|kind| kind.ends_with("List"));
+    let reason = match (keys.api_version, keys.kind) {
+        _ if root.is_sequence() => "the document is a list",
+        _ if !root.is_mapping() => "the document is a single value",
+        (TypeKey::Written(_), TypeKey::Written(_)) if is_list => {
+            "the list has no items with `apiVersion` and `kind`"
+        }
+        (TypeKey::Written(_), TypeKey::Written(_)) => "the review has no object that is created or updated",
+        (TypeKey::Written(_), _) => "`kind` is missing",
+        (_, TypeKey::Written(_)) => "`apiVersion` is missing",
+        _ => "`apiVersion` and `kind` are missing",
+    };
+    format!("no Kubernetes object: {reason}, not checked")
+}
+
+/// Reason why a document is not checked whose objects no rule reads.
+pub(crate) fn reason_without_rule(objects: &[Object<'_>]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    for kind in objects.iter().map(|object| object.kind()) {
+        if !kinds.contains(&kind) && kinds.len() <= KINDS_NAMED {
+            kinds.push(kind);
+        }
+    }
+    let named: Vec<String> = kinds.iter().take(KINDS_NAMED).map(|kind| format!("`{kind}`")).collect();
+    let plural = if kinds.len() == 1 { "kind" } else { "kinds" };
+    let more = if kinds.len() > KINDS_NAMED { " and others" } else { "" };
+    format!("no rule reads the {plural} {}{more}", named.join(", "))
 }
 
 /// Changes the reason of a skipped document that pins the version of Karpenter.

@@ -16,6 +16,7 @@ pub mod registry;
 pub mod report;
 pub mod rule;
 pub mod settings;
+pub mod statistics;
 mod supersession;
 pub mod suppression;
 mod surroundings;

@@ -1,5 +1,7 @@
 //! The report of a run: findings with their positions as plain data, in the shape of the JSON report.
 
+use std::collections::BTreeSet;
+
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::edit::Change;
@@ -11,6 +13,7 @@ use crate::classification::{CaughtBy, Family, Severity};
 use crate::finding::Finding;
 use crate::fix::Fix;
 use crate::settings::{Settings, Target};
+use crate::statistics::RuleCount;
 
 /// Address of the published documentation of the rules.
 pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
@@ -25,8 +28,13 @@ pub struct Report {
     pub version: &'static str,
     /// The release or range of the check.
     pub karpenter_version: String,
+    /// Remarks on the settings, such as a release that is not known, and the release that is checked instead.
+    pub notes: Vec<String>,
     /// Counts of documents and findings.
     pub summary: Summary,
+    /// Counts of findings for each rule; absent unless the caller asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Vec<RuleCount>>,
     /// The findings in document order.
     pub findings: Vec<ReportedFinding>,
     /// The releases that accept each Karpenter document; absent unless the check is about a range.
@@ -52,6 +60,9 @@ pub struct Report {
     /// Number of skipped documents that concern Karpenter, but that no rule checks.
     #[serde(skip)]
     pub uncovered: usize,
+    /// Indices of the exceptions of the settings that accept a finding.
+    #[serde(skip)]
+    pub used_exceptions: BTreeSet<usize>,
     #[serde(skip)]
     target: Target,
 }
@@ -317,7 +328,9 @@ impl Report {
             schema: 1,
             version: env!("CARGO_PKG_VERSION"),
             karpenter_version: settings.karpenter.to_string(),
+            notes: settings.unknown_releases.clone(),
             summary: Summary::default(),
+            statistics: None,
             findings: Vec::new(),
             accepted: settings.karpenter.is_range().then(Vec::new),
             logs: None,
@@ -328,6 +341,7 @@ impl Report {
             truncated: false,
             unchanged: 0,
             uncovered: 0,
+            used_exceptions: BTreeSet::new(),
             target: settings.karpenter,
         }
     }

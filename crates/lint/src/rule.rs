@@ -2,7 +2,7 @@
 
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use objects::object::Object;
+use objects::object::{Form, Object};
 use objects::{chart_values, iam_policy};
 
 use crate::classification::{CaughtBy, Family, Severity};
@@ -54,6 +54,8 @@ pub enum On {
     IamPolicy,
     /// Values of Karpenter's Helm chart, in a values file or in an object that installs the chart.
     ChartValues,
+    /// Objects whose `apiVersion` or `kind` is missing or misspelt.
+    Untyped,
     /// Every object.
     Any,
 }
@@ -83,6 +85,7 @@ impl Rule {
             On::Workload => object.pod().is_some(),
             On::IamPolicy => iam_policy::holds(object),
             On::ChartValues => chart_values::of(object).is_some(),
+            On::Untyped => object.form() == Form::Untyped,
             On::Any => true,
         })
     }

@@ -17,6 +17,7 @@
 //! | [`iam_policy`] | IAM policy documents |
 //! | [`placeholders`] | placeholders in a part of an object |
 //! | [`prometheus_rule`] | the rules of the Prometheus operator |
+//! | [`type_meta`] | `apiVersion` and `kind` where one of them is missing or misspelt |
 //! | [`version_pin`] | the version of Karpenter that a document pins |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
 //! | [`conversion`] | objects of removed versions as objects of v1 |
@@ -46,6 +47,7 @@ pub mod requirement_holder;
 pub mod status;
 pub mod storage;
 pub mod taint;
+pub mod type_meta;
 pub mod validation;
 pub mod version_pin;
 pub mod workload;

@@ -11,6 +11,7 @@ use manifest::tree::{Comment, Node, Style, Tree};
 use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
 use crate::pod::{PodTemplate, template};
+use crate::type_meta::TypeMeta;
 
 /// Operation on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -36,6 +37,8 @@ pub enum Form {
     StackResource,
     /// Values of Karpenter's Helm chart, alone or under the key `karpenter`.
     ChartValues,
+    /// An object of the Kubernetes API whose `apiVersion` or `kind` is missing or misspelt.
+    Untyped,
 }
 
 /// Object found in a document: an object of the Kubernetes API, or content of another [`Form`], which has no kind, and no
@@ -185,7 +188,7 @@ impl<'d> Object<'d> {
 
     /// `metadata.name`, else `metadata.generateName`, else empty. For a resource in a CloudFormation template, its key.
     pub fn name(self) -> &'d str {
-        if self.form != Form::Api {
+        if !matches!(self.form, Form::Api | Form::Untyped) {
             return self.root.key();
         }
         let metadata = self.metadata();
@@ -330,7 +333,13 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if !policies.is_empty() {
         return policies;
     }
-    chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect()
+    let values: Vec<_> = chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect();
+    let keys = TypeMeta::of(root);
+    if values.is_empty() && keys.is_broken_object() {
+        // Without a group, no rule takes the object for one of its kinds.
+        return vec![Object { kind: keys.kind.text().unwrap_or_default(), ..of(root, Form::Untyped) }];
+    }
+    values
 }
 
 fn is_iam_policy(node: Node<'_>) -> bool {
@@ -387,6 +396,7 @@ mod tests {
             ("{Statement: [{Effect: Allow}]}", "IamPolicy `` ``"),
             ("{Statement: {Effect: Deny}, kind: x}", "IamPolicy `` ``"),
             ("{Statement: a}", ""),
+            ("{kind: NodePool, metadata: {name: a}, spec: {}}", "Untyped `NodePool` `a`"),
             (
                 "Resources: {A: {Type: 'AWS::IAM::Policy', Properties: {PolicyDocument: {}}}, B: {Type: 'AWS::S3::Bucket'}}",
                 "StackResource `` `A`",

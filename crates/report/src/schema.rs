@@ -146,6 +146,7 @@ pub fn report(id: &str) -> Value {
             ("schema", json!({"const": 1})),
             ("version", text()),
             ("karpenterVersion", text()),
+            ("notes", list(&text())),
             ("summary", all_of(&summary)),
             ("findings", list(&finding())),
             ("pins", list(&pin)),
@@ -153,8 +154,8 @@ pub fn report(id: &str) -> Value {
             ("skipped", list(&skipped)),
             ("unreadable", list(&unreadable)),
         ],
-        // `accepted` needs a range of releases, and only `diagnose` writes `logs`.
-        &[("accepted", list(&accepted)), ("logs", list(&log()))],
+        // `accepted` needs a range of releases, `statistics` needs `--statistics`, and only `diagnose` writes `logs`.
+        &[("accepted", list(&accepted)), ("statistics", list(&rule_count())), ("logs", list(&log()))],
     );
     if let Some(fields) = schema.as_object_mut() {
         fields.insert("$schema".to_owned(), DIALECT.into());
@@ -164,15 +165,25 @@ pub fn report(id: &str) -> Value {
     schema
 }
 
+fn family() -> Value {
+    json!({"enum": Family::ALL.map(Family::name)})
+}
+
+/// Schema of the number of findings of a rule.
+fn rule_count() -> Value {
+    let mut fields = vec![("rule", text()), ("family", family())];
+    fields.extend(["errors", "warnings", "infos", "fixable"].map(|name| (name, count())));
+    all_of(&fields)
+}
+
 /// Schema of a finding or diagnosis.
 fn finding() -> Value {
     let severities = [Severity::Error, Severity::Warning, Severity::Info].map(Severity::name);
     let caught_by = [CaughtBy::ApiServer, CaughtBy::Controller, CaughtBy::Nobody].map(CaughtBy::name);
-    let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
     some_of(
         &[
             ("rule", text()),
-            ("family", json!({"enum": families})),
+            ("family", family()),
             ("severity", json!({"enum": severities})),
             ("caughtBy", json!({"enum": caught_by})),
             ("releases", text()),

@@ -1,16 +1,17 @@
 //! Inputs of each cluster.
 
-use std::path::{MAIN_SEPARATOR, Path};
+use std::path::Path;
 
+use super::base::Base;
 use super::file::Input;
 use super::patterns::Patterns;
 use super::roles;
-use super::walk::{Wanted, gather};
+use super::walk::{Search, Wanted, gather};
 use crate::cli::arguments::Check;
 
 /// Inputs of one cluster.
 pub(crate) struct ClusterInputs {
-    /// Folder that `--cluster` names; empty for the plain paths.
+    /// Name of the folder of `--cluster`; empty for the plain paths.
     pub(crate) cluster: String,
     pub(crate) inputs: Vec<Input>,
 }
@@ -22,7 +23,9 @@ pub(crate) fn by_cluster(
     excluded: &Patterns,
     wanted: Wanted,
 ) -> Vec<ClusterInputs> {
-    let stdin = check.output.stdin_filename.as_deref().unwrap_or("-");
+    let base = Base::of_run(check, config);
+    let stdin_filename = check.output.stdin_filename.as_deref();
+    let search = Search { base: &base, excluded, stdin_filename, wanted };
     let choice = &check.choice;
     let own: Vec<&Path> = [config, choice.baseline.as_deref(), choice.write_baseline.as_deref()]
         .into_iter()
@@ -30,19 +33,24 @@ pub(crate) fn by_cluster(
         .collect();
     let mut clusters = Vec::new();
     if !check.input.paths.is_empty() {
-        let inputs = gather(&check.input.paths, &own, excluded, stdin, wanted);
+        let inputs = gather(&check.input.paths, &own, &search);
         clusters.push(ClusterInputs { cluster: String::new(), inputs });
     }
     for folder in &check.input.cluster {
-        let name = folder.to_string_lossy().replace(MAIN_SEPARATOR, "/");
-        let name = name.trim_end_matches('/').to_owned();
+        let name = base.name(folder);
         if !clusters.iter().any(|known| known.cluster == name) {
-            let inputs = gather(std::slice::from_ref(folder), &own, excluded, stdin, wanted);
+            let inputs = gather(std::slice::from_ref(folder), &own, &search);
             clusters.push(ClusterInputs { cluster: name, inputs });
         }
     }
-    roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), &check.bounds.limits());
-    for values in gather(&check.input.helm_values, &[], &Patterns::none(), stdin, Wanted::Manifests) {
+    roles::mark_patches(
+        clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs),
+        &base,
+        &check.bounds.limits(),
+    );
+    let everything = Patterns::none();
+    let search = Search { excluded: &everything, wanted: Wanted::Manifests, ..search };
+    for values in gather(&check.input.helm_values, &[], &search) {
         mark_values(&mut clusters, values);
     }
     clusters

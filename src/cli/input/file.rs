@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use lint::check::mentions_karpenter;
 use manifest::limits::Limits;
-use manifest::{File, FileKind};
+use manifest::{Encoding, File, FileKind};
 
+use super::base::Base;
 use super::json_with_comments;
 
 /// Input to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// Name in the report: the path as given, with forward slashes, or `-` for standard input.
+    /// Name in the report, which [`Base`] makes from the path; `-` for standard input.
     pub(crate) name: String,
     pub(crate) kind: FileKind,
     /// Whether the command line names the input itself, not only a folder that contains it.
@@ -24,7 +25,8 @@ pub(crate) struct Input {
 #[derive(Clone, Debug)]
 enum From {
     Path(PathBuf),
-    Stdin,
+    /// Standard input, and the path that `--stdin-filename` gives it.
+    Stdin(Option<PathBuf>),
     /// The walk already found that the path cannot be read.
     Unreadable(String),
 }
@@ -37,27 +39,30 @@ pub(crate) struct Loaded {
     pub(crate) path: Option<PathBuf>,
     /// Whether the text comes from standard input; the name may be any.
     pub(crate) is_stdin: bool,
-    /// Whether the text starts with a byte order mark, which its offsets do not include.
-    pub(crate) has_byte_order_mark: bool,
+    /// Encoding of the file. Offsets count from the start of the text, after a byte order mark.
+    pub(crate) encoding: Encoding,
 }
 
 impl Input {
-    pub(super) fn file(path: PathBuf) -> Self {
-        let name = display_name(&path);
+    pub(super) fn file(path: PathBuf, base: &Base) -> Self {
+        let name = base.name(&path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path) }
     }
 
     /// A file that the command line names.
-    pub(super) fn named(path: PathBuf) -> Self {
-        Self { is_named: true, ..Self::file(path) }
+    pub(super) fn named(path: PathBuf, base: &Base) -> Self {
+        Self { is_named: true, ..Self::file(path, base) }
     }
 
-    pub(super) fn stdin(name: &str) -> Self {
-        Self { name: name.to_owned(), kind: FileKind::Unknown, is_named: true, from: From::Stdin }
+    /// Standard input, with the file name that the command line gives it.
+    pub(super) fn stdin(assumed: Option<&str>, base: &Base) -> Self {
+        let assumed = assumed.filter(|name| *name != "-").map(PathBuf::from);
+        let name = assumed.as_deref().map_or("-".to_owned(), |path| base.name(path));
+        Self { name, kind: FileKind::Unknown, is_named: true, from: From::Stdin(assumed) }
     }
 
-    pub(super) fn unreadable(path: &Path, reason: String) -> Self {
-        let name = display_name(path);
+    pub(super) fn unreadable(path: &Path, reason: String, base: &Base) -> Self {
+        let name = base.name(path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
     }
 
@@ -76,7 +81,7 @@ impl Input {
     pub(crate) fn assumed_path(&self) -> Option<&Path> {
         match &self.from {
             From::Path(path) => Some(path),
-            From::Stdin => Some(Path::new(&self.name)).filter(|name| name.as_os_str() != "-"),
+            From::Stdin(assumed) => assumed.as_deref(),
             From::Unreadable(_) => None,
         }
     }
@@ -84,7 +89,7 @@ impl Input {
     /// Whether two inputs read the same file.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.from, &other.from) {
-            (From::Stdin, From::Stdin) => true,
+            (From::Stdin(_), From::Stdin(_)) => true,
             (From::Path(one), From::Path(other)) => is_same_file(one, other),
             _ => false,
         }
@@ -99,7 +104,7 @@ impl Input {
     /// Opens the input. The error is a message for the report.
     pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, String> {
         match &self.from {
-            From::Stdin => Ok(Box::new(io::stdin().lock())),
+            From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
             From::Path(path) => match fs::File::open(path) {
                 Ok(file) => Ok(Box::new(file)),
                 Err(error) => Err(read_error(&error)),
@@ -117,13 +122,13 @@ impl Input {
                 file: File::unreadable(self.name.clone(), &reason),
                 path: None,
                 is_stdin: self.is_stdin(),
-                has_byte_order_mark: false,
+                encoding: Encoding::default(),
             },
         }
     }
 
     fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
-        let has_byte_order_mark = bytes.starts_with(b"\xef\xbb\xbf");
+        let encoding = Encoding::of(&bytes);
         let is_relevant = self.is_relevant(&bytes, limits);
         let file = File::from_bytes(self.name.clone(), bytes, limits);
         let path = self.path().map(Path::to_owned);
@@ -131,7 +136,7 @@ impl Input {
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
         let file = File { kind: self.kind, is_relevant, ..without_comments.unwrap_or(file) };
-        Loaded { file, path, is_stdin: self.is_stdin(), has_byte_order_mark }
+        Loaded { file, path, is_stdin: self.is_stdin(), encoding }
     }
 
     /// Whether the input matters if it cannot be parsed, if that does not follow from its text: a named file always does, and
@@ -144,23 +149,15 @@ impl Input {
         (!is_text && bytes.len() <= limits.file_bytes).then(|| mentions_karpenter(bytes))
     }
 
-    fn is_stdin(&self) -> bool {
-        matches!(self.from, From::Stdin)
+    /// Whether the input is standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        matches!(self.from, From::Stdin(_))
     }
 }
 
 /// Whether two paths lead to the same file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
-/// Path as it is printed: with forward slashes and without a leading `./`.
-pub(super) fn display_name(path: &Path) -> String {
-    let shown = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
-    match shown.strip_prefix("./") {
-        Some(rest) if !rest.is_empty() => rest.to_owned(),
-        _ => shown,
-    }
 }
 
 /// Message for an error of the file system.

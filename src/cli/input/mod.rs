@@ -1,5 +1,6 @@
 //! Input files: the files that paths lead to, in the same order on every run, and their texts.
 
+mod base;
 mod clusters;
 mod file;
 mod json_with_comments;
@@ -7,6 +8,7 @@ mod patterns;
 mod roles;
 mod walk;
 
+pub(crate) use base::Base;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use file::{Input, Loaded, read_error};
 pub(crate) use patterns::Patterns;

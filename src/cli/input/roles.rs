@@ -8,7 +8,8 @@ use kustomize::Patches;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
 
-use super::file::{Input, bounded, display_name};
+use super::base::Base;
+use super::file::{Input, bounded};
 
 /// Marks the inputs that read the same file as `values`. Returns whether there are any.
 pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, values: &Input) -> bool {
@@ -22,7 +23,7 @@ pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, value
 
 /// Marks the inputs that a kustomization lists as patches. The kustomization is in the folder of the input or in a parent
 /// folder, and need not be an input: editors and hooks name single files.
-pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, limits: &Limits) {
+pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, base: &Base, limits: &Limits) {
     let mut inputs: Vec<&mut Input> = inputs.collect();
     let folders = inputs.iter().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
     let folders: BTreeSet<&Path> = folders.collect();
@@ -30,8 +31,8 @@ pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, limi
         .iter()
         .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
-        let bytes = bounded(fs::File::open(&path).ok()?, limits).ok()?;
-        Some(File::from_bytes(display_name(&path), bytes, limits))
+        let bytes = bounded(fs::File::open(base.path(&path)).ok()?, limits).ok()?;
+        Some(File::from_bytes(base.name(&base.path(&path)), bytes, limits))
     });
     let patches = Patches::of(&files.collect::<Vec<_>>());
     for input in inputs.iter_mut().filter(|input| patches.contains(&input.name)) {

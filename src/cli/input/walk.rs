@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::file::{Input, display_name, is_same_file, read_error};
+use super::base::Base;
+use super::file::{Input, is_same_file, read_error};
 use super::patterns::Patterns;
 
 /// Extensions of manifests.
@@ -20,28 +21,32 @@ pub(crate) enum Wanted {
     Texts,
 }
 
+/// Files to take from folders, and the base of their names.
+pub(super) struct Search<'s> {
+    pub(super) base: &'s Base,
+    pub(super) excluded: &'s Patterns,
+    /// File name of standard input.
+    pub(super) stdin_filename: Option<&'s str>,
+    pub(super) wanted: Wanted,
+}
+
 /// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
 /// several paths lead to it. `own` are the config file and the baselines, which are inputs only if a path names them.
-pub(super) fn gather(
-    paths: &[PathBuf],
-    own: &[&Path],
-    excluded: &Patterns,
-    stdin_name: &str,
-    wanted: Wanted,
-) -> Vec<Input> {
+pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Vec<Input> {
+    let base = search.base;
     let mut inputs = Vec::new();
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut has_stdin = false;
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut has_stdin, true) {
-                inputs.push(Input::stdin(stdin_name));
+                inputs.push(Input::stdin(search.stdin_filename, base));
             }
         } else if path.is_dir() {
-            let found = walk(path, excluded, wanted).into_iter();
+            let found = walk(path, search).into_iter();
             inputs.extend(found.filter(|input| is_new(input, &mut seen)));
         } else {
-            let input = Input::named(path.clone());
+            let input = Input::named(path.clone(), base);
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
                 inputs.push(input);
             }
@@ -56,7 +61,8 @@ fn is_new(input: &Input, seen: &mut BTreeSet<PathBuf>) -> bool {
     path.is_none_or(|path| seen.insert(path))
 }
 
-fn walk(folder: &Path, excluded: &Patterns, wanted: Wanted) -> Vec<Input> {
+fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
+    let Search { base, excluded, wanted, .. } = *search;
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
     if wanted == Wanted::Texts {
@@ -73,12 +79,12 @@ fn walk(folder: &Path, excluded: &Patterns, wanted: Wanted) -> Vec<Input> {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 if is_file && (wanted == Wanted::Texts || has_extension(entry.path())) {
-                    inputs.push(Input::file(entry.into_path()));
+                    inputs.push(Input::file(entry.into_path(), base));
                 }
             }
             Err(error) => {
-                let (path, reason) = walk_error(&error);
-                inputs.push(Input::unreadable(path.as_deref().unwrap_or(folder), reason));
+                let (path, reason) = walk_error(&error, base);
+                inputs.push(Input::unreadable(path.as_deref().unwrap_or(folder), reason, base));
             }
         }
     }
@@ -91,15 +97,17 @@ fn has_extension(path: &Path) -> bool {
 }
 
 /// Path, if known, and message of an error of the walk.
-fn walk_error(error: &ignore::Error) -> (Option<PathBuf>, String) {
+fn walk_error(error: &ignore::Error, base: &Base) -> (Option<PathBuf>, String) {
     match error {
         ignore::Error::WithPath { path, err } => {
-            let (inner, reason) = walk_error(err);
+            let (inner, reason) = walk_error(err, base);
             (inner.or_else(|| Some(path.clone())), reason)
         }
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => walk_error(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            walk_error(err, base)
+        }
         ignore::Error::Loop { ancestor, child } => {
-            let ancestor = display_name(ancestor);
+            let ancestor = base.name(ancestor);
             (
                 Some(child.clone()),
                 format!("symbolic link back to the parent folder `{ancestor}`, not followed"),

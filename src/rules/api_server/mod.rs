@@ -15,6 +15,7 @@ family! {
     api_required,
     api_rule,
     api_type,
+    api_type_meta,
     api_unknown_field,
     removed_api_version,
 }

@@ -75,7 +75,7 @@ rule! {
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a flag or an environment variable that the controller does not have",
+        summary: "a flag or an environment variable of the controller names a setting that does not exist",
         on: &[On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

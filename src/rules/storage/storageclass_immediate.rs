@@ -185,10 +185,12 @@ fn name_claims<'d>(
     let (few, total) = claims.on(class, MAX_CLAIMS);
     for (index, claim) in few.iter().enumerate() {
         let mut what = match claim.form {
-            ClaimForm::Object => format!("the claim `{}` uses this class", claim.object.name()),
+            ClaimForm::Object => {
+                format!("PersistentVolumeClaim `{}` claims its volume from this class", claim.object.name())
+            }
             form => {
                 format!(
-                    "the {} of {} `{}` uses this class",
+                    "the {} of {} `{}` claims its volume from this class",
                     form.name(),
                     claim.object.kind(),
                     claim.object.name()
@@ -313,10 +315,10 @@ spec: {storageClassName: ''}
         warning StorageClass/gp3 volumeBindingMode [since 1.7]
           `volumeBindingMode` is `Immediate`: the EBS volume can be created in a zone that no NodePool serves or that the pod's own constraints exclude, and Karpenter ignores the pod until the volume is bound
           help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
-          see line 12 spec.storageClassName: the claim `data` uses this class
+          see line 12 spec.storageClassName: PersistentVolumeClaim `data` claims its volume from this class
           see line 21 spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Deployment `cart` mounts this claim
-          see line 31 spec.template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec.storageClassName: the ephemeral volume of Job `sort` uses this class
-          see line 39 spec.volumeClaimTemplates[0]: the claim template of StatefulSet `db` uses this class
+          see line 31 spec.template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec.storageClassName: the ephemeral volume of Job `sort` claims its volume from this class
+          see line 39 spec.volumeClaimTemplates[0]: the claim template of StatefulSet `db` claims its volume from this class
           fix: write `WaitForFirstConsumer`: "WaitForFirstConsumer"
         "#);
     }

@@ -4,13 +4,15 @@
 //! [`published`] knows which release is the newest.
 
 mod interval;
+mod nearest;
 mod pinned;
 mod published;
 mod releases;
 mod set;
 
 pub use interval::Interval;
+pub use nearest::{NearestRelease, UnknownRelease};
 pub use pinned::{PinnedRelease, PinnedVersion};
-pub use published::{Release, UnknownRelease};
+pub use published::Release;
 pub use releases::Releases;
 pub use set::ReleaseSet;

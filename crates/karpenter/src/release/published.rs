@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::nearest::{NearestRelease, UnknownRelease};
+
 /// The newest patch of each minor release: the first entry is 1.0, whose newest patch is 1.0.14.
 ///
 /// This table is the only place that names the newest release. Everything else holds intervals, which are open-ended.
@@ -63,18 +65,22 @@ impl Release {
 
     /// Parses `1.8`, which is its newest patch, or `1.8.3`; a leading `v` is allowed.
     pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
-        Self::known(text).ok_or_else(|| UnknownRelease(text.to_owned()))
+        match NearestRelease::parse(text)? {
+            NearestRelease::Known(release) => Ok(release),
+            NearestRelease::NewerPatch(_) | NearestRelease::Newer => Err(UnknownRelease::unpublished(text)),
+        }
     }
 
-    fn known(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(number);
-        let (major, minor, patch, more) = (parts.next()??, parts.next()??, parts.next(), parts.next());
-        if major != 1 || more.is_some() {
-            return None;
-        }
-        let newest = newest_patch(minor)?;
-        let patch = patch.map_or(Some(newest), |patch| patch)?;
-        (patch <= newest).then(|| Self(Version::new(minor, patch)))
+    /// The newest known patch of 1.`minor`.
+    pub(super) fn newest_of_minor(minor: u32) -> Option<Self> {
+        let minor = u8::try_from(minor).ok()?;
+        Some(Self(Version::new(minor, newest_patch(minor)?)))
+    }
+
+    /// The patch of the same minor release, if it is known.
+    pub(super) fn with_patch(self, patch: u32) -> Option<Self> {
+        let patch = u8::try_from(patch).ok().filter(|patch| *patch <= self.0.patch)?;
+        Some(Self(Version::new(self.0.minor, patch)))
     }
 
     /// Whether the release is the first patch of its minor release.
@@ -107,12 +113,6 @@ impl Release {
     }
 }
 
-/// A decimal number without sign and leading zeros.
-fn number(text: &str) -> Option<u8> {
-    let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_decimal && (text == "0" || !text.starts_with('0'))).then(|| text.parse().ok())?
-}
-
 /// Prints `1.8` for the newest patch of a minor release and `1.8.3` for any other patch.
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,23 +120,6 @@ impl fmt::Display for Release {
         f.write_str(&name)
     }
 }
-
-/// Error for a release that does not exist, or that this build does not know yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownRelease(String);
-
-impl fmt::Display for UnknownRelease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let newest = Release::NEWEST.name_of_minor();
-        write!(
-            f,
-            "`{}` is not a known Karpenter release; the known releases are 1.0 to {newest} and their patches, such as 1.0.3",
-            self.0
-        )
-    }
-}
-
-impl core::error::Error for UnknownRelease {}
 
 #[cfg(test)]
 mod tests {
@@ -151,7 +134,7 @@ mod tests {
 
     #[test]
     fn rejects_unpublished_release_and_lists_the_known_ones() {
-        for text in ["1.255", "0.37", "1.8.99", "1", "1.8.3.1", "", "latest", "1.08", "1.-1", "2.0"] {
+        for text in ["1.255", "1.300", "1.8.99", "1.8.999", "v1.99.0"] {
             let message = Release::parse(text).unwrap_err().to_string();
             let known = format!("1.0 to {} and", Release::NEWEST.name_of_minor());
             assert!(message.contains(&known), "{message}");

@@ -64,7 +64,8 @@ impl Exception {
             && matches(&self.name, object.name)
     }
 
-    fn applies(&self, today: Option<Date>) -> bool {
+    /// Whether the exception has not expired.
+    pub fn applies(&self, today: Option<Date>) -> bool {
         self.until.is_none_or(|until| today.is_none_or(|today| today <= until))
     }
 }

@@ -1,6 +1,7 @@
 //! The settings: the same keys in the policy, in the command line's config file and in the playground's form.
 
 mod exception;
+mod file_name;
 pub mod keys;
 mod overrides;
 mod parse;
@@ -16,6 +17,7 @@ use std::borrow::Cow;
 use karpenter::release::Release;
 
 pub use exception::{Exception, ObjectName};
+pub use file_name::{CONFIG_FILE, is_near_config_file};
 pub use overrides::Override;
 pub use problem::SettingsProblem;
 pub use selector::{RuleLevel, Selector};
@@ -30,6 +32,8 @@ pub struct Settings {
     pub karpenter: Target,
     /// Whether the author set the Karpenter version; if not, it comes from the log or from the pins of the input.
     pub is_karpenter_version_set: bool,
+    /// Remarks on releases in the settings that this build does not know, and checks as the nearest known release.
+    pub unknown_releases: Vec<String>,
     /// The minor of the cluster's Kubernetes 1.x.
     pub kubernetes_minor: Option<u8>,
     /// The name of the cluster, if known.
@@ -61,6 +65,7 @@ impl Default for Settings {
         Self {
             karpenter: Target::only(Release::NEWEST),
             is_karpenter_version_set: false,
+            unknown_releases: Vec::new(),
             kubernetes_minor: None,
             cluster_name: None,
             complete_inventory: false,

@@ -66,7 +66,8 @@ impl Settings {
 
     /// Parses settings. Absent and null keys keep their defaults.
     pub fn parse(node: Node<'_>, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
-        let mut parser = SettingsParser { root: node, registry, problems: Vec::new() };
+        let mut parser =
+            SettingsParser { root: node, registry, problems: Vec::new(), unknown_releases: Vec::new() };
         let mut settings = Self::default();
         if !node.is_null() && !node.is_mapping() {
             parser.problem(node, "the settings must be an object of keys and values");
@@ -92,6 +93,7 @@ impl Settings {
                 _ => parser.unknown_key(value, &keys::NAMES),
             }
         }
+        settings.unknown_releases = parser.unknown_releases;
         if parser.problems.is_empty() { Ok(settings) } else { Err(parser.problems) }
     }
 }
@@ -120,6 +122,7 @@ struct SettingsParser<'r, 'd> {
     root: Node<'d>,
     registry: &'r Registry,
     problems: Vec<SettingsProblem>,
+    unknown_releases: Vec<String>,
 }
 
 impl<'d> SettingsParser<'_, 'd> {
@@ -167,7 +170,17 @@ impl<'d> SettingsParser<'_, 'd> {
 
     fn target(&mut self, node: Node<'d>) -> Option<Target> {
         let text = self.version(node, "1.10")?;
-        Target::parse(text).map_err(|message| self.problem(node, message)).ok()
+        match Target::parse_with_notes(text) {
+            Ok((target, notes)) => {
+                let path = path_of(node, self.root);
+                self.unknown_releases.extend(notes.into_iter().map(|note| format!("{path}: {note}")));
+                Some(target)
+            }
+            Err(message) => {
+                self.problem(node, message);
+                None
+            }
+        }
     }
 
     fn kubernetes_minor(&mut self, node: Node<'d>) -> Option<u8> {

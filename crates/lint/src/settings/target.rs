@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use karpenter::release::{Interval, Release, ReleaseSet};
+use karpenter::release::{Interval, NearestRelease, Release, ReleaseSet};
 use karpenter::upgrade_path::UpgradePath;
 
 /// The releases to check against: one release, a range of releases, or an upgrade path.
@@ -19,15 +19,27 @@ impl Target {
         Self { first: release, last: release, upgrade_path: None }
     }
 
-    /// Parses `1.8`, `1.8.3` or a range such as `1.0..1.8`.
+    /// Parses `1.8`, `1.8.3` or a range such as `1.0..1.8`. A version that is newer than this build means the nearest known
+    /// release.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (first, last) = text.split_once("..").unwrap_or((text, text));
-        let first = Release::parse(first.trim()).map_err(|error| error.to_string())?;
-        let last = Release::parse(last.trim()).map_err(|error| error.to_string())?;
+        Self::parse_with_notes(text).map(|(target, _)| target)
+    }
+
+    /// Parses a target. Also returns a remark for each version that means the nearest known release.
+    pub fn parse_with_notes(text: &str) -> Result<(Self, Vec<String>), String> {
+        let mut notes = Vec::new();
+        let mut parse = |text: &str| {
+            let nearest = NearestRelease::parse(text.trim()).map_err(|error| error.to_string())?;
+            notes.extend(nearest.note().map(|note| format!("{} is not known; {note}", text.trim())));
+            Ok::<_, String>(nearest.release())
+        };
+        let (first, last) = text.split_once("..").map_or((text, None), |(first, last)| (first, Some(last)));
+        let first = parse(first)?;
+        let last = last.map_or(Ok(first), &mut parse)?;
         if first > last {
             return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
         }
-        Ok(Self { first, last, upgrade_path: None })
+        Ok((Self { first, last, upgrade_path: None }, notes))
     }
 
     /// Every release on an upgrade path, including its start. Only findings that begin on the path are reported.

@@ -40,12 +40,29 @@ fn reports_all_problems_together() {
 }
 
 #[test]
-fn rejects_unknown_release() {
-    for version in ["1.255", "0.37", "1.8.99", "1.0..1.255", "latest"] {
-        let problems = read(&format!("karpenterVersion: '{version}'\n")).unwrap_err().join("\n");
-        assert!(problems.contains("is not a known Karpenter release; the known releases are"), "{problems}");
+fn unknown_release_means_the_nearest_known_one_and_is_remarked_on() {
+    let settings =
+        read("karpenterVersion: '1.8.99'\noverrides: [{paths: [a], karpenterVersion: 1.0..1.99}]\n").unwrap();
+    assert_eq!(settings.karpenter, Target::parse("1.8").unwrap());
+    let newest = Release::NEWEST;
+    assert_eq!(settings.overrides[0].karpenter, Target::parse(&format!("1.0..{newest}")).ok());
+    assert_eq!(
+        settings.unknown_releases,
+        [
+            "karpenterVersion: 1.8.99 is not known; checked as 1.8.8, its newest known patch".to_owned(),
+            format!(
+                "overrides[0].karpenterVersion: 1.99 is not known; checked as {newest}, the newest known release"
+            ),
+        ]
+    );
+    assert!(read("karpenterVersion: '1.8.3'\n").unwrap().unknown_releases.is_empty());
+}
+
+#[test]
+fn rejects_a_text_that_is_no_release() {
+    for version in ["0.37", "v1beta1", "latest", "1.0..2.0"] {
+        assert!(read(&format!("karpenterVersion: '{version}'\n")).is_err(), "{version}");
     }
-    assert!(read("karpenterVersion: '1.8.3'\n").is_ok());
 }
 
 #[test]

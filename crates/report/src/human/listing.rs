@@ -13,13 +13,19 @@ use super::words::printable;
 /// Locations shown for each group of documents.
 const LOCATIONS_SHOWN: usize = 3;
 
-pub(super) fn unreadable(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
+/// A file without a text, such as one that does not exist.
+pub(super) fn unopened(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
+    let message = printable(&format!("{}: {}", unreadable.file, unreadable.message));
+    printer.render(&[Group::with_title(Level::ERROR.primary_title(message))])
+}
+
+/// A document with a syntax error.
+pub(super) fn unparsed(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
     let title = Level::ERROR.with_name("unreadable").primary_title(printable(&unreadable.message));
     let group = Group::with_title(title);
-    let source = printer.source(&unreadable.file).filter(|source| !source.text().is_empty());
     let file = printer.files.get(unreadable.file.as_str());
     let start = file.and_then(|file| file.documents.get(unreadable.document)).map(Document::start);
-    let groups = match (source, start) {
+    let groups = match (printer.source(&unreadable.file), start) {
         (Some(source), Some(byte)) => marked(group, source, character_at(source, byte)),
         _ => vec![group.element(Origin::path(printable(&unreadable.file)))],
     };

@@ -7,6 +7,7 @@ mod finding;
 mod listing;
 mod notes;
 mod printer;
+mod statistics;
 mod words;
 
 use std::io::{self, Write};
@@ -23,16 +24,27 @@ pub use words::{printable, summary};
 /// Writes a report. `clusters` are the checked files, whose text is shown around each location.
 pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options: Options) -> io::Result<()> {
     let printer = Printer::new(clusters, options);
+    let (unopened, unparsed): (Vec<_>, Vec<_>) =
+        report.unreadable.iter().filter(|unreadable| unreadable.concerns_karpenter).partition(|unreadable| {
+            printer.source(&unreadable.file).is_none_or(|source| source.text().is_empty())
+        });
+    for unreadable in unopened {
+        writeln!(out, "{}\n", listing::unopened(&printer, unreadable))?;
+    }
     let mut findings: Vec<&ReportedFinding> = report.findings.iter().collect();
+    if report.statistics.is_some() {
+        findings.clear();
+    }
     if report.upgrade_path().is_some() {
         findings.sort_by_key(|finding| finding.boundary);
     }
     for finding in findings {
         writeln!(out, "{}\n", finding::render(&printer, finding))?;
     }
-    for unreadable in report.unreadable.iter().filter(|unreadable| unreadable.concerns_karpenter) {
-        writeln!(out, "{}\n", listing::unreadable(&printer, unreadable))?;
+    for unreadable in unparsed {
+        writeln!(out, "{}\n", listing::unparsed(&printer, unreadable))?;
     }
+    statistics::write(&printer, out, report.statistics.as_deref().unwrap_or_default())?;
     if options.quiet {
         return Ok(());
     }

@@ -5,10 +5,8 @@ use lint::report::{Report, ReportedFinding, ReportedPin, Summary};
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &ReportedFinding) -> String {
-    let mut words = vec![finding.kind.as_str()];
-    words.extend(
-        [finding.namespace.as_str(), finding.name.as_str()].into_iter().filter(|word| !word.is_empty()),
-    );
+    let words = [finding.kind.as_str(), finding.namespace.as_str(), finding.name.as_str()];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     let mut text = words.join("/");
     if !finding.path.is_empty() {
         text = if text.is_empty() { finding.path.clone() } else { format!("{text}, {}", finding.path) };
@@ -48,6 +46,9 @@ pub fn summary(report: &Report) -> String {
                 count(documents, "document")
             ),
         };
+    }
+    if found.is_empty() && documents > 0 && documents == report.unreadable.len() {
+        return format!("nothing checked: {} could not be read", count(documents, "document"));
     }
     let found = if found.is_empty() { "no findings".to_owned() } else { found };
     let input = match entries {

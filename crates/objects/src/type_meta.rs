@@ -1,0 +1,193 @@
+//! The keys `apiVersion` and `kind`, which say what an object is. Without them `kubectl` refuses the object.
+
+use karpenter::api::served::SERVED_KINDS;
+use manifest::tree::Node;
+use values::spelling::is_near;
+
+/// Built-in kinds that rules read, with their versions. A mapping of such a kind is an object also if `apiVersion` is missing.
+///
+/// Source: api/openapi-spec/swagger.json of kubernetes/kubernetes at v1.33.0.
+const BUILT_IN: [(&str, &str); 12] = [
+    ("CronJob", "batch/v1"),
+    ("DaemonSet", "apps/v1"),
+    ("Deployment", "apps/v1"),
+    ("Job", "batch/v1"),
+    ("PersistentVolume", "v1"),
+    ("PersistentVolumeClaim", "v1"),
+    ("Pod", "v1"),
+    ("PodDisruptionBudget", "policy/v1"),
+    ("ReplicaSet", "apps/v1"),
+    ("Service", "v1"),
+    ("StatefulSet", "apps/v1"),
+    ("StorageClass", "storage.k8s.io/v1"),
+];
+
+/// State of the key `apiVersion` or `kind` in a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeKey<'d> {
+    /// The key has a text.
+    Written(Node<'d>),
+    /// The key has another spelling, such as `apiversion` or `Kind`.
+    Misspelt(Node<'d>),
+    /// The key has no text.
+    Empty(Node<'d>),
+    /// There is no such key.
+    Missing,
+}
+
+/// The keys `apiVersion` and `kind` of a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeMeta<'d> {
+    root: Node<'d>,
+    /// The key `apiVersion`.
+    pub api_version: TypeKey<'d>,
+    /// The key `kind`.
+    pub kind: TypeKey<'d>,
+}
+
+impl<'d> TypeKey<'d> {
+    fn of(root: Node<'d>, name: &str) -> Self {
+        if let Some(node) = root.get(name) {
+            return if node.as_str().is_some_and(|text| !text.is_empty()) {
+                Self::Written(node)
+            } else {
+                Self::Empty(node)
+            };
+        }
+        // A key of four letters with one slip may be another word: `find`, `kinds`.
+        let edits = usize::from(name.len() > 4);
+        let is_slip = |key: &str| is_near(&key.to_lowercase(), &name.to_lowercase(), edits);
+        root.members().find(|(key, _)| is_slip(key)).map_or(Self::Missing, |(_, node)| Self::Misspelt(node))
+    }
+
+    /// The text of the key, however it is spelt.
+    pub fn text(self) -> Option<&'d str> {
+        match self {
+            Self::Written(node) | Self::Misspelt(node) => node.as_str(),
+            Self::Empty(_) | Self::Missing => None,
+        }
+    }
+
+    /// Whether the key is written as it must be.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Written(_))
+    }
+}
+
+impl<'d> TypeMeta<'d> {
+    /// The keys of a mapping.
+    pub fn of(root: Node<'d>) -> Self {
+        Self { root, api_version: TypeKey::of(root, "apiVersion"), kind: TypeKey::of(root, "kind") }
+    }
+
+    /// Whether the mapping is certainly an object of Karpenter or Kubernetes, although a key is missing or misspelt.
+    pub fn is_broken_object(self) -> bool {
+        if self.api_version.is_written() && self.kind.is_written() {
+            return false;
+        }
+        let is_mapping = |key| self.root.get(key).is_some_and(Node::is_mapping);
+        let is_named = self.root.at_path(&["metadata", "name"]).is_some();
+        let has_content = is_mapping("spec") || self.root.get("provisioner").is_some();
+        match (self.api_version.text(), self.kind.text()) {
+            (Some(version), Some(kind)) => {
+                is_api_version(version) && is_kind(kind) && (is_mapping("metadata") || is_mapping("spec"))
+            }
+            (Some(version), None) => {
+                let is_whole = is_named && has_content;
+                is_of_karpenter(version) && (is_named || has_content) || is_built_in(version) && is_whole
+            }
+            (None, Some(_)) => self.known_version().is_some() && is_named && has_content,
+            (None, None) => false,
+        }
+    }
+
+    /// The usual `apiVersion` of the kind.
+    pub fn known_version(self) -> Option<String> {
+        let kind = self.kind.text()?;
+        if let Some((_, version)) = BUILT_IN.iter().find(|(known, _)| *known == kind) {
+            return Some((*version).to_owned());
+        }
+        // The first version of each kind is the current one.
+        let served = SERVED_KINDS.iter().find(|served| served.kind == kind)?;
+        Some(format!("{}/{}", served.group, served.version))
+    }
+}
+
+/// Whether a text is `v1`, or has a group and a version, such as `apps/v1` or `karpenter.sh/v1beta1`.
+fn is_api_version(text: &str) -> bool {
+    let (group, version) = text.split_once('/').unwrap_or(("", text));
+    let is_version =
+        version.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    is_version && !group.contains(char::is_whitespace)
+}
+
+/// Whether a text has the form of a kind: a word that starts with a capital letter.
+fn is_kind(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn is_of_karpenter(version: &str) -> bool {
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    is_api_version(version) && matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+}
+
+fn is_built_in(version: &str) -> bool {
+    BUILT_IN.iter().any(|(_, known)| *known == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+
+    fn is_broken(text: &str) -> bool {
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        TypeMeta::of(tree.root()).is_broken_object()
+    }
+
+    #[test]
+    fn recognises_objects_with_a_missing_or_misspelt_key() {
+        for text in [
+            "{kind: NodePool, metadata: {name: a}, spec: {}}",
+            "{kind: Deployment, metadata: {name: a}, spec: {}}",
+            "{kind: StorageClass, metadata: {name: a}, provisioner: x}",
+            "{apiversion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}}",
+            "{apiVerson: apps/v1, kind: Deployment, metadata: {name: a}}",
+            "{api_version: v1, kind: Anything, metadata: {name: a}}",
+            "{apiVersion: karpenter.sh/v1, Kind: NodePool, metadata: {name: a}}",
+            "{apiversion: karpenter.sh/v1, KIND: NodePool, spec: {}}",
+            "{apiVersion: karpenter.sh/v1, kind: '', metadata: {name: a}}",
+            "{apiVersion: karpenter.k8s.aws/v1, spec: {role: a}}",
+            "{apiVersion: apps/v1, metadata: {name: a}, spec: {}}",
+            "{apiVersion:, kind: NodePool, metadata: {name: a}, spec: {}}",
+        ] {
+            assert!(is_broken(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn leaves_whole_objects_and_other_documents_alone() {
+        for text in [
+            "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {}}",
+            // Chart.yaml, a kustomization, values, a Grafana data source, a CI pipeline, a documentation site.
+            "{apiVersion: v2, name: chart, version: 1.0.0}",
+            "{kind: Kustomization, resources: [a.yaml]}",
+            "{kind: pipeline, type: docker, name: a, steps: []}",
+            "{kind: DaemonSet, replicas: 2}",
+            "{kind: Deployment, spec: {}}",
+            "{apiVersion: 1, datasources: []}",
+            "{apiVersion: v1, metadata: {name: a}}",
+            "{kinds: [NodePool], metadata: {name: a}, spec: {}}",
+            "{Kind: book, apiversion: v1, metadata: {}}",
+            "{kind: Backend, metadata: {name: a}, spec: {}}",
+            "{}",
+            "[]",
+            "a",
+        ] {
+            assert!(!is_broken(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Settings of the config file that have no effect on a run.
+
+use std::path::Path;
+
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use lint::finding::Family;
+use lint::report::Report;
+use lint::settings::{Exception, Selector};
+
+use super::arguments::Check;
+use super::config::{Config, FILE};
+
+/// Returns a remark for each setting without effect.
+pub(crate) fn remarks(check: &Check, config: &Config, report: &Report) -> Vec<String> {
+    let settings = &config.settings;
+    let mut remarks = Vec::new();
+    for (key, is_set) in [("allowIgnoreAnnotation", settings.allow_ignore_annotation), ("fix", settings.fix)]
+    {
+        if is_set {
+            remarks.push(format!("{FILE}: `{key}` has an effect in the cluster only"));
+        }
+    }
+    if !checks_everything(check, config) {
+        return remarks;
+    }
+    for (index, exception) in settings.exceptions.iter().enumerate() {
+        let is_used = report.used_exceptions.contains(&index);
+        if !is_used && can_be_used(exception) && exception.applies(settings.today) {
+            let name = exception.rule.name();
+            remarks.push(format!("{FILE}: exceptions[{index}] (`{name}`) accepts no finding; remove it"));
+        }
+    }
+    for (index, one) in settings.overrides.iter().enumerate().filter(|(_, one)| one.files.is_empty()) {
+        let paths = one.paths.join("`, `");
+        remarks.push(format!("{FILE}: overrides[{index}] matches no file; correct the paths `{paths}`"));
+    }
+    remarks
+}
+
+/// Whether the run checks the whole folder of the config file with every rule, so that a setting without effect is not needed.
+fn checks_everything(check: &Check, config: &Config) -> bool {
+    let choice = &check.choice;
+    let is_narrowed = !(choice.select.is_empty() && choice.ignore.is_empty() && choice.exclude.is_empty());
+    let path = config.path.as_deref().and_then(|path| path.canonicalize().ok());
+    let Some(folder) = path.as_deref().and_then(Path::parent) else { return false };
+    let is_upgrade = config.settings.karpenter.upgrade_path().is_some();
+    let holds_folder = |path: &Path| path.canonicalize().is_ok_and(|path| folder.starts_with(path));
+    !is_narrowed && !is_upgrade && check.input.paths.iter().any(|path| holds_folder(path))
+}
+
+/// Whether `check` can find what the exception accepts: only `diagnose` finds symptoms, and only `upgrade` runs some rules.
+fn can_be_used(exception: &Exception) -> bool {
+    match exception.rule {
+        Selector::Family(family) => family != Family::Symptoms,
+        Selector::One(name, _) => REGISTRY.find(name).is_some_and(|rule| !rule.upgrade_only),
+    }
+}
