@@ -76,6 +76,8 @@ export interface Report {
   schema: 1;
   version: string;
   karpenterVersion: string;
+  /** Remarks on the settings, such as a release that is not known, and the release that is checked instead. */
+  notes: string[];
   summary: {
     documents: number;
     checked: number;
@@ -85,6 +87,8 @@ export interface Report {
     infos: number;
     suppressed: number;
   };
+  /** Number of findings of each rule; present with `--statistics`. */
+  statistics?: { rule: string; family: string; errors: number; warnings: number; infos: number; fixable: number }[];
   findings: Finding[];
   /** Releases that accept each document; present if a range of releases was checked. */
   accepted?: { file: string; document: number; releases: string }[];
