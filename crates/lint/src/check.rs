@@ -322,6 +322,11 @@ fn run<'d>(
             }
         }
     }
+    for finding in findings.iter_mut().filter(|finding| finding.rule.depends_on_karpenter) {
+        if finding.severity != Severity::Info && !context.shows_karpenter() {
+            finding.severity = Severity::Info;
+        }
+    }
     findings.sort_by(in_order);
     if !further_pods.is_empty() {
         // A rule finds a fault outside the templates, or in their common defaults, once for each template.

@@ -7,6 +7,7 @@ use karpenter::release::PinnedVersion;
 use objects::object::Object;
 use objects::validation::{self, Refusal};
 
+use crate::evidence::Evidence;
 use crate::inventory::Inventory;
 use crate::settings::Settings;
 
@@ -25,6 +26,8 @@ pub struct Context<'c, 'd> {
     pub version_before_v1: Option<PinnedVersion>,
     /// The objects of the whole input, if folders of the input look like several clusters.
     input: Option<&'c Inventory<'d>>,
+    /// The files of the cluster; `None` for a request, because only a cluster with Karpenter has the policy.
+    evidence: Option<&'c Evidence<'d>>,
     /// The object that the rules check.
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
@@ -47,6 +50,7 @@ impl<'c, 'd> Context<'c, 'd> {
             is_text,
             version_before_v1: None,
             input: None,
+            evidence: None,
             object,
             refusals: OnceCell::new(),
         }
@@ -55,6 +59,11 @@ impl<'c, 'd> Context<'c, 'd> {
     /// The same context for an object that the input pins to a version below 1.0.
     pub(crate) fn before_v1(self, version: Option<PinnedVersion>) -> Self {
         Self { version_before_v1: version, ..self }
+    }
+
+    /// The same context for an object in files that show whether Karpenter runs in their cluster.
+    pub(crate) fn with_evidence(self, evidence: &'c Evidence<'d>) -> Self {
+        Self { evidence: Some(evidence), ..self }
     }
 
     /// The same context for an object of an environment, with the objects of the whole input.
@@ -75,6 +84,13 @@ impl<'c, 'd> Context<'c, 'd> {
         self.inventory.has_environments()
             && !self.inventory.is_complete()
             && self.input.is_some_and(|input| count(input) > count(self.inventory))
+    }
+
+    /// Whether anything shows that Karpenter runs in the cluster.
+    pub(crate) fn shows_karpenter(&self) -> bool {
+        // An upgrade of Karpenter is about a cluster with Karpenter.
+        self.settings.karpenter.upgrade_path().is_some()
+            || self.evidence.is_none_or(Evidence::shows_karpenter)
     }
 
     /// The refusals of the API server for the object that the rules check, in every release.

@@ -7,6 +7,7 @@ pub mod classification;
 pub mod context;
 mod coverage;
 mod environments;
+mod evidence;
 pub mod finding;
 pub mod fix;
 mod folders;

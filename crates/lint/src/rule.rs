@@ -34,6 +34,8 @@ pub struct Rule {
     pub upgrade_only: bool,
     /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
     pub supersedes: &'static [&'static str],
+    /// Whether its findings hold only in a cluster with Karpenter. Where nothing shows that Karpenter runs, they are infos.
+    pub depends_on_karpenter: bool,
     /// Checks one object and adds its findings.
     pub check: Check,
 }
@@ -74,6 +76,7 @@ impl Rule {
         inventory: &[],
         upgrade_only: false,
         supersedes: &[],
+        depends_on_karpenter: false,
         check: |_, _, _| {},
     };
 

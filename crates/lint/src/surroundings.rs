@@ -6,6 +6,7 @@ use crate::built::BuiltCluster;
 use crate::check::{CheckedObject, Cluster};
 use crate::context::Context;
 use crate::environments::Environments;
+use crate::evidence::Evidence;
 use crate::inventory::Inventory;
 use crate::report::ReportedEnvironments;
 use crate::settings::Settings;
@@ -17,12 +18,14 @@ pub(crate) struct Surroundings<'d> {
     /// The objects of each overlay of each cluster.
     overlays: Vec<BTreeMap<usize, Inventory<'d>>>,
     environments: Environments<'d>,
+    /// The evidence of Karpenter in each cluster.
+    evidence: Vec<Evidence<'d>>,
 }
 
 impl<'d> Surroundings<'d> {
     /// Sorts objects into inventories. The objects are in the order of their clusters.
     pub(crate) fn of(
-        clusters: &[Cluster],
+        clusters: &'d [Cluster],
         built: &'d [BuiltCluster],
         objects: &[CheckedObject<'d>],
         settings: &Settings,
@@ -38,7 +41,8 @@ impl<'d> Surroundings<'d> {
             overlays.push(built.inventories(&cluster.name, own, is_complete));
         }
         let environments = environments(clusters, objects, settings);
-        Self { clusters: inventories, overlays, environments }
+        let evidence = clusters.iter().map(|cluster| Evidence::of(&cluster.files)).collect();
+        Self { clusters: inventories, overlays, environments, evidence }
     }
 
     /// The context in which rules check an object.
@@ -48,7 +52,10 @@ impl<'d> Surroundings<'d> {
         settings: &'c Settings,
     ) -> Option<Context<'c, 'd>> {
         let cluster = self.clusters.get(checked.cluster)?;
-        let context = |inventory, clusters| Context::new(settings, inventory, clusters, checked.object, true);
+        let evidence = self.evidence.get(checked.cluster)?;
+        let context = |inventory, clusters| {
+            Context::new(settings, inventory, clusters, checked.object, true).with_evidence(evidence)
+        };
         let of_overlay = self.overlays.get(checked.cluster).zip(checked.overlay);
         if let Some(own) = of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
             // The inventory of the cluster also holds the objects of its other overlays.

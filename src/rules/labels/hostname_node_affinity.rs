@@ -88,6 +88,7 @@ rule! {
         summary: "a pod selects nodes by hostname, so Karpenter ignores the pod",
         on: &[On::Workload],
         inventory: &[],
+        depends_on_karpenter: true,
         check: check,
     }
 }

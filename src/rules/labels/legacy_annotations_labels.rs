@@ -93,6 +93,7 @@ rule! {
             On::Kind(Kind::of("", "v1", "Node")),
         ],
         inventory: &[],
+        depends_on_karpenter: true,
         check: check,
     }
 }

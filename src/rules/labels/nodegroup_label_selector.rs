@@ -82,6 +82,7 @@ rule! {
         summary: "a pod selects a node group label, which Karpenter's nodes do not have",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
+        depends_on_karpenter: true,
         check: check,
     }
 }

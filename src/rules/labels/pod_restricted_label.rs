@@ -132,6 +132,7 @@ rule! {
         summary: "a pod selects a restricted label, so Karpenter ignores the pod or the API server refuses its NodeClaim",
         on: &[On::Workload, On::Kind(PersistentVolume::KIND)],
         inventory: &[],
+        depends_on_karpenter: true,
         check: check,
     }
 }

@@ -28,6 +28,9 @@ rule! {
     /// nodes reach over the network, such as EFS volumes, may be created at once. The rule judges only provisioners of EBS
     /// volumes and known provisioners of volumes on the disk of a node.
     ///
+    /// A class in a folder in which no file mentions Karpenter may belong to a cluster without Karpenter. The finding then
+    /// has the severity `info`. A file that you name on the command line counts as one of a cluster with Karpenter.
+    ///
     /// ## Example
     ///
     /// ```yaml
@@ -84,6 +87,7 @@ rule! {
         summary: "volumes that belong to one zone are created before their pod is scheduled",
         on: &[On::Kind(Kind::STORAGE_CLASS)],
         inventory: &[],
+        depends_on_karpenter: true,
         check: check,
     }
 }
@@ -214,12 +218,40 @@ fn name_claims<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use lint::check::Cluster;
+    use lint::finding::Severity;
+    use lint::settings::{Selector, Settings, Target};
+    use manifest::File;
+    use manifest::limits::Limits;
 
     const EBS: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";
 
     fn class(provisioner: &str) -> String {
         EBS.replace("ebs.csi.aws.com", provisioner)
+    }
+
+    #[test]
+    fn is_an_info_in_a_folder_that_does_not_mention_karpenter() {
+        let severities = |files: Vec<File>| {
+            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
+            let settings = Settings { select, ..Settings::default() };
+            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
+            report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        let file = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+        let class = || file("a/class.yaml", EBS);
+        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n";
+        assert_eq!(severities(vec![class(), file("a/pod.yaml", pod)]), [Severity::Info]);
+        for evidence in [
+            file("a/pool.yaml", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n"),
+            file("a/apps.yaml", "apps: [Karpenter, argocd]\n"),
+            file("a/karpenter/values.yaml", "replicas: 2\n"),
+            File { is_relevant: Some(true), ..file("a/pod.yaml", pod) },
+        ] {
+            assert_eq!(severities(vec![class(), evidence]), [Severity::Warning]);
+        }
+        // The only file was chosen.
+        assert_eq!(severities(vec![class()]), [Severity::Warning]);
     }
 
     #[test]
