@@ -1,9 +1,13 @@
 use karpenter::kind::Kind;
+use karpenter::labels::NODEPOOL;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
@@ -16,7 +20,8 @@ rule! {
     /// - the storage class exists (misspelt names are reported),
     /// - there is a default class if the claim names no class,
     /// - a claim for a volume that many nodes use does not name an EBS class,
-    /// - the class does not belong to EKS Auto Mode, because nodes of Karpenter cannot use its volumes.
+    /// - the class does not belong to EKS Auto Mode if the pods run on nodes of Karpenter, which cannot use its volumes: the
+    ///   pods select labels or a NodePool of Karpenter, or the inventory is complete and has no nodes of EKS Auto Mode.
     ///
     /// ## Why it is bad
     ///
@@ -189,17 +194,29 @@ fn many_writers<'d>(claim: &VolumeClaim<'d>, class: StorageClass<'d>) -> Option<
     Some(finding.related(Place::value(class.object().name_node()), "this class creates EBS volumes"))
 }
 
-/// Reports a claim for a volume that only nodes of EKS Auto Mode can use. The policy does not look up the node classes of EKS
-/// Auto Mode, so a claim in an admission request gets no such finding.
+/// Reports a claim for a volume that only nodes of EKS Auto Mode can use, if its pods certainly run on nodes of Karpenter: they
+/// select such nodes, or the input is complete and has no node class of EKS Auto Mode. A cluster can have both kinds of nodes,
+/// and the built-in node class of EKS Auto Mode is in no manifest. The policy does not look up the node classes of EKS Auto
+/// Mode, so a claim in an admission request gets no such finding.
 fn auto_mode<'d>(
     claim: &VolumeClaim<'d>,
     class: StorageClass<'d>,
     context: &Context<'_, 'd>,
 ) -> Option<Finding<'d>> {
-    let auto = class.provisioner() == Some("ebs.csi.eks.amazonaws.com");
-    let own = context.inventory.count("karpenter.k8s.aws", "EC2NodeClass") > 0;
-    let beside = context.inventory.count("eks.amazonaws.com", "NodeClass") > 0;
-    if !auto || !own || beside || !context.is_text {
+    if class.provisioner() != Some("ebs.csi.eks.amazonaws.com") || !context.is_text {
+        return None;
+    }
+    let inventory = context.inventory;
+    let has_nodes = |group, kind| inventory.count(group, kind) > 0;
+    let is_alone = inventory.is_complete()
+        && has_nodes("karpenter.k8s.aws", "EC2NodeClass")
+        && !has_nodes("eks.amazonaws.com", "NodeClass");
+    let user = match claim.form {
+        ClaimForm::Object => inventory.claims().mount(claim.object).map(|(workload, _)| workload),
+        ClaimForm::Template | ClaimForm::Ephemeral => Some(claim.object),
+    };
+    let is_on_karpenter = || user.and_then(Pod::of).is_some_and(|pod| selects_karpenter(pod, context));
+    if !is_alone && !is_on_karpenter() {
         return None;
     }
     let message = format!(
@@ -211,6 +228,29 @@ fn auto_mode<'d>(
     let finding =
         finding.help("use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver");
     Some(finding.related(Place::value(class.object().name_node()), "this class belongs to EKS Auto Mode"))
+}
+
+/// Whether a pod runs only on nodes that Karpenter launches from an EC2NodeClass: it selects a label of Karpenter's provider
+/// for AWS, or a NodePool of the input that refers to an EC2NodeClass. Nodes of EKS Auto Mode have labels in the domain
+/// `eks.amazonaws.com` instead (EKS user guide, "Create a Node Pool for EKS Auto Mode").
+fn selects_karpenter<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> bool {
+    let is_own_pool = |name: Node<'_>| {
+        let pool = name.as_str().and_then(|name| context.inventory.find("karpenter.sh", "NodePool", name));
+        let class = pool.and_then(NodePool::of).and_then(NodePool::node_class_ref);
+        class.is_some_and(|class| class.group_text() == "karpenter.k8s.aws")
+    };
+    let selects = |expression: LabelExpression<'d>| {
+        let is_pool = expression.key == NODEPOOL
+            && expression.values().next().is_some()
+            && expression.values().all(is_own_pool);
+        !expression.operator.is_negative() && (is_pool || expression.key.starts_with("karpenter.k8s.aws/"))
+    };
+    let spec = pod.spec();
+    let mut terms = spec.required_terms().peekable();
+    // The terms are alternatives.
+    let by_affinity = terms.peek().is_some()
+        && terms.all(|term| term.expressions(ExpressionOrigin::Required { term: 0 }).any(selects));
+    by_affinity || spec.node_selector_expressions().any(selects)
 }
 
 #[cfg(test)]
@@ -279,11 +319,15 @@ mod tests {
         assert_eq!(findings_with(&super::RULE, &default, &on(30)), "");
     }
 
+    const NODE_CLASS: &str =
+        "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
+    const AUTO: &str = "ebs.csi.eks.amazonaws.com";
+
     #[test]
-    fn reports_auto_mode_class_next_to_nodes_of_karpenter() {
-        let node_class = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
-        let text = class("auto", "ebs.csi.eks.amazonaws.com") + &claim("storageClassName: auto") + node_class;
-        insta::assert_snapshot!(findings(&super::RULE, &text), @"
+    fn reports_class_of_auto_mode_in_a_complete_inventory_without_its_nodes() {
+        let text = class("auto", AUTO) + &claim("storageClassName: auto") + NODE_CLASS;
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &complete), @"
           9 | spec: {storageClassName: auto}
             |                          ^^^^
         warning PersistentVolumeClaim/data spec.storageClassName [all]
@@ -293,7 +337,45 @@ mod tests {
         ");
         let both =
             format!("{text}---\napiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: b}}\n");
-        silent(&super::RULE, &both);
+        assert_eq!(findings_with(&super::RULE, &both, &complete), "");
+        // A cluster can have both kinds of nodes.
+        silent(&super::RULE, &text);
+    }
+
+    #[test]
+    fn reports_class_of_auto_mode_for_pods_that_select_nodes_of_karpenter() {
+        let pool = |name: &str, group: &str| {
+            format!(
+                "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec: {{template: {{spec: {{nodeClassRef: {{group: {group}, kind: a, name: a}}}}}}}}\n"
+            )
+        };
+        let pools = pool("own", "karpenter.k8s.aws") + &pool("auto", "eks.amazonaws.com");
+        let set = |spec: &str| {
+            let class = class("auto", AUTO);
+            format!(
+                "{class}apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: db}}\nspec:\n  template: {{spec: {{containers: [], {spec}}}}}\n  volumeClaimTemplates:\n  - spec: {{storageClassName: auto}}\n{pools}{NODE_CLASS}"
+            )
+        };
+        let terms = |terms: &str| {
+            format!(
+                "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{terms}]}}}}}}"
+            )
+        };
+        let own = "{matchExpressions: [{key: karpenter.sh/nodepool, operator: In, values: [own]}]}";
+        let both = "{matchExpressions: [{key: karpenter.sh/nodepool, operator: In, values: [own, auto]}]}";
+        let other = "{matchExpressions: [{key: a, operator: Exists}]}";
+        for on_karpenter in [
+            "nodeSelector: {karpenter.sh/nodepool: own}",
+            "nodeSelector: {karpenter.k8s.aws/instance-family: m7i}",
+        ] {
+            assert!(findings(&super::RULE, &set(on_karpenter)).contains("claim template"), "{on_karpenter}");
+        }
+        assert!(findings(&super::RULE, &set(&terms(own))).contains("claim template"));
+        for elsewhere in ["", "nodeSelector: {karpenter.sh/nodepool: auto}", "nodeSelector: {team: a}"] {
+            silent(&super::RULE, &set(elsewhere));
+        }
+        silent(&super::RULE, &set(&terms(both)));
+        silent(&super::RULE, &set(&terms(&format!("{own}, {other}"))));
     }
 
     #[test]
