@@ -27,7 +27,8 @@ rule! {
     /// (`StartupTaint "…" still exists`), and Karpenter does not consolidate the node.
     ///
     /// The rule cannot know your own controllers. If one of them removes the taint, add its workload to the input or
-    /// suppress the finding. If the key suggests that the taint is temporary, the finding is only an info.
+    /// suppress the finding. If the key suggests that the taint is temporary, or has the domain of an example such as
+    /// `example.com`, the finding is only an info.
     ///
     /// `karpenter.sh/unregistered` is Karpenter's own taint. Karpenter removes it when it registers the node, but only
     /// with the effect `NoExecute`, because it compares the key and the effect. With another effect the taint certainly
@@ -98,18 +99,27 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             continue;
         }
         let message = format!(
-            "no known component removes the startup taint `{key}`, and Karpenter does not either: nodes with it never \
-             become initialized, and Karpenter does not consolidate them"
+            "neither Karpenter nor a component that Karpwarden knows removes the startup taint `{key}`: unless a component of \
+             yours does, nodes with it never become initialized, and Karpenter does not consolidate them"
         );
         let help = "run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`";
         let finding = Finding::new(&RULE, taint::place(item), message).help(help);
+        let is_uncertain = startup_taints::sounds_temporary(key) || is_example(key);
         // The policy does not look up workloads, which may include the component that removes the taint.
-        findings.push(if startup_taints::sounds_temporary(key) || !context.is_text {
+        findings.push(if is_uncertain || !context.is_text {
             finding.severity(Severity::Info)
         } else {
             finding
         });
     }
+}
+
+/// Whether the domain of a key is reserved for examples (RFC 2606), where the reader writes another key.
+fn is_example(key: &str) -> bool {
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    ["example.com", "example.net", "example.org"].iter().any(|reserved| {
+        domain.strip_suffix(reserved).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
 }
 
 /// Reports Karpenter's own taint with an effect that Karpenter does not remove.
@@ -152,7 +162,7 @@ mod tests {
           8 |       - {key: NodeReadiness, effect: NoSchedule}
             |               ^^^^^^^^^^^^^
         warning NodePool/a spec.template.spec.startupTaints[0] [all]
-          no known component removes the startup taint `NodeReadiness`, and Karpenter does not either: nodes with it never become initialized, and Karpenter does not consolidate them
+          neither Karpenter nor a component that Karpwarden knows removes the startup taint `NodeReadiness`: unless a component of yours does, nodes with it never become initialized, and Karpenter does not consolidate them
           help: run the component that removes the taint on every node, with a toleration for it; if the taint is permanent, write it under `taints`
         ");
     }
@@ -174,6 +184,16 @@ mod tests {
     #[test]
     fn is_an_info_if_the_key_suggests_a_temporary_taint() {
         assert!(findings(&RULE, &pool("node.spack.io/certificate-pending")).contains("info NodePool/a"));
+    }
+
+    #[test]
+    fn is_an_info_if_the_key_is_of_an_example() {
+        for key in ["example.com/another-taint", "team.example.org/gpu"] {
+            assert!(findings(&RULE, &pool(key)).contains("info NodePool/a"), "{key}");
+        }
+        for key in ["example-com/gpu", "myexample.com/gpu", "example.com"] {
+            assert!(findings(&RULE, &pool(key)).contains("warning NodePool/a"), "{key}");
+        }
     }
 
     #[test]

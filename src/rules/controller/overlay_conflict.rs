@@ -106,13 +106,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         let Some((node, what)) = mine.shared(&other).filter(|_| overlap) else { continue };
         let theirs = other.view.object();
         let name = theirs.name();
-        let message = format!(
-            "the NodeOverlay `{name}` sets {what} for the same instances with the same weight ({}); this NodeOverlay comes \
-             second by name, so it fails Karpenter's validation and Karpenter ignores it",
-            mine.weight
-        );
         // Files of one folder can be alternatives, of which a cluster gets only one.
         let is_same_file = core::ptr::eq(theirs.root().tree().source(), object.root().tree().source());
+        let condition = if is_same_file { "" } else { "in a cluster that gets both files, " };
+        let message = format!(
+            "the NodeOverlay `{name}` sets {what} for the same instances with the same weight ({}); {condition}this NodeOverlay \
+             comes second by name, so it fails Karpenter's validation and Karpenter ignores it",
+            mine.weight
+        );
         let severity = if is_same_file { Severity::Error } else { Severity::Warning };
         let help = "give one of the two a greater `weight`, or requirements that do not overlap";
         findings.push(

@@ -1,4 +1,4 @@
-use disruption::budget as budgets;
+use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -23,8 +23,9 @@ rule! {
     /// that they were launched with until they expire, if they expire. The log says
     /// `No allowed disruptions for disruption reason …`.
     ///
-    /// A NodePool may be frozen on purpose. If the budgets forbid only consolidation, the severity of the finding is
-    /// `info`.
+    /// A NodePool may be frozen on purpose. The severity of the finding is `info` if the budgets forbid only consolidation,
+    /// or if the author certainly means it: the budgets of `"0"` have no schedule, and they list `Drifted` in `reasons` or no
+    /// budget allows anything.
     ///
     /// ## Example
     ///
@@ -104,7 +105,18 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     for other in others {
         finding = finding.related(other.place(), "also forbids disruption");
     }
-    findings.push(if drifted { finding } else { finding.severity(Severity::Info) });
+    let warns = drifted && !is_on_purpose(&all, &blockers);
+    findings.push(if warns { finding } else { finding.severity(Severity::Info) });
+}
+
+/// Whether the author certainly means that drifted nodes stay. A schedule, or a second budget that never has an effect,
+/// shows that the author expects disruption at some time.
+fn is_on_purpose(all: &[Budget<'_>], blockers: &[&Budget<'_>]) -> bool {
+    let names_drift = |budget: &&Budget<'_>| {
+        budget.item.reasons().is_some_and(|reasons| !reasons.is_null()) && budget.covers("Drifted")
+    };
+    blockers.iter().all(|budget| budget.window.is_none())
+        && (blockers.iter().any(names_drift) || all.iter().all(|budget| budget.blocks()))
 }
 
 /// Clause of the message about the age of nodes. Expiry ignores budgets.
@@ -161,10 +173,23 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pool(&["nodes: '0'"])), @"
           7 |     - {nodes: '0'}
             |               ^^^
-        warning NodePool/a spec.disruption.budgets[0] [all]
+        info NodePool/a spec.disruption.budgets[0] [all]
           this budget of 0 has no schedule, so Karpenter never disrupts the nodes of the NodePool for `Drifted`, `Underutilized`, `Empty`; nodes keep the image and settings that they were launched with until they expire after 720h, which ignores budgets
           help: leave some time in which Karpenter may disrupt nodes; if the NodePool is frozen on purpose, suppress the finding
         ");
+    }
+
+    #[test]
+    fn freeze_on_purpose_is_an_info() {
+        let severity = |budgets: &[&str]| findings(&RULE, &pool(budgets)).contains("warning NodePool/a");
+        assert!(!severity(&[
+            "nodes: '0', reasons: [Drifted, Underutilized]",
+            "nodes: '1', reasons: [Empty]"
+        ]));
+        assert!(!severity(&["nodes: 0%"]));
+        // The second budget has no effect, because the lowest budget counts.
+        assert!(severity(&["nodes: '0'", "nodes: 30%, schedule: '0 20 * * *', duration: 2h"]));
+        assert!(severity(&["nodes: '0', schedule: '0 0 * * *', duration: 24h"]));
     }
 
     #[test]

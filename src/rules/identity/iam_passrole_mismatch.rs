@@ -9,6 +9,8 @@ use objects::object::Object;
 use values::arn;
 use values::placeholder::has_placeholder;
 
+use crate::rules::identity::is_elsewhere;
+
 rule! {
     /// ## What it does
     ///
@@ -16,7 +18,8 @@ rule! {
     /// instances, and that the condition `iam:PassedToService` names EC2. The role is checked if the input contains
     /// both the policy and the EC2NodeClass.
     ///
-    /// Roles are compared by name only, because an EC2NodeClass does not state the path of its role.
+    /// Roles are compared by name only, because an EC2NodeClass does not state the path of its role. If the policy is in
+    /// another branch of the folders than the EC2NodeClass, the two may be for different clusters, and the severity is `info`.
     ///
     /// ## Why it is bad
     ///
@@ -110,17 +113,22 @@ fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<
     }
     match context.inventory.passed_roles().refusal(name)? {
         PassRefusal::LeftOut(passed) => {
+            let policy = Place::of_policy(passed.at);
+            // A policy in another branch of the folders may be for another cluster.
+            let (severity, condition) = if is_elsewhere(node, policy.node()) {
+                (Severity::Info, "if the policy is for the same cluster, ")
+            } else {
+                (Severity::Warning, "")
+            };
             let message = format!(
-                "the controller's IAM policy allows passing other roles, but not `{name}`; no node of this EC2NodeClass starts"
+                "the controller's IAM policy allows passing other roles, but not `{name}`; {condition}no node of this \
+                 EC2NodeClass starts"
             );
-            let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+            let finding = Finding::at(&RULE, node, message).severity(severity);
             let finding = finding.help(format!(
                 "use a role that the policy allows, or add the ARN of `{name}` to the `{PASS_ROLE}` statement of the policy"
             ));
-            Some(
-                finding
-                    .related(Place::of_policy(passed.at), format!("this allows passing `{}`", passed.text)),
-            )
+            Some(finding.related(policy, format!("this allows passing `{}`", passed.text)))
         }
         PassRefusal::Denied(denied) => {
             let message = format!(
@@ -167,7 +175,11 @@ fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fi
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use lint::check::Cluster;
+    use lint::finding::Severity;
+    use lint::settings::{Selector, Settings};
+    use manifest::File;
+    use manifest::limits::Limits;
 
     /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {
@@ -190,6 +202,22 @@ mod tests {
         // A complete inventory has every NodePool and EC2NodeClass, but not every policy.
         let complete = Settings { complete_inventory: true, ..Settings::default() };
         assert!(findings_with(&super::RULE, &text, &complete).contains("warning EC2NodeClass"));
+    }
+
+    #[test]
+    fn policy_in_another_branch_of_the_folders_may_be_for_another_cluster() {
+        let text = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
+        let (class, policy) = text.split_once("---\n").unwrap();
+        let severities = |class_file: &str, policy_file: &str| {
+            let read = |(name, text)| File::read(name, text, &Limits::DEFAULT);
+            let files = [(class_file, class), (policy_file, policy)].map(read).into();
+            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
+            let settings = Settings { select, ..Settings::default() };
+            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
+            report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        assert_eq!(severities("a/class.yaml", "a/iam/policy.yaml"), [Severity::Warning]);
+        assert_eq!(severities("a/class.yaml", "old/policy.yaml"), [Severity::Info]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
 
-use crate::rules::identity::gravity;
+use crate::rules::identity::{gravity, is_elsewhere};
 
 rule! {
     /// ## What it does
@@ -267,19 +267,6 @@ fn compare_with_cluster<'d>(
             None => finding,
         });
     }
-}
-
-/// Whether two nodes are in files of which neither is in the folder of the other one, or below it. Such files may be for
-/// different clusters.
-fn is_elsewhere(one: Node<'_>, other: Node<'_>) -> bool {
-    let folder =
-        |node: Node<'_>| node.source().name().rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-    let (one, other) = (folder(one), folder(other));
-    let is_within = |inner: &str, outer: &str| {
-        outer.is_empty()
-            || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    !is_within(&one, &other) && !is_within(&other, &one)
 }
 
 /// The next lower severity.

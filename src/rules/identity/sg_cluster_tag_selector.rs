@@ -20,7 +20,8 @@ rule! {
     /// kubernetes.io/cluster/…`. When the security group of a load balancer is added or removed, Karpenter replaces
     /// every node: `SecurityGroupDrift`.
     ///
-    /// The selector does no harm if only one security group carries the tag.
+    /// The selector does no harm if only one security group carries the tag. Manifests cannot show how many do, so the
+    /// severity is `info`.
     ///
     /// ## Example
     ///
@@ -57,7 +58,7 @@ rule! {
     RULE {
         name: "sg-cluster-tag-selector",
         family: Family::Identity,
-        severity: Severity::Warning,
+        severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
@@ -79,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             continue;
         };
         let message = format!(
-            "several security groups of a cluster may carry `{key}`, and Karpenter attaches each of them to every node"
+            "if more than one security group carries `{key}`, Karpenter attaches each of them to every node, and the AWS Load Balancer Controller cannot choose between them"
         );
         let help = "tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag";
         findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
@@ -101,8 +102,8 @@ mod tests {
         insta::assert_snapshot!(findings(&super::RULE, &class("{tags: {kubernetes.io/cluster/prod: owned}}")), @"
           5 |   securityGroupSelectorTerms: [{tags: {kubernetes.io/cluster/prod: owned}}]
             |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [all]
-          several security groups of a cluster may carry `kubernetes.io/cluster/prod`, and Karpenter attaches each of them to every node
+        info EC2NodeClass/a spec.securityGroupSelectorTerms[0].tags.kubernetes.io/cluster/prod [all]
+          if more than one security group carries `kubernetes.io/cluster/prod`, Karpenter attaches each of them to every node, and the AWS Load Balancer Controller cannot choose between them
           help: tag the security group that nodes need, for example with `karpenter.sh/discovery`, and select it by this tag
         ");
     }

@@ -15,6 +15,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
+    /// The class `gp2` that EKS used to create is not reported where the manifest only takes its default annotation away.
+    ///
     /// Kubernetes 1.27 removed the plug-in. Kubernetes passes volumes of the plug-in to the EBS CSI driver, if the
     /// driver is installed, but the newer options of the driver, such as `gp3`, are not available.
     ///
@@ -68,7 +70,8 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     const PLUG_IN: &str =
         "Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes";
-    let provisioner = StorageClass::of(object).and_then(StorageClass::provisioner_node);
+    let class = StorageClass::of(object).filter(|class| !takes_default_away(*class));
+    let provisioner = class.and_then(StorageClass::provisioner_node);
     if let Some(node) = provisioner.filter(|node| node.as_str() == Some("kubernetes.io/aws-ebs")) {
         let message = format!("`provisioner` is `kubernetes.io/aws-ebs`: {PLUG_IN}");
         let help = "create a class with the provisioner `ebs.csi.aws.com` and `type: gp3`; the provisioner of an existing class cannot be changed";
@@ -76,7 +79,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
     if let Some(node) = PersistentVolume::of(object).and_then(PersistentVolume::aws_elastic_block_store) {
         let message = format!("the volume uses `awsElasticBlockStore`: {PLUG_IN}");
-        let help = "write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`";
+        let help = "write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`, and the volume's zone in `spec.nodeAffinity`";
         findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
     }
     let volumes = Pod::of(object).into_iter().flat_map(|pod| pod.spec().volumes());
@@ -85,6 +88,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         let help = "create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it";
         findings.push(Finding::new(&RULE, Place::key(node), message).help(help));
     }
+}
+
+/// Whether the manifest only makes sure that the class `gp2`, which EKS creates before Kubernetes 1.30, is not the default.
+fn takes_default_away(class: StorageClass<'_>) -> bool {
+    class.object().name() == "gp2" && class.is_no_default()
 }
 
 #[cfg(test)]
@@ -112,13 +120,25 @@ spec:
             |   ^^^^^^^^^^^^^^^^^^^^
         warning PersistentVolume/a spec.awsElasticBlockStore [all]
           the volume uses `awsElasticBlockStore`: Kubernetes 1.27 removed this plug-in, and only the EBS CSI driver can serve its volumes
-          help: write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`
+          help: write `csi: {driver: ebs.csi.aws.com, volumeHandle: <volume id>}`, and the volume's zone in `spec.nodeAffinity`
          12 |   volumes: [{name: d, awsElasticBlockStore: {volumeID: vol-1}}]
             |                       ^^^^^^^^^^^^^^^^^^^^
         warning Pod/b spec.volumes[0].awsElasticBlockStore [all]
           the pod names an EBS volume without a claim, and Karpenter neither counts the volume nor knows its zone
           help: create a PersistentVolume with the driver `ebs.csi.aws.com` and the volume's zone, and a claim for it
         ");
+    }
+
+    #[test]
+    fn accepts_class_of_eks_that_is_only_made_no_default() {
+        let class = |name: &str, default: &str| {
+            format!(
+                "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\n  annotations: {{storageclass.kubernetes.io/is-default-class: '{default}'}}\nprovisioner: kubernetes.io/aws-ebs\n"
+            )
+        };
+        silent(&super::RULE, &class("gp2", "false"));
+        assert_ne!(findings(&super::RULE, &class("gp2", "true")), "");
+        assert_ne!(findings(&super::RULE, &class("fast", "false")), "");
     }
 
     #[test]

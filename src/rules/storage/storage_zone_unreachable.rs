@@ -206,9 +206,10 @@ fn check_zone_ids<'d>(zones: &[Node<'d>], findings: &mut Vec<Finding<'d>>) {
     }
 }
 
-/// Reports an EBS volume that does not state its zone.
+/// Reports an EBS volume that does not state its zone. `in-tree-storage` reports a volume of the in-tree plug-in, and its help
+/// names the zone too.
 fn without_zone(volume: PersistentVolume<'_>) -> Option<Finding<'_>> {
-    let node = volume.csi("ebs.csi.aws.com").or_else(|| volume.aws_elastic_block_store())?;
+    let node = volume.csi("ebs.csi.aws.com")?;
     let metadata = volume.object().metadata();
     if ZONE_KEYS.iter().any(|key| metadata.label(key).is_some()) {
         return None;
@@ -304,6 +305,8 @@ mod tests {
             &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"),
         );
         silent(&super::RULE, &text.replace("ebs.csi", "efs.csi"));
+        let in_tree = "awsElasticBlockStore: {volumeID: vol-1}";
+        silent(&super::RULE, &text.replace("csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1}", in_tree));
     }
 
     #[test]

@@ -66,9 +66,18 @@ impl<'d> StorageClass<'d> {
 
     /// Whether claims that name no class get this class.
     pub fn is_default(self) -> bool {
+        self.has_default_mark("true")
+    }
+
+    /// Whether the class says that it is not the default.
+    pub fn is_no_default(self) -> bool {
+        self.has_default_mark("false")
+    }
+
+    fn has_default_mark(self, value: &str) -> bool {
         ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"]
             .iter()
-            .any(|key| self.0.annotation(key).and_then(Node::as_str) == Some("true"))
+            .any(|key| self.0.annotation(key).and_then(Node::as_str) == Some(value))
     }
 }
 
