@@ -56,6 +56,7 @@ rule! {
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
+        supersedes: &["api-rule"],
         summary: "a required field is missing",
         on: super::KARPENTER,
         inventory: &[],
@@ -73,7 +74,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a required field that is absent or null.
 fn explain<'d>(place: Place<'d>, field: &'static FieldSchema, object: Object<'d>) -> Finding<'d> {
     let path = place.path(object.root());
-    Finding::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field))
+    let finding = Finding::new(&RULE, place, format!("`{path}` is missing")).help(help(&path, field));
+    // Without terms there is no alias either, and the same line cures both.
+    let spec = object.at(&["spec"]).filter(|_| path == "spec.amiSelectorTerms");
+    spec.into_iter().fold(finding, Finding::explains)
 }
 
 /// Help for fields that need more than the name of their type, by the end of their path.

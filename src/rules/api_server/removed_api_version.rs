@@ -161,7 +161,10 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
 }
 
 fn help(object: Object<'_>, kind: &str) -> String {
-    if let Some(served) = object.served() {
+    // The name of a kind before 1.0 in a version that never had it, such as `Provisioner` of `karpenter.sh/v1`.
+    let renamed =
+        || SERVED_KINDS.iter().find(|served| served.kind == kind && served.releases == Releases::NONE);
+    if let Some(served) = object.served().or_else(renamed) {
         return match served.instead {
             Some((api_version, now)) if now == kind => {
                 format!(
@@ -197,6 +200,18 @@ fn help(object: Object<'_>, kind: &str) -> String {
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use lint::settings::{Settings, Target};
+
+    #[test]
+    fn names_the_replacement_of_an_old_kind_in_a_new_version() {
+        for (version, kind, help) in [
+            ("karpenter.sh/v1", "Provisioner", "write a NodePool of `karpenter.sh/v1`"),
+            ("karpenter.k8s.aws/v1", "AWSNodeTemplate", "write an EC2NodeClass of `karpenter.k8s.aws/v1`"),
+            ("karpenter.sh/v1", "Scaler", "Karpenter has no such kind"),
+        ] {
+            let text = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n");
+            assert!(findings(&super::RULE, &text).contains(help), "{kind}");
+        }
+    }
 
     #[test]
     fn names_the_replacement() {

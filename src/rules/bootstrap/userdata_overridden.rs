@@ -93,11 +93,14 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// Keys of `settings.kubernetes` that Karpenter overwrites, each with its help.
-const WRITTEN: [(&str, &str); 6] = [
-    ("api-server", "remove it; Karpenter knows the cluster it runs in"),
-    ("cluster-name", "remove it; Karpenter knows the cluster it runs in"),
-    ("cluster-certificate", "remove it; Karpenter knows the cluster it runs in"),
+/// Help for settings that name the cluster.
+const KNOWN_CLUSTER: &str = "remove it; Karpenter knows the cluster it runs in";
+
+/// Keys of `settings.kubernetes` that name the cluster. Karpenter overwrites them.
+const CLUSTER: [&str; 3] = ["api-server", "cluster-name", "cluster-certificate"];
+
+/// Other keys of `settings.kubernetes` that Karpenter overwrites, each with its help.
+const WRITTEN: [(&str, &str); 3] = [
     ("node-taints", "write the taints in `spec.template.spec.taints` of the NodePool"),
     (
         "max-pods",
@@ -174,7 +177,21 @@ fn bottlerocket<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
         }
     }
     let Some(kubernetes) = document.get(&["settings", "kubernetes"]) else { return };
-    for entry in kubernetes.children() {
+    let is_of_cluster = |entry: &TomlEntry<'_>| CLUSTER.contains(&entry.key());
+    let mut of_cluster =
+        kubernetes.children().into_iter().filter(|entry| is_of_cluster(entry) && !entry.is_empty());
+    if let Some(first) = of_cluster.next() {
+        let message = format!(
+            "Karpenter writes `settings.kubernetes.{}` itself and discards this setting",
+            first.key()
+        );
+        let first = finding(first, message).help(KNOWN_CLUSTER);
+        findings.push(of_cluster.fold(first, |finding, other| {
+            let what = format!("Karpenter writes `settings.kubernetes.{}` too", other.key());
+            finding.related(data.place(other.key_span()), what)
+        }));
+    }
+    for entry in kubernetes.children().into_iter().filter(|entry| !is_of_cluster(entry)) {
         let key = entry.key();
         if let Some((_, help)) = WRITTEN.iter().find(|(written, _)| *written == key) {
             if !entry.is_empty() {
@@ -220,8 +237,7 @@ fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d
     };
     for config in yaml.roots().filter(|root| Yaml::is_node_config(*root)).map(NodeConfig::new) {
         if let Some(cluster) = config.cluster().filter(|node| !node.is_empty()) {
-            let help = "remove it; Karpenter knows the cluster it runs in";
-            add(cluster, "the cluster", help, Severity::Info);
+            add(cluster, "the cluster", KNOWN_CLUSTER, Severity::Info);
         }
         if let Some(node) = config.register_with_taints().filter(|node| !node.is_empty()) {
             let help = "write the taints in `spec.template.spec.taints` of the NodePool";
@@ -295,7 +311,7 @@ mod tests {
     fn reports_cluster_name_unknown_key_and_unknown_table() {
         let text = class(
             "Bottlerocket",
-            "[settings.kubernetes]\ncluster-name = \"other\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n",
+            "[settings.kubernetes]\ncluster-name = \"other\"\napi-server = \"https://a\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     cluster-name = "other"
@@ -303,12 +319,13 @@ mod tests {
         warning EC2NodeClass/a spec.userData [all]
           Karpenter writes `settings.kubernetes.cluster-name` itself and discards this setting
           help: remove it; Karpenter knows the cluster it runs in
-          9 |     kube-api-qp = 3
+          see line 9 spec.userData: Karpenter writes `settings.kubernetes.api-server` too
+         10 |     kube-api-qp = 3
             |     ^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [all]
           Karpenter does not know `settings.kubernetes.kube-api-qp` and drops it (did you mean `kube-api-qps`?)
           help: remove it, or write a key that Karpenter knows
-         10 |     [setting.kubernetes]
+         11 |     [setting.kubernetes]
             |      ^^^^^^^
         warning EC2NodeClass/a spec.userData [all]
           Karpenter passes on only tables under `settings` and drops `setting` (did you mean `settings`?)

@@ -77,8 +77,20 @@ fn duplicate<'d>(first: Node<'d>, again: Node<'d>) -> Finding<'d> {
         let finding = Finding::new(&RULE, Place::key(again), message);
         return finding.severity(Severity::Warning).help("keep one of them; kustomize rejects the file");
     }
+    if is_blank(first) {
+        let message =
+            format!("`{key}` occurs twice in this object; the first occurrence is empty and is dropped");
+        let finding = Finding::new(&RULE, Place::key(again), message);
+        return finding.severity(Severity::Warning).help("remove the first one; kustomize rejects the file");
+    }
     let message = format!("`{key}` occurs twice in this object; the first occurrence is dropped");
     Finding::new(&RULE, Place::key(again), message).help("keep one of them, or merge their values")
+}
+
+/// Whether a value is null, or an empty string, list or object.
+fn is_blank(node: Node<'_>) -> bool {
+    let is_collection = node.is_mapping() || node.is_sequence();
+    node.is_null() || node.as_str() == Some("") || (is_collection && node.is_empty())
 }
 
 #[cfg(test)]
@@ -103,6 +115,17 @@ mod tests {
             |value: &str| format!("apiVersion: v1\nkind: Pod\nspec: {{a: {{b: 1}}, a: {{b: {value}}}}}\n");
         assert!(findings(&super::RULE, &text("1")).contains("warning Pod/ spec.a"));
         assert!(findings(&super::RULE, &text("2")).contains("error Pod/ spec.a"));
+    }
+
+    #[test]
+    fn warns_of_an_empty_first_value_because_nothing_is_lost() {
+        let text = |first: &str| format!("apiVersion: v1\nkind: Pod\nspec: {{a: {first}, a: {{b: 1}}}}\n");
+        for empty in ["{}", "[]", "null", "''"] {
+            assert!(findings(&super::RULE, &text(empty)).contains("warning Pod/ spec.a"), "{empty}");
+        }
+        for value in ["0", "false", "[c]"] {
+            assert!(findings(&super::RULE, &text(value)).contains("error Pod/ spec.a"), "{value}");
+        }
     }
 
     #[test]
