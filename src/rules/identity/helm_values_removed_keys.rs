@@ -74,6 +74,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         check_removed_keys(values, findings);
         check_top_level_keys(values, findings);
         check_unknown_keys(values, findings);
+        check_nested_keys(values, findings);
     }
     if let Some(controller) = Controller::of(object) {
         check_gates(&controller, findings);
@@ -161,6 +162,27 @@ fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
     }
 }
 
+/// Keys of `controller` that `CONTROLLER_KEYS` does not list.
+///
+/// Source: charts/karpenter/templates/deployment.yaml at v1.14.1.
+const MORE_CONTROLLER_KEYS: [&str; 1] = ["sidecarVolumeMounts"];
+/// Keys of `podDisruptionBudget`. Source: charts/karpenter/templates/poddisruptionbudget.yaml at v1.14.1.
+const BUDGET_KEYS: [&str; 2] = ["name", "maxUnavailable"];
+
+/// Checks the keys of `controller` and `podDisruptionBudget`.
+fn check_nested_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
+    let of_controller: Vec<_> = CONTROLLER_KEYS.into_iter().chain(MORE_CONTROLLER_KEYS).collect();
+    for (holder, keys) in [("controller", of_controller.as_slice()), ("podDisruptionBudget", &BUDGET_KEYS)] {
+        for (key, at) in values.keys(&[holder]) {
+            if !keys.contains(&key) && !is_removed(&[holder, key]) {
+                // `minAvailable` is near `maxUnavailable`, but means something else.
+                let near = nearest(key, keys.iter().copied()).filter(|_| key != "minAvailable");
+                findings.extend(ignored(at, &format!("{holder}.{key}"), None, near));
+            }
+        }
+    }
+}
+
 fn is_removed(path: &[&str]) -> bool {
     REMOVED_KEYS.iter().any(|key| key.path == path)
 }
@@ -227,6 +249,23 @@ mod tests {
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }
+    }
+
+    #[test]
+    fn reports_unknown_keys_of_the_controller_and_of_its_disruption_budget() {
+        let text = |keys: &str| format!("settings: {{clusterName: prod, interruptionQueue: a}}\n{keys}\n");
+        for (keys, expected) in [
+            ("controller: {livenessProbe: {periodSeconds: 5}}", "info / controller.livenessProbe"),
+            ("podDisruptionBudget: {minAvailable: 0}", "info / podDisruptionBudget.minAvailable"),
+            ("controller: {resource: {limits: {cpu: 1}}}", "warning / controller.resource"),
+        ] {
+            assert!(findings(&super::RULE, &text(keys)).contains(expected), "{keys}");
+        }
+        silent(
+            &super::RULE,
+            &text("controller: {sidecarVolumeMounts: [], resources: {}, healthProbe: {port: 8081}}"),
+        );
+        silent(&super::RULE, &text("podDisruptionBudget: {name: karpenter, maxUnavailable: 1}"));
     }
 
     #[test]
