@@ -128,6 +128,27 @@ spec:
     assert_eq!(folder.read("base/class.yaml"), CLASS);
 }
 
+/// An edit of the base would change nothing.
+#[test]
+fn places_a_value_that_the_patch_repeats_in_the_patch() {
+    let patch = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: default
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/base
+";
+    let folder = folder(&[
+        ("overlays/prod/kustomization.yaml", "resources: [../../base]\npatches: [{path: class.yaml}]\n"),
+        ("overlays/prod/class.yaml", patch),
+    ]);
+    let run = check(&folder, &["."]);
+    let shown = shown(&run);
+    assert_eq!(shown.matches("instance-profile-is-arn").count(), 1, "{shown}");
+    assert!(shown.contains("error instance-profile-is-arn overlays/prod/class.yaml#0:6:20"), "{shown}");
+}
+
 #[test]
 fn reports_a_finding_of_several_overlays_once() {
     let overlay = "resources: [../../base]\nnamespace: karpenter\n";

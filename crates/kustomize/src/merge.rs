@@ -99,10 +99,9 @@ pub(crate) fn merge_member<'d>(
             _ => true,
         },
         (Some(Shape::Scalar), Shape::Scalar) => {
+            // Also where the values are equal: the author has to edit the patch, which decides the value.
             let new = in_style_of(object, key, value);
-            if !object.get(key).is_some_and(|old| old.equals(&new)) {
-                object.set(key, new);
-            }
+            object.set(key, new);
             true
         }
         _ => return Err(OTHER_SHAPE),
