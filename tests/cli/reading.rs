@@ -501,3 +501,16 @@ fn templates_and_conflicts_are_named() {
     nothing checked: 1 document could not be read
     ");
 }
+
+#[test]
+fn folder_without_karpenter_has_no_error_about_pods() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: []\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [a]}]}]}}}\n";
+    let folder = Folder::with(&[("pod.yaml", pod), ("other.yaml", OTHER)]);
+    let folder_run = folder.run(&["check", "."]);
+    assert_eq!(folder_run.status, 0, "{folder_run:?}");
+    assert!(folder_run.stdout.contains("hostname-node-affinity"), "{folder_run:?}");
+    // The user chose this file.
+    assert_eq!(folder.run(&["check", "pod.yaml", "other.yaml"]).status, 1);
+    folder.write("values.yaml", b"apps: [karpenter]\n");
+    assert_eq!(folder.run(&["check", "."]).status, 1);
+}
