@@ -1,4 +1,5 @@
-//! Names of folders that look like environments of one system: `dev` and `prod`, or `eu-west-1` and `us-east-1`.
+//! Names of folders that look like environments of one system: `dev` and `prod`, `eu-west-1` and `us-east-1`, or the numbers
+//! of two AWS accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +62,7 @@ pub(super) fn environments<'n>(parent: &str, names: &BTreeSet<&'n str>) -> Vec<&
     by_pattern.into_values().filter(|similar| similar.len() > 1).flatten().collect()
 }
 
-/// The name with `*` for each word or region that tells environments apart; `None` if the name has none of these.
+/// The name with `*` for each word, account or region that tells environments apart; `None` if the name has none of these.
 fn pattern(name: &str) -> Option<String> {
     let name = name.replace("pre-prod", "preprod").replace("non-prod", "nonprod");
     let words: Vec<&str> = name.split(['-', '_', '.']).collect();
@@ -73,11 +74,16 @@ fn pattern(name: &str) -> Option<String> {
             pattern.push("*");
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            pattern.push(if WORDS.contains(word) { "*" } else { word });
+            pattern.push(if WORDS.contains(word) || is_account(word) { "*" } else { word });
             rest = after;
         }
     }
     pattern.contains(&"*").then(|| pattern.join("-"))
+}
+
+/// Whether a word is the number of an AWS account, which has twelve digits.
+fn is_account(word: &str) -> bool {
+    word.len() == 12 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Number of words of an AWS region at the start: 3 for `eu-west-1`, 4 for `us-gov-west-1`, else 0.
@@ -120,6 +126,7 @@ mod tests {
             (&["eu-west-1", "us-east-1"], "eu-west-1 us-east-1"),
             (&["us-east-1", "us-gov-west-1"], "us-east-1 us-gov-west-1"),
             (&["dev-eu-west-1", "prod-us-east-1"], "dev-eu-west-1 prod-us-east-1"),
+            (&["111122223333", "444455556666", "docs"], "111122223333 444455556666"),
             (&["a-dev", "a-prod", "b-dev", "b-prod"], "a-dev a-prod b-dev b-prod"),
         ] {
             assert_eq!(of("", names), expected, "{names:?}");
@@ -136,6 +143,7 @@ mod tests {
             &["a", "b"],
             &["west-1", "east-1"],
             &["us-east", "us-west"],
+            &["20240807", "20250807"],
             &[],
         ] {
             assert_eq!(of("apps", names), "", "{names:?}");
