@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use lint::finding::{CaughtBy, Family};
 use lint::report::{Confidence, url};
 use lint::rule::Fixes;
+use report::sarif::Described;
 use symptoms::entry::LogLevel;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
@@ -52,6 +53,18 @@ pub fn with_symptoms() -> Vec<CatalogEntry> {
     let mut entries = catalog();
     entries.extend(symptoms);
     entries
+}
+
+/// Description of a symptom for a SARIF report.
+pub fn described(symptom: &Symptom) -> Described {
+    Described {
+        name: symptom.name,
+        family: Family::Symptoms,
+        severity: symptom.severity,
+        caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
+        summary: symptom.summary,
+        documentation: page_of_symptom(symptom),
+    }
 }
 
 /// Page of a symptom as Markdown: title, facts, meaning, cause, remedy, messages and links.
@@ -156,6 +169,7 @@ fn location(wording: &Wording) -> String {
             format!("condition `{condition}{status}`{object}{reason}")
         }
         Wording::Anywhere(_) => "any text".to_owned(),
+        Wording::Panic => "panic".to_owned(),
     }
 }
 
@@ -165,6 +179,7 @@ fn words(wording: &Wording) -> String {
         Wording::Event { message, .. } | Wording::Condition { message, .. } | Wording::Anywhere(message) => {
             [*message, Text::Any]
         }
+        Wording::Panic => return "`panic:` … or `fatal error:` …".to_owned(),
     };
     let texts = texts.iter().filter(|text| !matches!(text, Text::Any));
     let quoted = texts.map(|text| match text {

@@ -338,6 +338,7 @@ fn json_has_the_evidence() {
       "releases": "all",
       "rule": "registration-taint-absent",
       "seen": {
+        "atLeast": false,
         "count": 1,
         "first": null,
         "last": null,

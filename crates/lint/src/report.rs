@@ -149,6 +149,8 @@ pub struct Evidence {
 #[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct Occurrences {
     pub count: u64,
+    /// Whether the count is a lower bound, because memory is bounded.
+    pub at_least: bool,
     pub first: Option<String>,
     pub last: Option<String>,
     pub objects: Vec<String>,
@@ -171,6 +173,12 @@ pub struct LogSummary {
     pub understood: u64,
     /// Entries that do not match the vocabulary.
     pub unknown: u64,
+    /// Whether any of the input is known to come from Karpenter, or to be about it.
+    pub is_of_karpenter: bool,
+    /// Errors that do not match the vocabulary, each kind once, the most frequent first.
+    pub not_recognised: Vec<UnrecognisedError>,
+    /// Number of error lines of kinds that are not listed.
+    pub not_recognised_more: u64,
     /// Log lines without their start or end.
     pub truncated: u64,
     /// Lines that are not valid UTF-8. Invalid bytes are replaced.
@@ -189,6 +197,19 @@ pub struct LogSummary {
     pub first: Option<String>,
     /// The time of the last line.
     pub last: Option<String>,
+}
+
+/// Error lines with the same message, apart from numbers, addresses and names, which are replaced by an ellipsis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the keys of the JSON report")]
+pub struct UnrecognisedError {
+    pub message: String,
+    pub count: u64,
+    pub first: Option<String>,
+    pub last: Option<String>,
+    pub file: String,
+    pub line: usize,
+    pub text: String,
 }
 
 /// Number of lines skipped for one reason.
@@ -319,6 +340,19 @@ pub struct DocumentLocation<'d> {
     pub file: &'d str,
     /// The position of the document in its file.
     pub document: usize,
+}
+
+/// A number with a comma after each three digits, such as `16,048`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 impl Report {
@@ -517,4 +551,18 @@ fn is_in_text(change: &Change<'_>, place: &Place<'_>) -> bool {
         | Change::AddAfter(..) => false,
     };
     is_written && !node.is_derived() && core::ptr::eq(node.source(), place.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn groups_digits_by_three() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (16_048, "16,048"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+    }
 }

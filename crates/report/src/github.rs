@@ -48,7 +48,10 @@ fn properties(finding: &ReportedFinding) -> String {
 
 fn message(finding: &ReportedFinding) -> String {
     let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
-    format!("{} ({}/{}){help}\n{}", finding.message, finding.kind, finding.name, finding.url)
+    // A diagnosis of a log may be about no object.
+    let object =
+        if finding.kind.is_empty() { String::new() } else { format!(" ({}/{})", finding.kind, finding.name) };
+    format!("{}{object}{help}\n{}", finding.message, finding.url)
 }
 
 /// Escapes a message, as `escapeData` in actions/toolkit `packages/core/src/command.ts`.

@@ -60,7 +60,12 @@ fn write_cases(body: &mut String, file: &str, suite: &Suite<'_>) {
     }
     for finding in &suite.findings {
         let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
-        let name = escaped(&format!("{} on {}/{}{at}", finding.rule, finding.kind, finding.name));
+        // A diagnosis of a log may be about no object.
+        let object = match finding.kind.as_str() {
+            "" => String::new(),
+            kind => format!(" on {kind}/{}", finding.name),
+        };
+        let name = escaped(&format!("{}{object}{at}", finding.rule));
         let line = finding.position.line.unwrap_or(1);
         let text = escaped(&format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.url));
         let _ = writeln!(

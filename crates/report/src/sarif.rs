@@ -8,11 +8,9 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use lint::check::Cluster;
-use lint::finding::Severity;
+use lint::finding::{CaughtBy, Family, Severity};
 use lint::registry::Registry;
-use lint::report::{
-    RelatedLocation, Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url,
-};
+use lint::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
 use lint::rule::Rule;
 use manifest::source::Source;
 
@@ -28,12 +26,48 @@ pub fn sarif(
     clusters: &[Cluster],
     documentation: impl Fn(&Rule) -> String,
 ) -> Value {
+    sarif_with(registry, report, clusters, documentation, Vec::new())
+}
+
+/// Description of a rule or a symptom in a SARIF report.
+#[derive(Debug)]
+pub struct Described {
+    /// The name.
+    pub name: &'static str,
+    /// The family.
+    pub family: Family,
+    /// The default severity.
+    pub severity: Severity,
+    /// The component that would otherwise report it.
+    pub caught_by: CaughtBy,
+    /// The problem in one line.
+    pub summary: &'static str,
+    /// The page of the reference, as Markdown.
+    pub documentation: String,
+}
+
+/// Renders a report with diagnoses as SARIF. `symptoms` describes the diagnoses, which the registry does not know.
+pub fn sarif_with(
+    registry: &Registry,
+    report: &Report,
+    clusters: &[Cluster],
+    documentation: impl Fn(&Rule) -> String,
+    symptoms: Vec<Described>,
+) -> Value {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
-    let found: Vec<&Rule> = registry
+    let rules = registry
         .rules()
         .filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name))
-        .collect();
+        .map(|rule| Described {
+            name: rule.name,
+            family: rule.family,
+            severity: rule.severity,
+            caught_by: rule.caught_by,
+            summary: rule.summary,
+            documentation: documentation(rule),
+        });
+    let found: Vec<Described> = rules.chain(symptoms).collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
         let index = found.iter().position(|rule| rule.name == finding.rule);
         result(finding, index, &fingerprint, &texts)
@@ -46,7 +80,7 @@ pub fn sarif(
                 "name": "karpwarden",
                 "semanticVersion": report.version,
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": found.iter().map(|rule| descriptor(rule, &documentation(rule))).collect::<Vec<_>>(),
+                "rules": found.iter().map(descriptor).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<_>>(),
@@ -66,7 +100,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn descriptor(rule: &Rule, documentation: &str) -> Value {
+fn descriptor(rule: &Described) -> Value {
+    let documentation = &rule.documentation;
     json!({
         "id": rule.name,
         "name": rule.name,
@@ -88,17 +123,31 @@ fn result(finding: &ReportedFinding, index: Option<usize>, fingerprint: &str, te
     fields.insert("level".to_owned(), level(finding.severity).into());
     fields.insert("message".to_owned(), json!({"text": format!("{}{help}", finding.message)}));
     let object = [&finding.kind, "/", &finding.name].concat();
-    let name = if finding.path.is_empty() { object } else { format!("{object}, {}", finding.path) };
+    // A diagnosis of a log may be about no object.
+    let name = match (finding.kind.as_str(), finding.path.as_str()) {
+        ("", _) => finding.rule.to_owned(),
+        (_, "") => object,
+        (_, path) => format!("{object}, {path}"),
+    };
     let mut location = location(&finding.file, region(&finding.position));
     if let Some(fields) = location.as_object_mut() {
         let logical = json!([{"fullyQualifiedName": name, "kind": "resource"}]);
         fields.insert("logicalLocations".to_owned(), logical);
     }
     fields.insert("locations".to_owned(), json!([location]));
-    if !finding.related.is_empty() {
-        let related =
-            finding.related.iter().enumerate().map(|(index, related)| related_location(index, related));
-        fields.insert("relatedLocations".to_owned(), related.collect());
+    let evidence = finding
+        .evidence
+        .iter()
+        .flatten()
+        .map(|evidence| (&evidence.file, evidence.line, None, &evidence.text));
+    let related = finding.related.iter().map(|one| (&one.file, one.line, one.column, &one.message));
+    let related: Vec<Value> = related
+        .chain(evidence)
+        .enumerate()
+        .map(|(index, (file, line, column, message))| related_location(index, file, line, column, message))
+        .collect();
+    if !related.is_empty() {
+        fields.insert("relatedLocations".to_owned(), related.into());
     }
     fields.insert("partialFingerprints".to_owned(), json!({NAME: fingerprint}));
     if let Some(fix) = finding.fix.as_ref().and_then(|fix| texts.fix(fix)) {
@@ -111,12 +160,18 @@ fn result(finding: &ReportedFinding, index: Option<usize>, fingerprint: &str, te
     Value::Object(fields)
 }
 
-fn related_location(index: usize, related: &RelatedLocation) -> Value {
-    let region = json!({"startLine": related.line.unwrap_or(1), "startColumn": related.column.unwrap_or(1)});
-    let mut location = location(&related.file, region);
+fn related_location(
+    index: usize,
+    file: &str,
+    line: Option<usize>,
+    column: Option<usize>,
+    message: &str,
+) -> Value {
+    let region = json!({"startLine": line.unwrap_or(1), "startColumn": column.unwrap_or(1)});
+    let mut location = location(file, region);
     if let Some(fields) = location.as_object_mut() {
         fields.insert("id".to_owned(), index.into());
-        fields.insert("message".to_owned(), json!({"text": related.message}));
+        fields.insert("message".to_owned(), json!({"text": message}));
     }
     location
 }

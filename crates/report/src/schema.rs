@@ -255,6 +255,7 @@ fn time() -> Value {
 fn seen() -> Value {
     all_of(&[
         ("count", count()),
+        ("atLeast", json!({"type": "boolean"})),
         ("first", time()),
         ("last", time()),
         ("objects", list(&text())),
@@ -265,6 +266,15 @@ fn seen() -> Value {
 /// Schema of the statistics of one cluster's logs.
 fn log() -> Value {
     let skipped = all_of(&[("reason", text()), ("count", count())]);
+    let not_recognised = all_of(&[
+        ("message", text()),
+        ("count", count()),
+        ("first", time()),
+        ("last", time()),
+        ("file", text()),
+        ("line", count()),
+        ("text", text()),
+    ]);
     let mut fields = vec![
         ("cluster", text()),
         ("level", json!({"enum": ["DEBUG", "INFO", "WARN", "ERROR", "PANIC", null]})),
@@ -274,6 +284,9 @@ fn log() -> Value {
             .map(|name| (name, count())),
     );
     fields.extend([
+        ("isOfKarpenter", json!({"type": "boolean"})),
+        ("notRecognised", list(&not_recognised)),
+        ("notRecognisedMore", count()),
         ("skipped", list(&skipped)),
         ("settling", list(&text())),
         ("releases", text()),

@@ -2,23 +2,23 @@
 
 use super::cluster::ClusterInput;
 use super::diagnosis::Diagnosis;
-use super::entry::{LogLevel, Subject};
-use super::settling;
+use super::entry::Subject;
+use super::summary;
 use super::symptom::Symptom;
 use lint::check::{Cluster, check_within};
 use lint::finding::{CaughtBy, Family, Severity};
 use lint::registry::Registry;
 use lint::report::Confidence;
-use lint::report::{
-    Evidence, LogSummary, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, SkippedLines,
-    TextRange,
-};
+use lint::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
 use lint::settings::Settings;
 use manifest::File;
 use manifest::source::Span;
 
 /// Number of objects that a finding lists.
 const OBJECTS: usize = 5;
+
+/// Reason for which a binary file is skipped.
+pub const BINARY: &str = "a binary file, not read";
 
 /// The rule that finds contradictions in a status. Its findings are diagnoses.
 const CONTRADICTION: &str = "status-contradiction";
@@ -106,9 +106,9 @@ pub(super) fn report(
     report.skipped.extend(binary.map(|file| Skipped {
         file: file.clone(),
         document: 0,
-        reason: "a binary file, not read".to_owned(),
+        reason: BINARY.to_owned(),
     }));
-    report.logs = Some(inputs.iter().map(|input| log(input, &open)).collect());
+    report.logs = Some(inputs.iter().map(|input| summary::log(input, &open)).collect());
     report
 }
 
@@ -164,6 +164,7 @@ impl Answer<'_> {
             evidence: Some(evidence),
             seen: Some(Occurrences {
                 count: diagnosis.count,
+                at_least: diagnosis.is_lower_bound,
                 first: diagnosis.first.map(|time| time.to_string()),
                 last: diagnosis.last.map(|time| time.to_string()),
                 objects: shown,
@@ -325,46 +326,5 @@ fn api_version(kind: &str) -> &'static str {
         "EC2NodeClass" => "karpenter.k8s.aws/v1",
         "Pod" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" => "v1",
         _ => "",
-    }
-}
-
-/// Summary of the log of a cluster.
-fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSummary {
-    let counts = cluster.counts;
-    let reasons = [
-        (counts.text, "lines without the structure of a log"),
-        (counts.binary, "binary lines"),
-        (counts.too_long, "lines longer than 1 MiB"),
-        (counts.beyond, "lines of documents beyond the bound on a file; raise it with --max-file-bytes"),
-    ];
-    let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
-    let level = cluster.level.map(|level| match level {
-        LogLevel::Debug => "DEBUG",
-        LogLevel::Info => "INFO",
-        LogLevel::Warn => "WARN",
-        LogLevel::Error => "ERROR",
-        LogLevel::Panic => "PANIC",
-    });
-    let settling = if cluster.level.is_some_and(|level| level > LogLevel::Debug) {
-        settling::lines(open)
-    } else {
-        Vec::new()
-    };
-    LogSummary {
-        cluster: cluster.name.clone(),
-        files: cluster.files.len(),
-        lines: counts.lines,
-        entries: counts.entries,
-        understood: cluster.tally.understood,
-        unknown: cluster.tally.unknown,
-        truncated: counts.truncated,
-        not_utf8: counts.not_utf8,
-        skipped: skipped.map(|(count, reason)| SkippedLines { reason: reason.to_owned(), count }).collect(),
-        forgotten: cluster.history.forgotten + cluster.tally.forgotten,
-        level,
-        settling,
-        releases: if cluster.level.is_some() { cluster.tally.releases().to_string() } else { String::new() },
-        first: cluster.first.map(|time| time.to_string()),
-        last: cluster.last.map(|time| time.to_string()),
     }
 }

@@ -2,6 +2,9 @@
 
 use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 
+/// Type of the entry for a container that was terminated. Kubernetes has no condition of this type.
+pub(super) const TERMINATED: &str = "ContainerTerminated";
+
 /// Entry for a condition, with a text of one line.
 pub(super) fn condition_entry<'e>(
     object: Subject<'e>,

@@ -12,6 +12,8 @@ const DEPTH: usize = 8;
 
 /// Symptoms, each with its possible causes. Causes are transitive.
 const FOLLOWS: &[(&str, &[&str])] = &[
+    ("lease-not-renewed", &["leader-lost"]),
+    ("node-killed-controller", &["controller-out-of-memory"]),
     ("no-nodepool", &["nodepool-not-ready", "nodepool-invalid"]),
     (
         "nodepool-not-ready",
@@ -155,8 +157,6 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
         consequence.evidence.into_iter().filter(|quote| !cause.evidence.iter().any(|own| own.at == quote.at));
     let lines: Vec<_> = lines.take(TAKEN_OVER).collect();
     cause.evidence.extend(lines);
-    cause.first = [cause.first, consequence.first].into_iter().flatten().min();
-    cause.last = cause.last.max(consequence.last);
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct Diagnosis {
     pub help: String,
     /// Number of occurrences in the input. A log with sampling lacks some.
     pub count: u64,
+    /// Whether the count is a lower bound, because the history forgot some occurrences.
+    pub is_lower_bound: bool,
     /// Time of the first occurrence.
     pub first: Option<Time>,
     /// Time of the last occurrence.
@@ -63,6 +65,7 @@ impl Diagnosis {
             message,
             help: symptom.remedy.to_owned(),
             count: 1,
+            is_lower_bound: false,
             first: None,
             last: None,
             objects: Vec::new(),

@@ -26,12 +26,14 @@ pub mod reader;
 pub mod reading;
 pub mod recognise;
 mod settling;
+mod summary;
 pub mod symptom;
 mod table;
 pub mod tally;
 mod time;
 pub mod vocabulary;
 
+pub use answer::BINARY;
 pub use catalog::{all, find, names};
 pub use diagnosis::Diagnosis;
 pub use reading::{Diagnosed, Reading};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::conditions::{condition_entry, emit_event, is_new};
+use super::conditions::{TERMINATED, condition_entry, emit_event, is_new};
 use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -16,6 +16,9 @@ pub(super) fn read(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<
         emit_event(&event(object, file), emit);
     } else if WITH_CONDITIONS.contains(&object.kind()) {
         conditions(object, file, emit);
+        if object.kind() == "Pod" {
+            terminations(object, file, emit);
+        }
     }
 }
 
@@ -94,4 +97,43 @@ fn conditions(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>))
         let entry = condition_entry(subject, condition, text("reason"), text("message"), at(node, file));
         emit(&Entry { time: since, ..entry });
     }
+}
+
+/// Emits why containers of a pod of Karpenter were killed: `status.containerStatuses[*].lastState.terminated`, or `state` of a
+/// container that has not restarted. Source: `ContainerStateTerminated` in staging/src/k8s.io/api/core/v1/types.go of
+/// kubernetes/kubernetes at v1.33.0.
+fn terminations(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
+    if !is_of_karpenter(object) {
+        return;
+    }
+    for container in object.at(&["status", "containerStatuses"]).into_iter().flat_map(Node::items) {
+        for state in ["lastState", "state"] {
+            let Some(ended) = container.at_path(&[state, "terminated"]) else { continue };
+            let reason = ended.str_at(&["reason"]).unwrap_or_default();
+            let restarts = container.get("restartCount").and_then(Node::as_int).unwrap_or_default();
+            let name = container.str_at(&["name"]).unwrap_or_default();
+            let subject = Subject {
+                kind: Cow::Borrowed(object.kind()),
+                namespace: Cow::Borrowed(object.namespace()),
+                name: Cow::Borrowed(object.name()),
+            };
+            let condition = Condition { kind: TERMINATED.into(), status: "".into() };
+            let text = format!(
+                "Pod/{}: container `{name}` terminated ({reason}), {restarts} restarts",
+                object.name()
+            );
+            let entry = condition_entry(subject, condition, reason, "", at(ended, file));
+            let time = ended.str_at(&["finishedAt"]).and_then(Time::parse);
+            emit(&Entry { text: text.into(), time, ..entry });
+        }
+    }
+}
+
+/// Whether a pod is a controller of Karpenter, by the label of the chart or the name of the image.
+/// Source: charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.0.0 and v1.14.0.
+fn is_of_karpenter(object: Object<'_>) -> bool {
+    let label = object.str_at(&["metadata", "labels", "app.kubernetes.io/name"]);
+    let containers = object.at(&["spec", "containers"]).into_iter().flat_map(Node::items);
+    let mut images = containers.filter_map(|container| container.str_at(&["image"]));
+    label == Some("karpenter") || images.any(|image| image.contains("karpenter/controller"))
 }

@@ -81,9 +81,12 @@ impl Reading {
         }
     }
 
-    /// Adds a file that cannot be read, with the reason.
+    /// Adds a file that cannot be read, with the reason. If it is the current file, the part before the error counts.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
-        self.file(name, FileKind::Unknown);
+        let last = self.clusters.last().and_then(|cluster| cluster.files.last());
+        if self.reader.is_none() || last.is_none_or(|last| last != name) {
+            self.file(name, FileKind::Unknown);
+        }
         self.end_file();
         if let Some(cluster) = self.clusters.last_mut() {
             cluster.manifests.push(File::unreadable(name, reason));
@@ -103,7 +106,7 @@ impl Reading {
             let Document::Read(tree) = document else { continue };
             for object in Object::all(tree) {
                 let line = file.source.position(object.root().span().start).line;
-                cluster.history.object(object, At { file: index, line });
+                cluster.object(object, At { file: index, line });
             }
         }
         cluster.manifests.push(File { kind: self.kind, ..file });

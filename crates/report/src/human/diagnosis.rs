@@ -3,7 +3,9 @@
 
 use annotate_snippets::{Group, Level, Padding};
 use karpenter::release::Releases;
-use lint::report::{Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding};
+use lint::report::{
+    Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError, grouped,
+};
 
 use super::printer::{Printer, note};
 use super::words::{self, count, printable};
@@ -96,7 +98,11 @@ fn confidence(finding: &ReportedFinding) -> String {
 
 /// Count, times and objects, such as `seen 3 times from … to …; NodeClaim/a and 2 more`.
 fn occurrences(seen: &Occurrences) -> String {
-    let times = if seen.count == 1 { "once".to_owned() } else { format!("{} times", seen.count) };
+    let times = match (seen.count, seen.at_least) {
+        (1, false) => "once".to_owned(),
+        (count, false) => format!("{} times", grouped(count)),
+        (count, true) => format!("at least {} times", grouped(count)),
+    };
     let when = match (&seen.first, &seen.last) {
         (Some(first), Some(last)) if first != last => format!(" from {first} to {last}"),
         (Some(time), _) | (_, Some(time)) => format!(" at {time}"),
@@ -110,6 +116,43 @@ fn occurrences(seen: &Occurrences) -> String {
         format!("; {}{more}", seen.objects.join(", "))
     };
     format!("seen {times}{when}{objects}")
+}
+
+/// Kinds of unknown errors that are shown of a cluster.
+const UNKNOWN_SHOWN: usize = 10;
+
+/// Errors that the vocabulary does not know, with counts, times and the first line of each kind.
+pub(super) fn not_recognised(report: &Report, width: Option<usize>) -> Vec<String> {
+    report.logs.iter().flatten().flat_map(|log| unknown_errors(log, width)).collect()
+}
+
+fn unknown_errors(log: &LogSummary, width: Option<usize>) -> Vec<String> {
+    let mut all: Vec<String> =
+        log.not_recognised.iter().take(UNKNOWN_SHOWN).map(|error| unknown_error(log, error, width)).collect();
+    let hidden = log.not_recognised.iter().skip(UNKNOWN_SHOWN).map(|error| error.count).sum::<u64>();
+    match hidden + log.not_recognised_more {
+        0 => {}
+        more => all.push(format!(
+            "{} more errors of other kinds; `--format json` lists up to 100 kinds",
+            grouped(more)
+        )),
+    }
+    all
+}
+
+fn unknown_error(log: &LogSummary, error: &UnrecognisedError, width: Option<usize>) -> String {
+    let seen = Occurrences {
+        count: error.count,
+        at_least: false,
+        first: error.first.clone(),
+        last: error.last.clone(),
+        objects: Vec::new(),
+        objects_in_all: 0,
+    };
+    let cluster = if log.cluster.is_empty() { String::new() } else { format!(", cluster {}", log.cluster) };
+    let place = format!("{}:{}{cluster}", error.file, error.line);
+    let message = cut(&printable(&error.message), width.unwrap_or(WIDTH).max(100));
+    format!("{message} ({}; {})", occurrences(&seen), printable(&place))
 }
 
 /// Statistics of the logs, one or more lines for each cluster.
@@ -129,6 +172,9 @@ fn statistics(log: &LogSummary) -> Vec<String> {
     let mut all = vec![printable(&format!("{cluster}{lines} from {files}{times}: {parts}"))];
     if !log.releases.is_empty() && log.releases != Releases::ALL.to_string() {
         all.push(format!("the log was written by Karpenter {}", log.releases));
+    }
+    if !log.is_of_karpenter {
+        all.push("none of these lines is known to come from Karpenter; its log is `kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1`".to_owned());
     }
     if let Some(level) = log.level.filter(|level| *level != "DEBUG") {
         let settling = log.settling.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>();

@@ -53,6 +53,9 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     notes::environments(&printer, out, &report.environments)?;
     listing::skipped(&printer, out, &report.skipped)?;
     listing::unrelated(&printer, out, &report.unreadable)?;
+    for line in diagnosis::not_recognised(report, options.width) {
+        writeln!(out, "{}: {line}", printer.styled(BOLD, "not recognised"))?;
+    }
     for line in diagnosis::logs(report) {
         writeln!(out, "{}: {line}", printer.styled(BOLD, "read"))?;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foldhash::HashMap;
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, duration, times};
+use super::draft::{Draft, at_least, duration, times};
 use crate::diagnosis::Diagnosis;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
 use crate::symptom::Symptom;
@@ -261,7 +261,11 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     let message = format!(
         "two NodeClaims were created for the same pods{}{}: {}, then {}",
         shown.gap.map(|gap| format!(" within {}", duration(gap))).unwrap_or_default(),
-        if doubles.len() == 1 { String::new() } else { format!(", {} in all", times(doubles.len() as u64)) },
+        if doubles.len() == 1 {
+            String::new()
+        } else {
+            format!(", {}{} in all", at_least(history), times(doubles.len() as u64))
+        },
         place(first),
         place(second),
     );
@@ -291,7 +295,7 @@ fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<
     ];
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
-        .count(doubles.len() as u64)
+        .count_of_lives(doubles.len(), history)
         .span(
             doubles.iter().filter_map(|double| double.second.born).min(),
             doubles.iter().filter_map(|double| double.second.born).max(),

@@ -2,10 +2,10 @@
 
 use crate::diagnosis::{Diagnosis, Quote};
 use crate::entry::{At, Subject, Time};
-use crate::history::Record;
+use crate::history::{History, Record};
 use crate::symptom::Symptom;
 use lint::finding::Severity;
-use lint::report::Confidence;
+use lint::report::{Confidence, grouped};
 
 /// Number of quoted lines.
 const MOST_QUOTES: usize = 8;
@@ -44,6 +44,26 @@ impl Draft {
 
     pub(super) fn count(mut self, count: u64) -> Self {
         self.diagnosis.count = count;
+        self
+    }
+
+    /// Sets the number of NodeClaims. If the history forgot some, it is a lower bound.
+    pub(super) fn count_of_lives<'h>(self, count: usize, history: impl Into<Option<&'h History>>) -> Self {
+        let draft = self.count(count as u64);
+        match history.into() {
+            Some(history) => draft.at_least(history),
+            None => draft,
+        }
+    }
+
+    /// Makes the count a lower bound if the history forgot NodeClaims.
+    pub(super) fn at_least(self, history: &History) -> Self {
+        self.lower_bound(history.forgotten > 0)
+    }
+
+    /// Sets whether more occurrences than counted are possible.
+    pub(super) fn lower_bound(mut self, is_lower_bound: bool) -> Self {
+        self.diagnosis.is_lower_bound = is_lower_bound;
         self
     }
 
@@ -110,6 +130,11 @@ impl Draft {
     }
 }
 
+/// The words before a number of NodeClaims of a history that forgot some.
+pub(super) fn at_least(history: &History) -> &'static str {
+    if history.forgotten > 0 { "at least " } else { "" }
+}
+
 /// A duration as text: `4 seconds`, `15 minutes`.
 pub(super) fn duration(millis: i64) -> String {
     let seconds = (millis.abs() + 500) / 1000;
@@ -126,7 +151,7 @@ pub(super) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
-        _ => format!("{count} times"),
+        _ => format!("{} times", grouped(count)),
     }
 }
 

@@ -170,8 +170,8 @@ fn judge(
     };
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
-        .count(again.len() as u64)
-        .span(marks.first().map(|mark| mark.at), marks.last().map(|mark| mark.at))
+        .count_of_lives(again.len(), history)
+        .span(again.first().map(|mark| mark.at), again.last().map(|mark| mark.at))
         .objects("NodePool", [pool])
         .objects("EC2NodeClass", history.classes_of([pool]))
         .objects("NodeClaim", lives())
@@ -200,7 +200,8 @@ fn born_drifted(
     );
     let draft = Draft::new(&SYMPTOM, cluster, Confidence::Possible, message)
         .help(usual(reason).to_owned())
-        .count(marks.len() as u64)
+        .count_of_lives(marks.len(), history)
+        .span(marks.first().map(|mark| mark.at), marks.last().map(|mark| mark.at))
         .objects("NodePool", [pool])
         .objects("EC2NodeClass", history.classes_of([pool]))
         .objects("NodeClaim", marks.iter().map(|mark| &*mark.life.name))

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::correlation::Correlation;
-use super::draft::{Draft, duration, names};
+use super::draft::{Draft, at_least, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::report::Confidence;
+use lint::report::{Confidence, grouped};
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };
@@ -111,12 +111,12 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
             .and_then(|(one, other)| shared_name(one, other));
         let message = format!(
             "the controller of another cluster of this input terminated {} of this cluster, {}{}",
-            if pairs.len() == 1 { "an instance".to_owned() } else { format!("{} instances", pairs.len()) },
+            instances(pairs.len(), histories.get(victim)),
             names(pairs.iter().map(|(owner, _)| owner.provider_id)),
             shared.map(|(name, ..)| format!(": both use the cluster name `{name}`")).unwrap_or_default()
         );
         let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
-            .count(pairs.len() as u64)
+            .count_of_lives(pairs.len(), histories.get(victim))
             .span(
                 pairs.first().and_then(|(_, collected)| collected.record.time),
                 pairs.last().and_then(|(_, collected)| collected.record.time),
@@ -182,7 +182,7 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
     let youngest = lives.iter().filter_map(|life| age(life)).min();
     let message = format!(
         "{} of this cluster disappeared, and this controller did not terminate {}{}{}",
-        if lives.len() == 1 { "an instance".to_owned() } else { format!("{} instances", lives.len()) },
+        instances(lives.len(), history),
         if lives.len() == 1 { "it" } else { "them" },
         youngest.map(|age| format!(", {} after launch", duration(age))).unwrap_or_default(),
         match shared {
@@ -199,19 +199,25 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
     let quotes = lives.iter().take(2).flat_map(|life| {
         [life.launched.as_ref(), life.registered.as_ref(), life.lost.as_ref(), life.deleted.as_ref()]
     });
+    let ends = || lives.iter().filter_map(|life| ending(life)?.time);
     let mut draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
-        .count(lives.len() as u64)
-        .span(
-            lives.first().and_then(|life| ending(life)?.time),
-            lives.last().and_then(|life| ending(life)?.time),
-        )
+        .count_of_lives(lives.len(), history)
+        .span(ends().min(), ends().max())
         .objects("NodeClaim", lives.iter().map(|life| &*life.name))
         .quote(cluster, quotes);
     if let Some((at, (_, own, others))) = shared {
         draft = draft.quote(cluster, [Some(own)]).quote(at, [Some(others)]);
     }
     Some(draft.done())
+}
+
+/// A number of instances as text.
+fn instances<'h>(number: usize, history: impl Into<Option<&'h History>>) -> String {
+    match (number, history.into().map_or("", at_least)) {
+        (1, "") => "an instance".to_owned(),
+        (number, at_least) => format!("{at_least}{} instances", grouped(number as u64)),
+    }
 }
 
 /// The message that an instance is gone, if no other message explains it.
@@ -290,7 +296,7 @@ fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
     let mut foreign: Vec<_> = history
         .collected
         .iter()
-        .filter(|(id, one)| !one.had_node && !own(id) && !launched.contains(&***id))
+        .filter(|(id, one)| !one.had_node && !one.is_own && !own(id) && !launched.contains(&***id))
         .collect();
     foreign.sort_by_key(|(_, one)| one.record.key());
     let confidence = match foreign.len() {
@@ -301,7 +307,7 @@ fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
     let name = history.cluster_names.iter().next();
     let message = format!(
         "this controller terminated {} that it never launched, {}: another cluster may use the same name{}",
-        if foreign.len() == 1 { "an instance".to_owned() } else { format!("{} instances", foreign.len()) },
+        instances(foreign.len(), history),
         names(foreign.iter().map(|(id, _)| &***id)),
         name.map(|(name, _)| format!(", `{name}`")).unwrap_or_default()
     );
@@ -311,7 +317,7 @@ fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
     );
     let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
-        .count(foreign.len() as u64)
+        .count_of_lives(foreign.len(), history)
         .span(
             foreign.first().and_then(|(_, one)| one.record.time),
             foreign.last().and_then(|(_, one)| one.record.time),

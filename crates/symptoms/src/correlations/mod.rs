@@ -13,7 +13,14 @@ pub mod registration_taint_absent;
 #[cfg(test)]
 mod testing;
 
+use std::collections::BTreeSet;
+
 pub use correlation::Correlation;
+
+use crate::history::History;
+
+/// Number of NodeClaims that are kept as evidence.
+const MOST_EVIDENCE: usize = 5_000;
 
 /// Every correlation, the most severe first.
 pub const ALL: &[&Correlation] = &[
@@ -26,3 +33,14 @@ pub const ALL: &[&Correlation] = &[
     &drift_loop::CORRELATION,
     &pod_ignored::CORRELATION,
 ];
+
+/// The NodeClaims that the diagnoses of a history name. They are kept when the history has to forget NodeClaims.
+pub(super) fn evidence(history: &History) -> BTreeSet<String> {
+    let mut found = Vec::new();
+    for correlation in ALL {
+        (correlation.find)(std::slice::from_ref(history), &mut found);
+    }
+    let objects = found.iter().flat_map(|diagnosis| &diagnosis.objects);
+    let claims = objects.filter(|object| object.kind == "NodeClaim").map(|object| object.name.to_string());
+    claims.take(MOST_EVIDENCE).collect()
+}

@@ -241,6 +241,8 @@ fn drafted_ended(
     Draft::new(&SYMPTOM, cluster, confidence, message)
         .help(reason.map_or(SYMPTOM.remedy, |reason| reason.help).to_owned())
         .count(pods().map(|pod| pod.count).sum())
+        .lower_bound(history.ignored.more > 0)
+        .span(pods().filter_map(|pod| pod.first.time).min(), pods().filter_map(|pod| pod.last.time).max())
         .objects("Pod", pods().map(|pod| &*pod.pod))
         .details(details(history, reason, words))
         .quote(cluster, pods().take(3).flat_map(|pod| [Some(&pod.first), Some(&pod.last)]))
@@ -280,6 +282,11 @@ fn drafted(
     Draft::new(&SYMPTOM, cluster, confidence, format!("{who}: {is}"))
         .help(help)
         .count(pods.iter().map(|pod| pod.count).sum())
+        .lower_bound(history.ignored.more > 0)
+        .span(
+            pods.iter().filter_map(|pod| pod.first.time).min(),
+            pods.iter().filter_map(|pod| pod.last.time).max(),
+        )
         .objects("Pod", pods.iter().map(|pod| &*pod.pod))
         .details(details(history, reason, detail))
         .quote(cluster, first)

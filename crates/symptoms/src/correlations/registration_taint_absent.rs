@@ -77,7 +77,7 @@ fn whose(lives: &[&Life]) -> String {
 
 fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) -> Draft {
     let lacking = || lives.iter().filter_map(|life| life.taint_missing.as_ref());
-    let count = lacking().map(|(_, count)| count).sum();
+    let count: u64 = lacking().map(|(_, count)| count).sum();
     let first =
         lives.iter().copied().min_by_key(|life| life.taint_missing.as_ref().map(|(record, _)| record.key()));
     let quotes = first.into_iter().flat_map(|life| {
@@ -90,12 +90,11 @@ fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) 
             life.deleted.as_ref(),
         ]
     });
-    let (first, last) = (
-        lacking().filter_map(|(record, _)| record.time).min(),
-        lacking().filter_map(|(record, _)| record.time).max(),
-    );
+    let dated = || lives.iter().filter_map(|life| life.taint_span.dated());
+    let (first, last) = (dated().map(|(first, _)| first).min(), dated().map(|(_, last)| last).max());
     Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .count(count)
+        .at_least(history)
         .span(first, last)
         .objects("NodeClaim", lives.iter().take(1).map(|life| &*life.name))
         .objects("EC2NodeClass", history.classes_of(lives.iter().map(|life| life.pool())))
@@ -119,7 +118,7 @@ fn bare_node(cluster: usize, history: &History) -> Option<Diagnosis> {
         node.name, life.name
     );
     let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
-        .count(bare.len() as u64)
+        .count_of_lives(bare.len(), history)
         .objects("NodeClaim", bare.iter().map(|(life, _)| &*life.name))
         .objects("EC2NodeClass", history.classes_of(bare.iter().map(|(life, _)| life.pool())))
         .quote(cluster, [life.launched.as_ref(), life.node_not_found.as_ref(), Some(&node.record)]);

@@ -1,7 +1,7 @@
 //! Batches of the provisioner: the pods of one scheduling decision, and the NodeClaims that it created.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
 use smol_str::SmolStr;
@@ -108,16 +108,22 @@ impl Batches {
         self.map.get(id)
     }
 
-    /// Forgets the oldest quarter if there are too many; returns how many.
-    pub(super) fn forget(&mut self) -> u64 {
-        if self.map.len() <= MOST {
+    /// Whether there are too many.
+    pub(super) fn is_full(&self) -> bool {
+        self.map.len() > MOST
+    }
+
+    /// Forgets the oldest quarter if there are too many, except the batches of some NodeClaims; returns how many.
+    pub(super) fn forget(&mut self, evidence: &BTreeSet<String>) -> u64 {
+        if !self.is_full() {
             return 0;
         }
         let before = self.map.len();
         let mut orders: Vec<_> = self.map.values().map(|batch| batch.order).collect();
         orders.sort_unstable();
         let least = orders.get(before / 4).copied().unwrap_or_default();
-        self.map.retain(|_, batch| batch.order >= least);
+        let is_evidence = |batch: &Batch| batch.claims.iter().any(|claim| evidence.contains(&**claim));
+        self.map.retain(|_, batch| batch.order >= least || is_evidence(batch));
         (before - self.map.len()) as u64
     }
 }

@@ -1,5 +1,6 @@
 //! Lives of NodeClaims.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use foldhash::HashMap;
@@ -7,6 +8,7 @@ use smol_str::SmolStr;
 
 use super::record::Record;
 use crate::entry::{Entry, Time};
+use crate::time::TimeSpan;
 
 /// The taint that a Node registers with.
 pub(super) const REGISTRATION_TAINT: &str = "karpenter.sh/unregistered";
@@ -57,6 +59,8 @@ pub struct Life {
     pub initialised: Option<Record>,
     /// The first message that its Node lacks the registration taint, and the number of such messages.
     pub taint_missing: Option<(Record, u64)>,
+    /// Times of these messages.
+    pub taint_span: TimeSpan,
     /// Whether the release requires the taint for registration.
     pub taint_needed: bool,
     /// The condition `Registered` says that no Node was found.
@@ -254,17 +258,29 @@ impl Lives {
         self.map.get_mut(claim).map(|life| &mut **life)
     }
 
-    /// Forgets a quarter of the lives if there are too many; returns how many.
-    pub(super) fn forget(&mut self) -> u64 {
-        if self.map.len() <= MOST {
+    /// Whether there are too many.
+    pub(super) fn is_full(&self) -> bool {
+        self.map.len() > MOST
+    }
+
+    /// Forgets a quarter of the lives if there are too many, except some; returns how many. `forgets` gets each of them.
+    pub(super) fn forget(&mut self, evidence: &BTreeSet<String>, mut forgets: impl FnMut(&Life)) -> u64 {
+        if !self.is_full() {
             return 0;
         }
-        let mut worth: Vec<_> = self.map.values().map(|life| life.worth()).collect();
+        let is_evidence = |life: &Life| evidence.contains(&*life.name);
+        let mut worth: Vec<_> = self.map.values().map(|life| (is_evidence(life), life.worth())).collect();
         worth.sort_unstable();
         let Some(least) = worth.get(worth.len() / 4).copied() else { return 0 };
         let before = self.map.len();
         self.names.take();
-        self.map.retain(|_, life| life.worth() >= least);
+        self.map.retain(|_, life| {
+            let is_kept = (is_evidence(life), life.worth()) >= least;
+            if !is_kept {
+                forgets(life);
+            }
+            is_kept
+        });
         let map = &self.map;
         self.nodes.retain(|_, claim| map.contains_key(claim));
         (before - self.map.len()) as u64

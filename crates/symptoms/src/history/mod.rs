@@ -145,6 +145,8 @@ pub struct Collected {
     pub record: Record,
     /// Whether its Node was in this cluster, and therefore its NodeClaim too.
     pub had_node: bool,
+    /// Whether a forgotten NodeClaim of this cluster launched it.
+    pub is_own: bool,
 }
 
 /// A nomination of a pod to the node of a NodeClaim.
@@ -183,6 +185,22 @@ pub struct NodeObject {
 }
 
 impl History {
+    /// Whether there are more NodeClaims or batches than may be remembered.
+    pub fn is_full(&self) -> bool {
+        self.lives.is_full() || self.batches.is_full()
+    }
+
+    /// Forgets the oldest NodeClaims and batches, the least interesting first. `evidence` are NodeClaims to be kept.
+    pub fn forget(&mut self, evidence: &BTreeSet<String>) {
+        let collected = &mut self.collected;
+        let lives = self.lives.forget(evidence, |life| {
+            if let Some(collected) = collected.get_mut(&*life.provider_id) {
+                collected.is_own = true;
+            }
+        });
+        self.forgotten += lives + self.batches.forget(evidence);
+    }
+
     /// Returns the milliseconds from a time to the last entry.
     pub fn since(&self, time: Option<Time>) -> Option<i64> {
         self.span.since(time?)

@@ -73,6 +73,12 @@ impl History {
         }
         self.with_nodeclaim(entry, |life, entry| {
             life.taint_needed |= needed;
+            if let Some(time) = entry.time {
+                life.taint_span.take(time);
+            }
+            if let Some(first) = entry.first {
+                life.taint_span.take(first);
+            }
             let record = Record::of(entry);
             life.taint_missing = Some(match life.taint_missing.take() {
                 Some((first, count)) if first.key() <= record.key() => (first, count + entry.count),
@@ -166,7 +172,7 @@ impl History {
     pub(super) fn instance_collected(&mut self, entry: &Entry<'_>, had_node: bool) {
         let Some(id) = entry.fields.text("provider-id") else { return };
         if self.collected.len() < FEW * 20 || self.collected.contains_key(&*id) {
-            let new = || Collected { record: Record::of(entry), had_node: false };
+            let new = || Collected { record: Record::of(entry), had_node: false, is_own: false };
             self.collected.entry((&*id).into()).or_insert_with(new).had_node |= had_node;
         }
     }

@@ -33,7 +33,6 @@ impl History {
         if let Some(pod) = object.pod() {
             self.workload(object, pod.spec);
         }
-        self.forgotten += self.lives.forget();
     }
 
     fn claim_object(&mut self, object: Object<'_>) {

@@ -26,7 +26,6 @@ impl History {
         for id in recognised.ids() {
             self.observe_message(id, recognised);
         }
-        self.forgotten += self.lives.forget() + self.batches.forget();
     }
 
     fn observe_message(&mut self, id: MessageId, recognised: Recognised<'_, '_>) {

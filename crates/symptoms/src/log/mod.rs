@@ -28,6 +28,8 @@ pub(super) enum LineKind {
     Blank,
     /// A line with a day but no year. It waits for a line with a year.
     Undated,
+    /// The first line of a Go panic or fatal error. It waits for its goroutine dump.
+    Crash,
 }
 
 /// The year for lines without one.
@@ -50,8 +52,15 @@ const TRIES: usize = 8;
 
 /// Reads a line and emits its entry.
 pub(super) fn read(line: &str, at: At, year: Year, emit: &mut dyn FnMut(&Entry<'_>)) -> LineKind {
-    let mut reader = Reader { line, at, year, emit };
+    let mut reader = Reader { line, at, year, frame: None, emit };
     reader.within(line, Prefix::default(), 0)
+}
+
+/// Emits the entry of a line for which [`read`] returns [`LineKind::Crash`]. `frame` is the function that panicked; empty if
+/// the dump does not show it.
+pub(super) fn read_crash(line: &str, at: At, frame: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
+    let mut reader = Reader { line, at, year: Year::Unknown, frame: Some(frame), emit };
+    reader.within(line, Prefix::default(), 0);
 }
 
 struct Reader<'l, 's> {
@@ -59,6 +68,8 @@ struct Reader<'l, 's> {
     line: &'l str,
     at: At,
     year: Year,
+    /// The function that panicked, once the goroutine dump was read.
+    frame: Option<&'l str>,
     emit: &'s mut dyn FnMut(&Entry<'_>),
 }
 
@@ -114,8 +125,17 @@ impl<'l> Reader<'l, '_> {
         }
         let bare = bare(text);
         if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
+            let Some(frame) = self.frame else { return LineKind::Crash };
             let prefix = prefix.before(before(text, bare));
-            let entry = Entry { message: message.into(), level: LogLevel::Panic, ..self.entry(prefix) };
+            let quoted =
+                if frame.is_empty() { self.line.to_owned() } else { format!("{} … {frame}", self.line) };
+            let entry = Entry {
+                text: quoted.into(),
+                message: message.into(),
+                error: frame.into(),
+                level: LogLevel::Panic,
+                ..self.entry(prefix)
+            };
             self.emit(&entry);
             return LineKind::Entry;
         }

@@ -186,10 +186,12 @@ impl<'a> Object<'a> {
     pub(super) fn time(&self) -> Option<Time> {
         let raw = self.time?;
         let number = if raw.starts_with('"') { None } else { raw.parse::<f64>().ok() };
-        match number {
-            Some(number) => Time::since_1970(number),
-            None => Time::parse(&words(Some(raw))),
+        if let Some(number) = number {
+            return Time::since_1970(number);
         }
+        let text = words(Some(raw));
+        // Loki writes nanoseconds as a string.
+        Time::parse(&text).or_else(|| Time::since_1970(text.parse().ok()?))
     }
 
     /// `controller`, or in older releases the end of the logger's name: `controller.provisioner`.

@@ -4,7 +4,9 @@
 //! else is blank. It has the same lines and UTF-16 code units, so that each position in it is the position in the file.
 
 mod bytes;
+mod crash;
 mod documents;
+mod export;
 mod lines;
 mod parts;
 mod undated;
@@ -14,7 +16,9 @@ use super::log::{self, LineKind, Year};
 use super::object;
 use super::table::{RowKind, Table};
 use bytes::Decoder;
+use crash::Crash;
 use documents::Documents;
+use export::{Export, ExportRecord};
 use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -74,12 +78,15 @@ pub(super) struct Reader {
     /// Whether the name ends in `.yaml` or `.yml`. YAML may look like JSON.
     is_yaml: bool,
     decoder: Decoder,
+    format: TextFormat,
     /// The start of an incomplete line.
     rest: Vec<u8>,
     /// Whether the rest of the current line is skipped.
     passing: bool,
     parts: Parts,
     undated: Undated,
+    /// A panic whose goroutine dump is being read.
+    crash: Option<Crash>,
     state: State,
     table: Table,
     documents: Documents,
@@ -96,6 +103,16 @@ pub(super) struct ReadFile {
     pub(super) is_binary: bool,
 }
 
+/// Format of a text, which its first bytes show.
+#[derive(Debug)]
+enum TextFormat {
+    /// Nothing was read yet.
+    Unknown,
+    /// Lines of a log, tables and documents.
+    Lines,
+    Export(Export),
+}
+
 /// The context of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -109,7 +126,8 @@ enum State {
 
 impl Reader {
     pub(super) fn new(name: &str, file: usize, limits: Limits) -> Self {
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let text_name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let extension = text_name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
         let is_yaml = is("yaml") || is("yml");
         let is_manifest = is_yaml || is("json");
@@ -120,10 +138,12 @@ impl Reader {
             is_manifest,
             is_yaml,
             decoder: Decoder::default(),
+            format: TextFormat::Unknown,
             rest: Vec::new(),
             passing: false,
             parts: Parts::default(),
             undated: Undated::default(),
+            crash: None,
             state: State::Lines,
             table: Table::default(),
             documents: Documents::new(limits.file_bytes),
@@ -140,6 +160,13 @@ impl Reader {
 
     /// Reads the next bytes of a text that should be UTF-8.
     fn take(&mut self, mut bytes: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
+        if matches!(self.format, TextFormat::Unknown) {
+            self.format = Export::detect(bytes).map_or(TextFormat::Lines, TextFormat::Export);
+        }
+        if matches!(self.format, TextFormat::Export(_)) {
+            self.feed_export(bytes, emit);
+            return;
+        }
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, after) = bytes.split_at_checked(end + 1).unwrap_or_default();
             bytes = after;
@@ -173,6 +200,9 @@ impl Reader {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.finish(&mut |text| self.take(text, emit));
         let is_binary = decoder.is_binary();
+        if let TextFormat::Export(export) = std::mem::replace(&mut self.format, TextFormat::Lines) {
+            self.counts.lines = export.finish(&mut |record| self.record(record, emit));
+        }
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
             self.whole(&rest, emit);
@@ -182,6 +212,7 @@ impl Reader {
         }
         let waiting = self.undated.give_up();
         self.read_lines(waiting, emit);
+        self.end_crash(emit);
         self.end_document(true, emit);
         let Self { name, file: index, limits, documents, mut counts, .. } = self;
         counts.beyond = documents.beyond();
@@ -203,6 +234,24 @@ impl Reader {
         }
         counts.entries += entries;
         ReadFile { file: Some(file), counts, is_binary }
+    }
+
+    /// Reads the next bytes of an export.
+    fn feed_export(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
+        let mut format = std::mem::replace(&mut self.format, TextFormat::Lines);
+        if let TextFormat::Export(export) = &mut format {
+            export.feed(bytes, &mut |record| self.record(record, emit));
+        }
+        self.format = format;
+    }
+
+    /// Reads a record of an export.
+    fn record(&mut self, record: ExportRecord, emit: &mut dyn FnMut(&Entry<'_>)) {
+        let at = At { file: self.file, line: record.line };
+        match record.text {
+            Some(text) => self.read_line(&text, at, emit),
+            None => self.counts.too_long += 1,
+        }
     }
 
     /// Maximum length of a line with this start.
@@ -358,9 +407,23 @@ impl Reader {
             LineKind::Entry => self.counts.entries += 1,
             LineKind::Truncated => self.counts.truncated += 1,
             LineKind::Text => self.counts.text += 1,
-            LineKind::GoesOn | LineKind::Blank | LineKind::Undated => {}
+            LineKind::GoesOn | LineKind::Blank | LineKind::Undated | LineKind::Crash => {}
+        }
+        if kind == LineKind::Crash {
+            self.end_crash(emit);
+            self.crash = Some(Crash::new(at, line));
+        } else if self.crash.as_mut().is_some_and(|crash| crash.is_complete(kind, line)) {
+            self.end_crash(emit);
         }
         self.read_lines(waited, emit);
+    }
+
+    /// Emits the panic whose goroutine dump was read.
+    fn end_crash(&mut self, emit: &mut dyn FnMut(&Entry<'_>)) {
+        if let Some(crash) = self.crash.take() {
+            self.counts.entries += 1;
+            crash.emit(emit);
+        }
     }
 
     /// Reads lines that waited for their year.

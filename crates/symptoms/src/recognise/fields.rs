@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::mask::masked;
 use crate::entry::{Entry, Origin, Subject};
 use crate::vocabulary::Detail;
 
@@ -118,6 +119,7 @@ fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
             text.map_or_else(Vec::new, |text| between(text, from, to))
         }
         Detail::Object => vec![entry.object.name.clone().into_owned()],
+        Detail::Message => vec![masked(&entry.message, &[])],
         Detail::First(details) => {
             let mut found = details.iter().map(|detail| named(*detail, entry));
             found.find(|found| !found.is_empty()).unwrap_or_default()

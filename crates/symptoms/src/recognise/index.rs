@@ -55,6 +55,8 @@ pub(super) struct Index {
     events: HashMap<&'static str, Vec<usize>>,
     conditions: HashMap<&'static str, Vec<usize>>,
     pieces: Pieces,
+    /// The messages for panics that nothing else matches.
+    panics: Vec<usize>,
 }
 
 /// Length of the beginnings that are looked up.
@@ -89,6 +91,7 @@ impl Index {
             events: HashMap::default(),
             conditions: HashMap::default(),
             pieces: Pieces::default(),
+            panics: Vec::new(),
         };
         for (position, pattern) in index.patterns.iter().enumerate() {
             let mut add_piece = |text: Text| {
@@ -121,6 +124,7 @@ impl Index {
                 Wording::Anywhere(text) => {
                     add_piece(*text);
                 }
+                Wording::Panic => index.panics.push(position),
             }
         }
         index
@@ -158,6 +162,11 @@ impl Index {
         if !self.has_message(found) && (has_text_only(entry) || entry.level >= LogLevel::Warn) {
             *by_text_alone = true;
             self.find_anywhere(entry, found);
+        }
+        if entry.level == LogLevel::Panic && !self.has_message(found) {
+            // A function of Karpenter or the build in the line shows that Karpenter wrote it.
+            *by_text_alone = entry.error.is_empty() && entry.fields.raw("commit").is_none();
+            found.extend(&self.panics);
         }
         found.sort_unstable();
         found.dedup();
@@ -242,7 +251,7 @@ impl Wording {
                     && (reason.is_empty() || *reason == entry.reason)
                     && message.matches(&entry.message)
             }
-            Self::Anywhere(_) => false,
+            Self::Anywhere(_) | Self::Panic => false,
         }
     }
 
@@ -251,7 +260,7 @@ impl Wording {
         let text = match self {
             Self::Log { error, message: Text::Is(_) | Text::Any, .. } => *error,
             Self::Log { message, .. } | Self::Event { message, .. } | Self::Anywhere(message) => *message,
-            Self::Condition { .. } => return None,
+            Self::Condition { .. } | Self::Panic => return None,
         };
         text.longest_piece().is_some_and(|piece| piece.len() >= DISTINCTIVE).then_some(text)
     }

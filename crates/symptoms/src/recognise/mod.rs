@@ -2,6 +2,7 @@
 
 pub mod fields;
 mod index;
+pub mod mask;
 mod pieces;
 #[cfg(test)]
 mod tests;

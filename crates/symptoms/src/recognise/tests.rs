@@ -17,7 +17,7 @@ use manifest::limits::Limits;
 fn read(message: &Message, emit: &mut dyn FnMut(&Entry<'_>)) {
     let value: serde_json::Value = serde_json::from_str(message.example).unwrap_or_default();
     let (name, text) = match message.pattern.wording {
-        Wording::Log { .. } | Wording::Anywhere(_) => ("log", message.example.to_owned()),
+        Wording::Log { .. } | Wording::Anywhere(_) | Wording::Panic => ("log", message.example.to_owned()),
         Wording::Event { .. } => {
             let columns: Vec<&str> = message.example.splitn(5, "   ").collect();
             let (kind, name) = columns[3].split_once('/').unwrap();
@@ -163,6 +163,7 @@ fn every_pattern_can_be_looked_up() {
             Wording::Event { message, .. }
             | Wording::Condition { message, .. }
             | Wording::Anywhere(message) => [*message, Text::Any],
+            Wording::Panic => continue,
         };
         let searched = texts.iter().any(|text| matches!(text, Text::Is(_) | Text::Starts(_)));
         let pieces = texts.iter().all(|text| match text {
@@ -189,7 +190,8 @@ fn one_line_gives_a_diagnosis_if_one_is_enough() {
         assert!(!diagnoses[0].message.contains('{'), "{}", diagnoses[0].message);
         let sure = diagnoses[0].confidence;
         assert!(
-            sure == symptom.confidence || matches!(message.pattern.wording, Wording::Anywhere(_)),
+            sure == symptom.confidence
+                || matches!(message.pattern.wording, Wording::Anywhere(_) | Wording::Panic),
             "{sure:?}"
         );
         assert!(sure <= Confidence::Possible && tally.releases().meets(Releases::ALL));

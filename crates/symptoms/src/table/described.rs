@@ -4,7 +4,7 @@
 //! `describePod` print conditions as a table; `GenericDescriber`, for custom resources, prints them key by key.
 
 use super::columns::Columns;
-use crate::conditions::{condition_entry, is_new};
+use crate::conditions::{TERMINATED, condition_entry, is_new};
 use crate::entry::{At, Condition, Entry, Fields, Subject, Time};
 
 /// The object of a description.
@@ -68,6 +68,7 @@ impl Described {
             "Kind" if is_top => value.clone_into(&mut self.kind),
             // Descriptions of built-in kinds do not contain the kind.
             "Node" if is_top && self.kind.is_empty() => "Pod".clone_into(&mut self.kind),
+            "Reason" if value == "OOMKilled" => self.terminated(value, text, at, emit),
             "Instance Profile" => value.clone_into(&mut self.profile),
             "Roles" if is_top => "Node".clone_into(&mut self.kind),
             "Events" if is_top => {
@@ -99,6 +100,17 @@ impl Described {
             Section::Rows(columns) => row(text, columns, subject, at, emit),
         }
         is_part
+    }
+}
+
+impl Described {
+    /// A container of a pod of Karpenter was terminated, as `Last State` says. The name of the pod is the chart's.
+    fn terminated(&self, reason: &str, text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
+        if self.kind == "Pod" && self.name.starts_with("karpenter-") {
+            let condition = Condition { kind: TERMINATED.into(), status: "".into() };
+            let entry = condition_entry(self.subject(), condition, reason, "", at);
+            emit(&Entry { text: format!("Pod/{}: {}", self.name, text.trim()).into(), ..entry });
+        }
     }
 }
 

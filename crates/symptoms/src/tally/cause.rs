@@ -37,6 +37,11 @@ pub(super) struct Cause {
     pub(super) span: TimeSpan,
     /// Number of messages in each minute since 1970, in order.
     pub(super) minutes: Vec<(i64, u64)>,
+    /// Length in minutes of the period in which the symptom counts messages.
+    window: u64,
+    /// Highest number of messages within such a period, and longest episode, in minutes that were forgotten.
+    peak: u64,
+    episode: i64,
     /// Longest time in minutes over which one event was repeated.
     pub(super) repeated: i64,
     pub(super) objects: BTreeMap<Subject<'static>, OfOne>,
@@ -66,6 +71,11 @@ pub(super) struct OfOne {
 }
 
 impl Cause {
+    /// Creates a cause of a symptom that counts messages within a period of minutes.
+    pub(super) fn within(window: u64) -> Self {
+        Self { window, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, entry: &Entry<'_>, message: usize) {
         self.count = self.count.saturating_add(entry.count.max(1));
         self.logged |= entry.origin == Origin::Log;
@@ -112,6 +122,7 @@ impl Cause {
             Err(at) => {
                 self.minutes.insert(at, (minute, count));
                 if self.minutes.len() > MAX_MINUTES {
+                    (self.peak, self.episode) = (self.most_within(self.window), self.longest());
                     self.minutes.drain(..MAX_MINUTES / 4);
                 }
             }
@@ -141,7 +152,7 @@ impl Cause {
         if self.minutes.is_empty() {
             return self.count;
         }
-        let (mut from, mut sum, mut most) = (self.minutes.iter(), 0_u64, 0);
+        let (mut from, mut sum, mut most) = (self.minutes.iter(), 0_u64, self.peak);
         let mut oldest = from.next();
         for (minute, count) in &self.minutes {
             sum = sum.saturating_add(*count);
@@ -176,7 +187,7 @@ impl Cause {
     /// Returns the length of the longest episode in minutes.
     pub(super) fn longest(&self) -> i64 {
         let gap = if self.logged { GAP_LOG } else { GAP_EVENTS };
-        let (mut start, mut last, mut longest) = (None, None, self.repeated);
+        let (mut start, mut last, mut longest) = (None, None, self.repeated.max(self.episode));
         for (minute, _) in &self.minutes {
             if last.is_none_or(|last| minute - last > gap) {
                 start = Some(*minute);

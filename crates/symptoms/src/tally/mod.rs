@@ -3,10 +3,12 @@
 mod cause;
 #[cfg(test)]
 mod tests;
+mod unrecognised;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cause::{Cause, MAX_QUOTES, OfOne, minute, signed};
+pub use unrecognised::{UnknownError, Unrecognised};
 
 use super::diagnosis::{Diagnosis, Quote};
 use super::entry::{At, Entry, Origin, Subject, Time};
@@ -39,6 +41,8 @@ pub struct Tally {
     pub unknown: u64,
     /// Messages of causes beyond the bound.
     pub forgotten: u64,
+    /// Errors that it does not know.
+    pub unrecognised: Unrecognised,
     causes: BTreeMap<usize, BTreeMap<String, Cause>>,
     number_of_causes: usize,
     /// Times of the messages of [`RECOVERIES`].
@@ -64,6 +68,7 @@ impl Default for Tally {
             understood: 0,
             unknown: 0,
             forgotten: 0,
+            unrecognised: Unrecognised::default(),
             causes: BTreeMap::new(),
             number_of_causes: 0,
             recoveries: BTreeMap::new(),
@@ -89,6 +94,7 @@ impl Tally {
         self.read_release(recognised);
         if !recognised.is_understood() {
             self.unknown += u64::from(entry.origin != Origin::Text);
+            self.unrecognised.observe(entry);
             return;
         }
         self.understood += 1;
@@ -157,7 +163,7 @@ impl Tally {
             }
             self.number_of_causes += 1;
         }
-        let cause = causes.entry(detail).or_default();
+        let cause = causes.entry(detail).or_insert_with(|| Cause::within(window(symptom)));
         cause.alone |= alone;
         cause.recognised |= recognised;
         cause.add(entry, message);
@@ -336,12 +342,21 @@ fn diagnosis(
         message: says(symptom.says, detail),
         help: symptom.remedy.to_owned(),
         count: causes().map(|cause| cause.count).fold(0, u64::saturating_add),
+        is_lower_bound: false,
         first: dated().map(|(first, _)| first).min(),
         last: dated().map(|(_, last)| last).max(),
         objects_in_all: objects.len() + causes().map(|cause| cause.more_objects).sum::<usize>(),
         objects: objects.into_iter().take(LISTED_OBJECTS).cloned().collect(),
         evidence: quotes.iter().map(quote).collect(),
         details: if detail.is_empty() { Vec::new() } else { vec![detail.to_owned()] },
+    }
+}
+
+/// Minutes of the period in which a symptom counts messages.
+fn window(symptom: usize) -> u64 {
+    match vocabulary::symptoms().nth(symptom).map(|symptom| symptom.when) {
+        Some(When::Often { minutes, .. }) => minutes,
+        _ => 0,
     }
 }
 

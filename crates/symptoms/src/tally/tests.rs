@@ -357,3 +357,114 @@ fn normal_events_of_an_unnamed_object_are_no_diagnosis() {
     let other = "  Normal  SubnetsReady  3m  other  Status condition transitioned, Type: SubnetsReady, Status: Unknown -> False, Reason: SubnetsNotFound, Message: SubnetSelector did not match any Subnets";
     assert!(verdicts(&described(&[other])).is_empty());
 }
+
+#[test]
+fn counts_unknown_errors_by_kind() {
+    let unknown = |at: &str, request: &str| {
+        line(at, "ERROR", "reconciling the frobnicator", &format!(r#","error":"request {request} refused""#))
+    };
+    let lines = [
+        unknown("00:10", "5a21ba67-3c5e-4b7a-9d21-7e4c00161cd9"),
+        unknown("07:10", "0b31ba67-3c5e-4b7a-9d21-7e4c00161cd9"),
+        line("03:00", "ERROR", "cannot reach the frobnicator", ""),
+        line("03:10", "WARN", "a warning", ""),
+    ];
+    let tally = tally(&lines);
+    assert_eq!(tally.unknown, 4);
+    let kinds: Vec<String> = tally
+        .unrecognised
+        .by_count()
+        .iter()
+        .map(|(kind, one)| {
+            let (first, last) = one.span.dated().unwrap();
+            format!("{}x {kind} from {first} to {last}, line {}", one.count, one.at.line)
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "2x reconciling the frobnicator: request … refused from 2026-04-23T18:00:10Z to 2026-04-23T18:07:10Z, line 1",
+            "1x cannot reach the frobnicator from 2026-04-23T18:03:00Z to 2026-04-23T18:03:00Z, line 3",
+        ]
+    );
+}
+
+#[test]
+fn diagnoses_a_panic_with_its_function() {
+    let dump = "\
+panic: runtime error: index out of range [3] with length 2
+
+goroutine 512 [running]:
+panic({0x2a1b3c4, 0xc000})
+\t/usr/local/go/src/runtime/panic.go:785 +0x132
+github.com/aws/karpenter-provider-aws/pkg/providers/ami.(*DefaultProvider).List(0xc000, {0x1, 0x2})
+\tgithub.com/aws/karpenter-provider-aws/pkg/providers/ami/ami.go:102 +0x1d
+";
+    let found = |text: &str| {
+        let diagnosis = tally(&[text.to_owned()]).diagnoses(0).remove(0);
+        (diagnosis.symptom.name, diagnosis.message, diagnosis.confidence, diagnosis.evidence[0].text.clone())
+    };
+    let (name, message, confidence, evidence) = found(dump);
+    assert_eq!((name, confidence), ("controller-panicked", Confidence::Certain));
+    assert_eq!(message, "the controller panicked: `runtime error: index out of range […] with length …`");
+    assert!(
+        evidence
+            .ends_with("2 … github.com/aws/karpenter-provider-aws/pkg/providers/ami.(*DefaultProvider).List"),
+        "{evidence}"
+    );
+    let stamped: Vec<String> = dump.lines().map(|line| format!("2026-04-23T18:04:55.1Z {line}")).collect();
+    assert_eq!(found(&stamped.join("\n")).2, Confidence::Certain);
+    let other = found(
+        "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.main()\n",
+    );
+    assert_eq!((other.0, other.2), ("controller-panicked", Confidence::Likely));
+    assert!(
+        diagnosed(&["panic: leader election lost".to_owned(), dump.to_owned()])
+            .contains(&"warning leader-lost x1".to_owned())
+    );
+}
+
+#[test]
+fn a_leader_that_shuts_down_gives_no_diagnosis() {
+    let lines = [
+        line("00:10", "INFO", "Stopping and waiting for leader election runnables", ""),
+        line(
+            "00:11",
+            "INFO",
+            "failed to renew lease kube-system/karpenter-leader-election: timed out waiting for the condition",
+            "",
+        ),
+        line(
+            "00:12",
+            "ERROR",
+            "error received after stop sequence was engaged",
+            r#","error":"leader election lost""#,
+        ),
+    ];
+    assert!(diagnosed(&lines).is_empty());
+    assert_eq!(tally(&lines).unknown, 0);
+}
+
+#[test]
+fn one_failed_renewal_of_the_lease_is_harmless() {
+    let failed = |second: usize| {
+        let message =
+            "error retrieving resource lock kube-system/karpenter-leader-election: context deadline exceeded";
+        line(&format!("00:{second:02}"), "ERROR", message, "")
+    };
+    assert!(diagnosed(&(0..4).map(failed).collect::<Vec<_>>()).is_empty());
+    assert_eq!(diagnosed(&(0..5).map(failed).collect::<Vec<_>>()), ["warning lease-not-renewed x5"]);
+}
+
+#[test]
+fn remembers_a_burst_before_thousands_of_other_minutes() {
+    let conflict = |minute: i64| {
+        let time = Time(1_774_972_800_000 + minute * 60_000);
+        format!(
+            r#"{{"level":"ERROR","time":"{time}","message":"Reconciler error","error":"Operation cannot be fulfilled on nodeclaims.karpenter.sh \"a\": the object has been modified"}}"#
+        )
+    };
+    let burst = std::iter::repeat_n(0, 60);
+    let lines: Vec<String> = burst.chain((1..4_000).map(|step| step * 60)).map(conflict).collect();
+    assert_eq!(diagnosed(&lines), ["warning conflicts-without-end x4059"]);
+}

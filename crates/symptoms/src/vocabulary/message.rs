@@ -62,6 +62,8 @@ pub enum Wording {
     },
     /// Anywhere in a line without structure, if nothing else matches.
     Anywhere(Text),
+    /// A Go panic, a fatal error or a line of this level, if nothing else matches.
+    Panic,
 }
 
 /// A pattern for a text.
@@ -91,6 +93,8 @@ pub enum Detail {
     Between(&'static str, &'static str),
     /// The object of the message.
     Object,
+    /// The message itself, without its variable parts.
+    Message,
     /// The first of these details that the message has.
     First(&'static [Detail]),
 }
@@ -203,4 +207,9 @@ pub(super) const fn condition(
 /// A text anywhere in a line without structure.
 pub(super) const fn anywhere(text: Text) -> MessagePattern {
     plain(Wording::Anywhere(text))
+}
+
+/// A Go panic, a fatal error or a line of this level that nothing else matches.
+pub(super) const fn panic() -> MessagePattern {
+    plain(Wording::Panic)
 }

@@ -4,6 +4,7 @@ mod api;
 mod capacity;
 mod clues;
 pub mod commits;
+mod crash;
 mod disruption;
 mod fleet;
 pub mod id;
@@ -34,6 +35,7 @@ pub fn symptoms() -> impl Iterator<Item = &'static Symptom> {
 /// All files of the vocabulary.
 const ALL: &[&[Symptom]] = &[
     startup::SYMPTOMS,
+    crash::SYMPTOMS,
     nodeclass::SYMPTOMS,
     pods::SYMPTOMS,
     pools::SYMPTOMS,

@@ -361,35 +361,4 @@ continues, and nodes get the DNS address that their image determines.
         confidence: Confidence::Possible,
         references: &["aws/karpenter-provider-aws#2787", "pkg/operator/operator.go of aws/karpenter-provider-aws at v1.14.1"],
     },
-    Symptom {
-        name: "leader-lost",
-        severity: Severity::Warning,
-        summary: "the controller repeatedly loses its leadership",
-        says: "the controller repeatedly loses its leadership and restarts",
-        remedy: "give the controller more CPU and memory, and check how fast the API server answers",
-        cause: "
-The leader renews a lease every two seconds, and stops if it cannot renew it for ten seconds. With a low CPU limit or
-a busy API server this happens whenever many pods arrive. Once during an upgrade is normal.
-",
-        rules: &[],
-        messages: &[
-            Message {
-                pattern: line(LogLevel::Error, Text::Is("leader election lost"), Text::Any),
-                releases: Releases::ALL,
-                detail: Detail::None,
-                example: r#"{"level":"ERROR","time":"2025-06-11T10:44:56.264Z","logger":"controller","message":"leader election lost","commit":"9458bb5"}"#,
-                source: "sigs.k8s.io/controller-runtime pkg/manager/internal.go",
-            },
-            Message {
-                pattern: anywhere(Text::Has(&["failed to renew lease ", "timed out waiting for the condition"])),
-                releases: Releases::ALL,
-                detail: Detail::None,
-                example: "I1112 09:14:03.112233       1 leaderelection.go:285] failed to renew lease kube-system/karpenter-leader-election: timed out waiting for the condition",
-                source: "k8s.io/client-go tools/leaderelection/leaderelection.go",
-            }
-        ],
-        when: When::Often { count: 3, minutes: 180 },
-        confidence: Confidence::Likely,
-        references: &["k8s.io/client-go tools/leaderelection"],
-    },
 ];

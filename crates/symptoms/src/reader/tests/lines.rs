@@ -71,7 +71,7 @@ Error from server (Forbidden): pods is forbidden
     5: Log Info at 2023-04-23T18:04:55Z: attempting to acquire leader lease kube-system/karpenter-leader-election...
     6: Log Error at 2026-04-23T18:04:56Z: Unhandled Error <- connection refused
     7: Log Info by nodeclaim.lifecycle at 2023-01-01T00:00:00Z: launched
-    8: Log Panic: validating options, missing field, cluster-name
+    8: Log Panic: validating options, missing field, cluster-name <- sigs.k8s.io/karpenter/pkg/operator.NewOperator
     13: Text Info: Error from server (Forbidden): pods is forbidden
     ");
 }

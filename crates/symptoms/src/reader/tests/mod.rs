@@ -1,6 +1,7 @@
 //! Inputs of the reader, with every wrapper and cut, and the entries that it emits.
 
 mod bounds;
+mod exports;
 mod lines;
 mod objects;
 mod properties;

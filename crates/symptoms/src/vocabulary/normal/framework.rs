@@ -141,4 +141,28 @@ pub(super) const MESSAGES: &[Message] = &[
         r#"{"level":"INFO","time":"2025-03-20T09:16:04.496Z","logger":"controller","message":"new leader elected: karpenter-7c9","commit":"ad71530"}"#,
         "k8s.io/client-go tools/leaderelection/leaderelection.go",
     ),
+    normal(
+        line(
+            LogLevel::Error,
+            Text::Is("error received after stop sequence was engaged"),
+            Text::Has(&["leader election lost"]),
+        ),
+        r#"{"level":"ERROR","time":"2025-03-20T09:16:04.496Z","logger":"controller","message":"error received after stop sequence was engaged","commit":"ad71530","error":"leader election lost"}"#,
+        "sigs.k8s.io/controller-runtime pkg/manager/internal.go, `engageStopProcedure`",
+    ),
+    // On SIGTERM the leader ends the loop in the same way.
+    normal(
+        line(
+            LogLevel::Info,
+            Text::HasBut(&["failed to renew lease "], &["context deadline exceeded"]),
+            Text::Any,
+        ),
+        r#"{"level":"INFO","time":"2025-03-20T09:16:04.496Z","logger":"controller","message":"failed to renew lease kube-system/karpenter-leader-election: timed out waiting for the condition","commit":"ad71530"}"#,
+        "k8s.io/client-go tools/leaderelection/leaderelection.go, `renew`",
+    ),
+    normal(
+        line(LogLevel::Info, Text::Starts("Failed to renew lease"), Text::Has(&["context canceled"])),
+        r#"{"level":"INFO","time":"2025-10-21T09:16:04.496Z","logger":"controller","message":"Failed to renew lease","commit":"31fa2ea","lock":"kube-system/karpenter-leader-election","err":"context canceled"}"#,
+        "k8s.io/client-go tools/leaderelection/leaderelection.go, `renew`",
+    ),
 ];

@@ -1,0 +1,134 @@
+//! Exports as CSV: of CloudWatch Logs and Logs Insights, and of Explore of Grafana.
+//!
+//! The first row has names of columns, such as `@timestamp,@message,@logStream` of a query, `timestamp,message` of a log group, or
+//! `"Date","Time","Line","tsNs","id"` of Grafana (public/app/features/inspector/utils/download.ts of grafana/grafana). A line of
+//! the log is a quoted cell, with its quotes doubled (RFC 4180).
+
+use csv_core::{ReadRecordResult, Reader};
+
+use super::{ExportRecord, line};
+use crate::reader::lines::LONGEST;
+
+/// Names of the column with the line.
+const MESSAGES: [&str; 8] = ["@message", "message", "Message", "Line", "line", "log", "_raw", "body"];
+
+/// Names of the column with the time, the exact ones first.
+const TIMES: [&str; 8] = ["@timestamp", "timestamp", "Date", "date", "tsNs", "Time", "time", "_time"];
+
+/// Number of columns that are read.
+const COLUMNS: usize = 256;
+
+/// Reader of a CSV export. It keeps one row at a time.
+pub(super) struct CsvExport {
+    reader: Reader,
+    row: Vec<u8>,
+    /// Number of bytes and cells of the current row so far.
+    written: usize,
+    cells: usize,
+    ends: Vec<usize>,
+    /// Whether the current row is too long.
+    is_lost: bool,
+    /// The line where the current row starts.
+    start: usize,
+    /// Positions of the columns; absent before the first row.
+    columns: Option<(usize, Option<usize>)>,
+}
+
+impl std::fmt::Debug for CsvExport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CsvExport")
+            .field("start", &self.start)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CsvExport {
+    /// Recognises an export by its first row.
+    pub(super) fn detect(start: &str) -> Option<Self> {
+        let (head, _) = start.split_once('\n')?;
+        let names: Vec<&str> = head.trim().split(',').map(|name| name.trim().trim_matches('"')).collect();
+        let is_name = |name: &&str| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@_.- ".contains(&byte);
+            !name.is_empty() && name.bytes().all(plain)
+        };
+        let (message, time) = (position(&names, &MESSAGES), position(&names, &TIMES));
+        let is_export =
+            names.iter().all(is_name) && message.is_some() && (time.is_some() || names == ["@message"]);
+        is_export.then(|| Self {
+            reader: Reader::new(),
+            row: vec![0; 1 << 12],
+            written: 0,
+            cells: 0,
+            ends: vec![0; COLUMNS],
+            is_lost: false,
+            start: 1,
+            columns: None,
+        })
+    }
+
+    /// Reads the next bytes.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(ExportRecord)) {
+        while !bytes.is_empty() {
+            bytes = bytes.get(self.step(bytes, take)..).unwrap_or_default();
+        }
+    }
+
+    /// Ends the file.
+    pub(super) fn finish(&mut self, take: &mut dyn FnMut(ExportRecord)) {
+        if self.written > 0 || self.cells > 0 {
+            self.step(&[], take);
+        }
+    }
+
+    /// Reads up to the end of a row, of the bytes or of the space. Returns the number of bytes that were read. No bytes end the
+    /// file.
+    fn step(&mut self, bytes: &[u8], take: &mut dyn FnMut(ExportRecord)) -> usize {
+        let row = self.row.get_mut(self.written..).unwrap_or_default();
+        let ends = self.ends.get_mut(self.cells..).unwrap_or_default();
+        let (result, read, written, cells) = self.reader.read_record(bytes, row, ends);
+        self.written += written;
+        self.cells += cells;
+        match result {
+            ReadRecordResult::OutputFull if self.row.len() >= LONGEST => {
+                (self.is_lost, self.written) = (true, 0);
+            }
+            ReadRecordResult::OutputFull => self.row.resize(self.row.len() * 2, 0),
+            ReadRecordResult::OutputEndsFull => (self.is_lost, self.cells) = (true, 0),
+            ReadRecordResult::Record => self.end_row(take),
+            ReadRecordResult::InputEmpty | ReadRecordResult::End => {}
+        }
+        read
+    }
+
+    fn end_row(&mut self, take: &mut dyn FnMut(ExportRecord)) {
+        let at = self.start;
+        self.start = usize::try_from(self.reader.line()).unwrap_or(usize::MAX);
+        let is_lost = std::mem::take(&mut self.is_lost);
+        if is_lost {
+            take(ExportRecord { line: at, text: None });
+        } else if let Some((message, time)) = self.columns {
+            let message = self.cell(message);
+            if !message.is_empty() {
+                let time = time.map(|time| self.cell(time)).unwrap_or_default();
+                take(ExportRecord { line: at, text: Some(line(&time, &message)) });
+            }
+        } else {
+            let names: Vec<String> = (0..self.cells).map(|cell| self.cell(cell).trim().to_owned()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            self.columns = position(&names, &MESSAGES).map(|message| (message, position(&names, &TIMES)));
+        }
+        (self.written, self.cells) = (0, 0);
+    }
+
+    fn cell(&self, at: usize) -> String {
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        let end = self.ends.get(at).copied().filter(|_| at < self.cells).unwrap_or(start);
+        String::from_utf8_lossy(self.row.get(start..end).unwrap_or_default()).into_owned()
+    }
+}
+
+/// Position of the first of some names that is among the columns.
+fn position(columns: &[&str], names: &[&str]) -> Option<usize> {
+    names.iter().find_map(|name| columns.iter().position(|column| column == name))
+}
