@@ -103,9 +103,10 @@ pub(crate) struct Check {
 /// Find the cause of a problem in controller logs, events, object status and manifests.
 ///
 /// The inputs may come in any order and may be mixed in one file: log lines of the controller, with or without the prefixes
-/// of kubectl, stern or a container runtime; the output of `kubectl get -o yaml` and `-o json`; the tables of `kubectl get
-/// events` and `kubectl describe`. In a folder, `diagnose` reads every text file that is not hidden and does not apply ignore
-/// files. Logs are streamed, so they may be larger than the memory.
+/// of kubectl, stern or a container runtime; exports of CloudWatch, Loki and Grafana as JSON or CSV; the output of `kubectl
+/// get -o yaml` and `-o json`; the tables of `kubectl get events` and `kubectl describe`. Files may be compressed (gzip,
+/// Zstandard, zip). In a folder, `diagnose` reads every text file that is not hidden and does not apply ignore files. Logs
+/// are streamed, so they may be larger than the memory.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Diagnose {
@@ -133,7 +134,7 @@ pub(crate) struct Diagnose {
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
-    pub(crate) format: LogFormat,
+    pub(crate) format: Format,
 
     /// Write the report to this file instead of standard output.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
@@ -157,6 +158,10 @@ pub(crate) struct Diagnose {
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+
+    /// Bytes to which a compressed file may decompress.
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, help_heading = "Bounds")]
+    pub(crate) max_decompressed_bytes: u64,
 }
 
 /// Show what breaks or changes between two Karpenter releases, and at which release.
@@ -340,14 +345,6 @@ pub(crate) enum Format {
     Github,
     /// JUnit XML
     Junit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// Log lines that support each diagnosis
-    Human,
-    /// One JSON object
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

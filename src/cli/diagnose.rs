@@ -1,13 +1,16 @@
 //! `karpwarden diagnose`: reads logs, events, status and manifests as streams, and reports the causes of problems.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use report::human;
-use symptoms::{Diagnosed, Reading};
+use karpwarden::reference::symptoms::described;
+use karpwarden::rules::documentation;
+use lint::report::{Report, Unreadable};
+use report::{github, human, junit, sarif};
+use symptoms::{BINARY, Diagnosed, Reading};
 
-use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, LogFormat, OutputFlags};
+use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, OutputFlags};
 use super::check::STACK;
 use super::config::{self, Config};
 use super::input::{self, ClusterInputs, Input, Patterns, Wanted};
@@ -20,6 +23,7 @@ use super::terminal;
 const CHUNK: usize = 1 << 18;
 
 pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
+    let max_decompressed = diagnose.max_decompressed_bytes;
     let check = as_check(diagnose);
     let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
     let excluded =
@@ -35,13 +39,14 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
         terminal::error(color, &format!("nothing to diagnose: {reason}"));
         if check.output.format != Format::Human {
             let reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits());
-            output::unless_closed(print(&reading.finish(), &check, color))?;
+            output::unless_closed(print(&reading.finish(), &[], &check, color))?;
         }
         return Ok(Status::NoInput);
     }
     // The input may contain deeply nested manifests.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?.install(|| read_and_report(&check, color, &config, &clusters))
+    pool.map_err(io::Error::other)?
+        .install(|| read_and_report(&check, color, &config, &clusters, max_decompressed))
 }
 
 /// The flags of `diagnose` as flags of `check`, which reads the same config file and the same inputs.
@@ -59,10 +64,7 @@ fn as_check(diagnose: Diagnose) -> Check {
             write_baseline: None,
         },
         output: OutputFlags {
-            format: match diagnose.format {
-                LogFormat::Human => Format::Human,
-                LogFormat::Json => Format::Json,
-            },
+            format: diagnose.format,
             output: diagnose.output,
             stdin_filename: diagnose.stdin_filename,
             fail_on: diagnose.fail_on,
@@ -80,74 +82,161 @@ fn read_and_report(
     color: Color,
     config: &Config,
     clusters: &[ClusterInputs],
+    max_decompressed: u64,
 ) -> io::Result<Status> {
     let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(Input::len).sum();
     let progress = Progress::new(bytes, Unit::Bytes, check.output.quiet);
-    let mut reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
+    let reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
         .at_most(check.bounds.max_findings);
-    let mut chunk = vec![0; CHUNK];
+    let mut feeding = Feeding {
+        reading,
+        chunk: vec![0; CHUNK],
+        max_decompressed,
+        names: Vec::new(),
+        named: BTreeSet::new(),
+    };
     let mut is_empty = false;
     for ClusterInputs { cluster, inputs } in clusters {
-        reading.cluster(cluster);
+        feeding.reading.cluster(cluster);
         for input in inputs {
-            let bytes = feed(&mut reading, input, &mut chunk, &progress);
+            let bytes = feeding.feed(input, &progress);
             is_empty |= input.is_stdin() && bytes == 0 && !check.input.allow_empty;
         }
     }
+    let Feeding { reading, names, named, .. } = feeding;
     let mut diagnosed = reading.finish();
-    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let named: BTreeSet<&str> =
-        inputs.filter(|input| input.is_named).map(|input| input.name.as_str()).collect();
-    for unreadable in &mut diagnosed.report.unreadable {
-        unreadable.concerns_karpenter |= named.contains(unreadable.file.as_str());
-    }
+    require(&mut diagnosed.report, &named);
     drop(progress);
     if is_empty {
         terminal::error(color, output::EMPTY);
     }
-    output::unless_closed(print(&diagnosed, check, color))?;
+    output::unless_closed(print(&diagnosed, &names, check, color))?;
     Ok(output::status_after(&diagnosed.report, &check.output, is_empty))
 }
 
-/// Reads an input up to its end or to the first error. Returns the number of bytes.
-fn feed(reading: &mut Reading, input: &Input, chunk: &mut [u8], progress: &Progress) -> usize {
-    let mut bytes = 0;
-    let mut from = match input.open() {
-        Ok(from) => from,
-        Err(reason) => {
+/// Marks what could not be read of the files that the command line names: they concern Karpenter, whatever they contain.
+fn require(report: &mut Report, named: &BTreeSet<String>) {
+    let is_named_binary = |file: &str, reason: &str| reason == BINARY && named.contains(file);
+    let (binary, skipped) = std::mem::take(&mut report.skipped)
+        .into_iter()
+        .partition(|skipped| is_named_binary(&skipped.file, &skipped.reason));
+    report.skipped = skipped;
+    for unreadable in &mut report.unreadable {
+        unreadable.concerns_karpenter |= named.contains(&unreadable.file);
+    }
+    let binary: Vec<lint::report::Skipped> = binary;
+    report.unreadable.extend(binary.into_iter().map(|skipped| Unreadable {
+        file: skipped.file,
+        document: 0,
+        line: 1,
+        column: 1,
+        message: skipped.reason,
+        concerns_karpenter: true,
+    }));
+}
+
+/// Inputs that are fed to a reading one after another.
+struct Feeding {
+    reading: Reading,
+    chunk: Vec<u8>,
+    max_decompressed: u64,
+    /// Names of the texts: of the inputs, and of the files in archives.
+    names: Vec<String>,
+    /// The texts that the command line names, or whose archive it names.
+    named: BTreeSet<String>,
+}
+
+impl Feeding {
+    /// Reads an input up to its end or to the first error. Returns the number of bytes, decompressed.
+    fn feed(&mut self, input: &Input, progress: &Progress) -> usize {
+        let mut bytes = 0;
+        let Self { reading, chunk, max_decompressed, names, named } = self;
+        let mut begin = |name: &str| {
+            names.push(name.to_owned());
+            if input.is_named {
+                named.insert(name.to_owned());
+            }
+        };
+        let result = input::each_text(
+            input,
+            |from| Box::new(Counted { from, progress }),
+            *max_decompressed,
+            &mut |name, from| {
+                begin(name);
+                reading.file(name, input.kind);
+                if let Err(error) = feed_text(reading, from, chunk, &mut bytes) {
+                    reading.unreadable(name, &input::read_error(&error));
+                }
+            },
+        );
+        if let Err(reason) = result {
+            begin(&input.name);
             reading.unreadable(&input.name, &reason);
-            return bytes;
         }
-    };
-    reading.file(&input.name, input.kind);
+        bytes
+    }
+}
+
+/// Feeds a text to a reading, and adds its length to `bytes`.
+fn feed_text(
+    reading: &mut Reading,
+    from: &mut dyn Read,
+    chunk: &mut [u8],
+    bytes: &mut usize,
+) -> io::Result<()> {
     loop {
         match from.read(chunk) {
-            Ok(0) => return bytes,
+            Ok(0) => return Ok(()),
             Ok(read) => {
-                bytes += read;
+                *bytes += read;
                 reading.feed(chunk.get(..read).unwrap_or_default());
-                progress.step(read);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                reading.unreadable(&input.name, &input::read_error(&error));
-                return bytes;
-            }
+            Err(error) => return Err(error),
         }
     }
 }
 
-fn print(diagnosed: &Diagnosed, check: &Check, color: Color) -> io::Result<()> {
+/// A stream whose bytes count as progress.
+struct Counted<'p> {
+    from: Box<dyn Read>,
+    progress: &'p Progress,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        self.progress.step(read);
+        Ok(read)
+    }
+}
+
+fn print(diagnosed: &Diagnosed, names: &[String], check: &Check, color: Color) -> io::Result<()> {
     let (report, flags) = (&diagnosed.report, &check.output);
     let (mut out, styled) = output::open(flags, Stream::Stdout, color)?;
-    if flags.format == Format::Json {
-        writeln!(out, "{}", report.to_json())?;
-    } else {
-        let width = flags.output.is_none().then(terminal::columns).flatten();
-        let options = human::Options { color: styled, quiet: flags.quiet, width };
-        human::write(&mut out, report, &diagnosed.clusters, options)?;
+    match flags.format {
+        Format::Json => writeln!(out, "{}", report.to_json())?,
+        Format::Sarif => {
+            let found = |name: &str| report.findings.iter().any(|finding| finding.rule == name);
+            let symptoms = symptoms::all().filter(|symptom| found(symptom.name)).map(described).collect();
+            let sarif = sarif::sarif_with(&REGISTRY, report, &diagnosed.clusters, documentation, symptoms);
+            writeln!(out, "{sarif}")?;
+        }
+        Format::Github => out.write_all(github::github(report).as_bytes())?,
+        Format::Junit => {
+            out.write_all(junit::junit(report, names.iter().map(String::as_str)).as_bytes())?;
+        }
+        Format::Human => {
+            let width = flags.output.is_none().then(terminal::columns).flatten();
+            let options = human::Options { color: styled, quiet: flags.quiet, width };
+            human::write(&mut out, report, &diagnosed.clusters, options)?;
+        }
     }
     out.flush()?;
+    // As in `check`: without a summary the log of the job would be empty.
+    if !flags.quiet && (flags.output.is_some() || flags.format == Format::Github) {
+        terminal::note(color, &human::summary(report));
+    }
     output::note_truncation(report, check.bounds.max_findings, color);
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `karpwarden diagnose`: inputs, locations and exit statuses.
 
+use std::io::Write as _;
+
 use serde_json::Value;
 
 use crate::folder::{Folder, Run};
@@ -187,13 +189,19 @@ fn selects_symptoms_by_name_or_family() {
 #[test]
 fn each_failure_has_its_exit_status() {
     let folder = Folder::with(&[("x.log", &lines(1)), ("broken.yaml", "a: [\n"), ("empty/.keep", "")]);
+    for name in ["image.png", "in/image.png"] {
+        folder.write(name, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01");
+    }
     for (arguments, status) in [
         (vec!["x.log"], 0),
         (vec![], 3),
         (vec!["empty"], 3),
         (vec!["nowhere.log", "x.log"], 4),
         (vec!["broken.yaml"], 4),
-        (vec!["x.log", "--format", "sarif"], 2),
+        (vec!["image.png"], 4),
+        (vec!["x.log", "image.png"], 4),
+        (vec!["--cluster", "in"], 0),
+        (vec!["x.log", "--format", "yaml"], 2),
         (vec!["x.log", "--karpenter-version", "0.37"], 2),
     ] {
         let run = folder.run(&[&["diagnose"], arguments.as_slice()].concat());
@@ -237,4 +245,245 @@ fn empty_standard_input_is_an_error_unless_it_is_allowed() {
     assert_eq!(folder.run(&["diagnose", "x.txt"]).status, 0);
     let run = folder.run(&["diagnose", "--format", "json"]);
     assert_eq!((run.status, &run.json()["summary"]["documents"]), (3, &0.into()), "{run:?}");
+}
+
+/// Pod of the controller whose container was killed.
+const KILLED: &str = "\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: karpenter-5d8f7c9b6-x2x4z
+  namespace: kube-system
+  labels: {app.kubernetes.io/name: karpenter}
+status:
+  containerStatuses:
+  - name: controller
+    restartCount: 3
+    lastState:
+      terminated: {exitCode: 137, reason: OOMKilled, finishedAt: \"2026-04-23T18:04:55Z\"}
+";
+
+#[test]
+fn diagnoses_a_killed_controller() {
+    let rules = |text: &str| {
+        let (_, report) = report(&["--select", "symptoms"], text);
+        let all = report["findings"].as_array().unwrap().clone();
+        all.iter()
+            .map(|one| format!("{} {}", one["rule"].as_str().unwrap(), one["confidence"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rules(KILLED), ["controller-out-of-memory certain"]);
+    assert!(rules(&KILLED.replace("name: karpenter}", "name: web}")).is_empty());
+    assert!(rules(&KILLED.replace("OOMKilled", "Completed")).is_empty());
+    let described = "\
+Name:             karpenter-5d8f7c9b6-x2x4z
+Namespace:        kube-system
+Node:             ip-10-0-37-12/10.0.37.12
+Containers:
+  controller:
+    State:          Running
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+";
+    assert_eq!(rules(described), ["controller-out-of-memory certain"]);
+    assert!(rules(&described.replace("karpenter-5", "web-5")).is_empty());
+    let table = "NAME   READY   STATUS   RESTARTS   AGE\nkarpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4 (31s ago)   12m\n";
+    assert_eq!(rules(table), ["controller-out-of-memory likely"]);
+}
+
+#[test]
+fn lists_unknown_errors() {
+    let unknown =
+        NORMAL.replace("INFO", "ERROR").replace("found provisionable pod(s)", "the frobnicator 7 broke");
+    let folder = Folder::with(&[(
+        "x.log",
+        &format!(
+            "{NORMAL}\n{unknown}\n{}\n",
+            unknown.replace("frobnicator 7", "frobnicator 8").replace("18:04:55", "18:06:00")
+        ),
+    )]);
+    let run = folder.run(&["diagnose", "x.log"]);
+    assert_eq!(run.status, 0);
+    let line = run.stdout.lines().find(|line| line.starts_with("not recognised")).unwrap();
+    assert_eq!(
+        line,
+        "not recognised: the frobnicator … broke (seen 2 times from 2026-04-23T18:04:55Z to 2026-04-23T18:06:00Z; x.log:2)"
+    );
+    assert!(!folder.run(&["diagnose", "--quiet", "x.log"]).stdout.contains("not recognised"));
+    let report = folder.run(&["diagnose", "--format", "json", "x.log"]).json();
+    let listed = &report["logs"][0]["notRecognised"];
+    assert_eq!((&listed[0]["count"], &listed[0]["line"], &listed[1]), (&2.into(), &2.into(), &Value::Null));
+    assert_eq!(report["logs"][0]["isOfKarpenter"], true);
+}
+
+#[test]
+fn says_that_a_log_is_not_of_karpenter() {
+    let folder = Folder::with(&[
+        ("web.log", "2026-04-23T18:04:55Z GET /index.html 200\nlistening\n"),
+        ("karpenter.log", &lines(1)),
+    ]);
+    let says = |arguments: &[&str]| {
+        folder.run(arguments).stdout.contains("none of these lines is known to come from Karpenter")
+    };
+    assert!(says(&["diagnose", "web.log"]));
+    assert!(!says(&["diagnose", "web.log", "karpenter.log"]));
+}
+
+/// A log with a problem.
+fn problem() -> String {
+    format!(
+        "{}panic: runtime error: integer divide by zero\n\ngoroutine 1 [running]:\nsigs.k8s.io/karpenter/pkg/operator.NewOperator(0x1)\n",
+        lines(2)
+    )
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstandard(text: &str) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn reads_compressed_logs() {
+    let text = problem();
+    let frames = [zstandard(text.get(..500).unwrap()), zstandard(text.get(500..).unwrap())].concat();
+    let members = [gzip(text.get(..500).unwrap()), gzip(text.get(500..).unwrap())].concat();
+    for (name, content, file) in [
+        ("k.log.gz", gzip(&text), "k.log.gz"),
+        ("rotated", members, "rotated"),
+        ("k.log.zst", zstandard(&text), "k.log.zst"),
+        ("frames.zst", frames, "frames.zst"),
+        (
+            "logs.zip",
+            archive(&[("a/", b""), ("a/k.log", text.as_bytes()), ("b.log", b"")]),
+            "logs.zip/a/k.log",
+        ),
+        ("export.zip", archive(&[("k.gz", &gzip(&text))]), "export.zip/k.gz"),
+    ] {
+        let folder = Folder::with(&[]);
+        folder.write(name, &content);
+        let run = folder.run(&["diagnose", name, "--format", "json"]);
+        let report = run.json();
+        let first = &report["findings"][0];
+        assert_eq!(run.status, 1, "{name}");
+        assert_eq!(
+            (&first["rule"], &first["file"], &first["line"]),
+            (&"controller-panicked".into(), &file.into(), &3.into()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn manifests_may_be_compressed() {
+    let folder = Folder::with(&[]);
+    folder.write("class.yaml.gz", &gzip(CLASS));
+    let report = folder.run(&["diagnose", "class.yaml.gz", "--format", "json"]).json();
+    assert_eq!(report["findings"][0]["rule"], "status-contradiction");
+    assert_eq!(report["findings"][0]["file"], "class.yaml.gz");
+}
+
+#[test]
+fn bounds_what_a_file_decompresses_to() {
+    let text = problem();
+    let bound = text.len();
+    for (name, content) in [
+        ("k.gz", gzip(&text)),
+        ("k.zst", zstandard(&text)),
+        ("k.zip", archive(&[("k.log", text.as_bytes())])),
+        (
+            "two.zip",
+            archive(&[
+                ("1", text.get(..500).unwrap().as_bytes()),
+                ("2", text.get(500..).unwrap().as_bytes()),
+            ]),
+        ),
+    ] {
+        let folder = Folder::with(&[]);
+        folder.write(name, &content);
+        let run = |bound: usize| {
+            folder.run(&[
+                "diagnose",
+                name,
+                "--format",
+                "json",
+                "--max-decompressed-bytes",
+                &bound.to_string(),
+            ])
+        };
+        assert_eq!(run(bound).status, 1, "{name}");
+        let beyond = run(bound - 1);
+        assert_eq!(beyond.status, 4, "{name}");
+        let message = beyond.json()["unreadable"][0]["message"].as_str().unwrap().to_owned();
+        assert!(message.ends_with("raise the bound with --max-decompressed-bytes"), "{message}");
+    }
+}
+
+#[test]
+fn broken_archives_are_unreadable() {
+    let folder = Folder::with(&[("x.log", &lines(1))]);
+    let zipped = archive(&[("k.log", problem().as_bytes())]);
+    folder.write("cut.gz", gzip(&problem()).get(..40).unwrap());
+    folder.write("cut.zst", zstandard(&problem()).get(..20).unwrap());
+    folder.write("cut.zip", zipped.get(..60).unwrap());
+    for name in ["cut.gz", "cut.zst", "cut.zip"] {
+        let run = folder.run(&["diagnose", "x.log", name, "--format", "json"]);
+        let report = run.json();
+        assert_eq!(run.status, 4, "{name}");
+        assert_eq!(report["unreadable"][0]["file"], name);
+        assert_eq!(report["logs"][0]["files"], 2);
+        assert_eq!(report["logs"][0]["understood"], 1);
+    }
+}
+
+#[test]
+fn writes_the_formats_of_check() {
+    let folder = Folder::with(&[("k.log", &problem()), ("x.log", &lines(1))]);
+    let run = |format: &str| folder.run(&["diagnose", "k.log", "x.log", "--format", format]);
+    let sarif = run("sarif").json();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(
+        (&result["ruleId"], &result["ruleIndex"], &result["level"]),
+        (&"controller-panicked".into(), &0.into(), &"error".into())
+    );
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
+    assert_eq!(rule["id"], "controller-panicked");
+    assert!(rule["help"]["markdown"].as_str().unwrap().starts_with("# controller-panicked"));
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+    let evidence = &result["relatedLocations"][0];
+    assert!(
+        evidence["message"]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("panic: runtime error: integer divide by zero")
+    );
+    let github = run("github");
+    assert!(github.stdout.starts_with("::error file=k.log,line=3,"), "{github:?}");
+    assert!(
+        github.stdout.contains("::the controller panicked: `runtime error: integer divide by zero`%0A"),
+        "{github:?}"
+    );
+    let junit = run("junit");
+    assert!(
+        junit.stdout.contains(
+            "<testcase name=\"controller-panicked\" classname=\"k.log\" file=\"k.log\" line=\"3\">"
+        ),
+        "{junit:?}"
+    );
+    assert!(junit.stdout.contains("<testcase name=\"no findings\" classname=\"x.log\"/>"), "{junit:?}");
+    assert_eq!([run("sarif").status, github.status, junit.status], [1, 1, 1]);
 }

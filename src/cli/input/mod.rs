@@ -2,6 +2,7 @@
 
 mod base;
 mod clusters;
+mod compressed;
 mod file;
 mod json_with_comments;
 mod patterns;
@@ -10,6 +11,7 @@ mod walk;
 
 pub(crate) use base::Base;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
+pub(crate) use compressed::each_text;
 pub(crate) use file::{Input, Loaded, read_error};
 pub(crate) use patterns::Patterns;
 pub(crate) use walk::Wanted;
