@@ -142,7 +142,7 @@ struct Feeding {
     max_decompressed: u64,
     /// Names of the texts: of the inputs, and of the files in archives.
     names: Vec<String>,
-    /// The texts that the command line names, or whose archive it names.
+    /// The texts that the command line names.
     named: BTreeSet<String>,
 }
 
@@ -153,7 +153,8 @@ impl Feeding {
         let Self { reading, chunk, max_decompressed, names, named } = self;
         let mut begin = |name: &str| {
             names.push(name.to_owned());
-            if input.is_named {
+            // Files in an archive count as files in a folder.
+            if input.is_named && input.name == name {
                 named.insert(name.to_owned());
             }
         };

@@ -389,6 +389,24 @@ fn reads_compressed_logs() {
 }
 
 #[test]
+fn files_in_an_archive_count_as_files_in_a_folder() {
+    let folder = Folder::with(&[]);
+    folder.write(
+        "k.zip",
+        &archive(&[("k.log", lines(1).as_bytes()), ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01")]),
+    );
+    let run = folder.run(&["diagnose", "k.zip", "--format", "json"]);
+    let report = run.json();
+    assert_eq!((run.status, &report["skipped"][0]["file"]), (0, &"k.zip/a.png".into()));
+    let run = folder.run_in("", &["diagnose", "-"], "PK\u{3}\u{4}");
+    assert_eq!(run.status, 4);
+    assert!(
+        run.stdout.contains("a zip archive on standard input is not read; write it to a file"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn manifests_may_be_compressed() {
     let folder = Folder::with(&[]);
     folder.write("class.yaml.gz", &gzip(CLASS));

@@ -174,6 +174,8 @@ impl History {
         if self.collected.len() < FEW * 20 || self.collected.contains_key(&*id) {
             let new = || Collected { record: Record::of(entry), had_node: false, is_own: false };
             self.collected.entry((&*id).into()).or_insert_with(new).had_node |= had_node;
+        } else {
+            self.forgotten += 1;
         }
     }
 

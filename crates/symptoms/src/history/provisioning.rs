@@ -127,6 +127,7 @@ impl History {
         let Some(pod) = pod(entry).or_else(|| pod_of_event(entry)) else { return };
         self.lives.update(claim, |_| {});
         if self.nominations.len() >= FEW * 20 && !self.nominations.contains_key(&*pod) {
+            self.forgotten += 1;
             return;
         }
         let known = self.nominations.entry(pod.into()).or_default();

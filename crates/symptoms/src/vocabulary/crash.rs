@@ -108,7 +108,7 @@ The kubelet and the node problem detector report what the kernel kills by the na
                 source: "kubernetes/kubernetes v1.33.0 pkg/kubelet/oom/oom_watcher_linux.go",
             },
             Message {
-                pattern: event("OOMKilling", Text::Has(&["Killed process ", " (controller) "])),
+                pattern: event("OOMKilling", Text::Has(&["Killed process ", " (controller)"])),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s   Warning   OOMKilling   node/ip-10-0-37-12   Memory cgroup out of memory: Killed process 4127 (controller) total-vm:1312340kB, anon-rss:1047212kB, file-rss:21340kB",
