@@ -124,6 +124,9 @@ impl<'l> Reader<'l, '_> {
             return kind;
         }
         let bare = bare(text);
+        if bare.trim().is_empty() {
+            return LineKind::Blank;
+        }
         if let Some(message) = bare.strip_prefix("panic: ").or_else(|| bare.strip_prefix("fatal error: ")) {
             let Some(frame) = self.frame else { return LineKind::Crash };
             let prefix = prefix.before(before(text, bare));

@@ -106,6 +106,13 @@ E0101 00:00:05.000001       1 leaderelection.go:436] error retrieving resource l
 }
 
 #[test]
+fn a_line_with_only_a_prefix_is_blank() {
+    let (text, counts) =
+        read_pieces("-", &[b"2026-04-23T18:04:56.1Z \n2026-04-23T18:04:56.1Z stderr F \n\n"]);
+    assert_eq!((text.as_str(), counts), ("", LineCounts { lines: 3, ..LineCounts::default() }));
+}
+
+#[test]
 fn counts_truncated_lines() {
     let start = LINE.get(..150).unwrap();
     let end = LINE.get(100..).unwrap();
