@@ -246,7 +246,8 @@ impl Run<'_> {
                 out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
             }
             Format::Human => {
-                let options = human::Options { color: styled, quiet: flags.quiet, width: None };
+                let width = terminal::columns().filter(|_| flags.output.is_none());
+                let options = human::Options { color: styled, quiet: flags.quiet, width };
                 human::write(&mut out, report, clusters, options)?;
             }
         }

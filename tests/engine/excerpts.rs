@@ -26,8 +26,13 @@ fn report(clusters: &[Cluster]) -> Report {
 }
 
 fn shown(report: &Report, clusters: &[Cluster]) -> String {
+    shown_in(report, clusters, None)
+}
+
+/// The report for a terminal of so many columns.
+fn shown_in(report: &Report, clusters: &[Cluster], width: Option<usize>) -> String {
     let mut out = Vec::new();
-    write(&mut out, report, clusters, Options { quiet: true, ..Options::default() }).unwrap();
+    write(&mut out, report, clusters, Options { quiet: true, width, ..Options::default() }).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -95,4 +100,68 @@ fn shows_the_path_of_a_finding_without_text() {
      = applies to: Karpenter until 1.8
      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
     ");
+}
+
+#[test]
+fn shows_three_related_locations_and_counts_the_others() {
+    let clusters = clusters();
+    let mut report = report(&clusters);
+    let related = |line: usize| RelatedLocation {
+        file: "cluster".to_owned(),
+        document: 0,
+        path: "metadata.name".to_owned(),
+        line: Some(line),
+        column: None,
+        offset: None,
+        end_offset: None,
+        message: format!("name {line}"),
+    };
+    for (number, expected) in
+        [(3, None), (4, Some("and 1 more; `--format json` lists all")), (7, Some("and 4 more;"))]
+    {
+        report.findings[0].related = (0..number).map(related).collect();
+        let output = shown(&report, &clusters);
+        assert_eq!(output.matches("= see: cluster").count(), 3, "{output}");
+        assert_eq!(output.contains(" more;"), expected.is_some(), "{output}");
+        assert!(expected.is_none_or(|expected| output.contains(expected)), "{output}");
+    }
+}
+
+#[test]
+fn fits_into_a_narrow_terminal() {
+    let long = format!("{CLASS}  tags: {{}}\n").replace(
+        "instanceProfile: arn",
+        &format!("tags: {{a: {}, b: c}}\n  instanceProfile: arn", "x".repeat(100)),
+    );
+    let long =
+        long.replace("role/x", &format!("instance-profile/{}/b # {}", "y".repeat(60), "z".repeat(100)));
+    let clusters =
+        [Cluster { name: String::new(), files: vec![File::read("a.yaml", long, &Limits::DEFAULT)] }];
+    let report = report(&clusters);
+    assert_snapshot!(shown_in(&report, &clusters, Some(80)), @"
+    error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but
+                                    Karpenter expects the profile name; the
+                                    EC2NodeClass never becomes Ready
+     --> a.yaml:8:20
+      |
+    7 |   tags: {a: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    8 |   instanceProfile: arn:aws:iam::111122223333:instance-profile/yyyyyyyyy…
+      |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    9 |   tags: {}
+      |
+      = object: EC2NodeClass/b/a, spec.instanceProfile
+      = help: write `b`
+      = otherwise caught by: nothing; accepted silently
+      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+    fix: write the profile's name (applied by `--fix`)
+      |
+    8 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/yyyyyyyyy…
+    8 +   instanceProfile: b…
+      |
+    ");
+    let piped = shown(&report, &clusters);
+    assert!(
+        piped.contains(&"z".repeat(100)) && piped.contains("the profile name; the EC2NodeClass never"),
+        "{piped}"
+    );
 }

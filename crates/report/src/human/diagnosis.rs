@@ -14,14 +14,15 @@ use super::words::{self, count, printable};
 const WIDTH: usize = 220;
 
 pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &Level<'static>) -> String {
-    let title = level.clone().primary_title(words::message(finding)).id(finding.rule).id_url(&finding.url);
+    let message = printer.wrapped(&words::message(finding), 11 + finding.rule.len());
+    let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
     let mut group =
         Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
     for evidence in finding.evidence.iter().flatten() {
         group = group.element(note("evidence", quoted(evidence, printer.options.width)));
     }
     if !finding.help.is_empty() {
-        group = group.element(note("help", printable(&finding.help)));
+        group = group.element(printer.note("help", &printable(&finding.help)));
     }
     if finding.releases != Releases::ALL.to_string() {
         group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));

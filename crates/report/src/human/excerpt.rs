@@ -3,6 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Snippet};
 use manifest::source::{Source, Span};
 
+use super::fit::{CUT, Fitted};
 use super::words::printable;
 
 /// Bytes on either side of a location within which a line has to end to be shown whole. A file may be one line of many
@@ -36,9 +37,6 @@ struct Window<'s> {
     is_cut_after: bool,
 }
 
-/// Replaces the part of a line that is cut off.
-const CUT: &str = "…";
-
 impl<'s> Window<'s> {
     /// The lines of a span, with one line before and one after it.
     fn around(source: &'s Source, span: Span) -> Self {
@@ -64,32 +62,32 @@ impl<'s> Window<'s> {
         window
     }
 
-    fn text(&self) -> String {
-        let text = self.source.slice(self.span);
-        let before = if self.is_cut_before { CUT } else { "" };
-        let after = if self.is_cut_after { CUT } else { "" };
-        format!("{before}{text}{after}")
+    /// The lines, in so many columns, with the first mark of each line shown.
+    fn fitted(&self, marks: &[Span], room: Option<usize>) -> Fitted {
+        let mut fitted = Fitted::default();
+        fitted.text.push_str(if self.is_cut_before { CUT } else { "" });
+        let mut at = self.span.start;
+        for line in self.source.slice(self.span).split_inclusive('\n') {
+            let mark = marks.iter().find(|mark| at <= mark.start && mark.start < at + line.len().max(1));
+            fitted.add(line, at, mark.copied(), room);
+            at += line.len();
+        }
+        fitted.text.push_str(if self.is_cut_after { CUT } else { "" });
+        fitted
     }
 
-    fn marked<'m>(&self, marks: impl Iterator<Item = &'m Mark>) -> Snippet<'static, Annotation<'static>> {
-        let annotations = marks.map(|mark| {
+    fn marked(marks: &[&Mark], fitted: Fitted, line: usize) -> Snippet<'static, Annotation<'static>> {
+        let annotations = marks.iter().map(|mark| {
             let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let label = (!mark.label.is_empty()).then(|| printable(&mark.label));
-            kind.span(self.range(mark.span)).label(label)
+            kind.span(fitted.range(mark.span)).label(label)
         });
         let annotations: Vec<_> = annotations.collect();
-        Snippet::source(self.text()).line_start(self.line()).fold(false).annotations(annotations)
+        Snippet::source(fitted.text).line_start(line).fold(false).annotations(annotations)
     }
 
     fn line(&self) -> usize {
         self.source.position(self.span.start).line
-    }
-
-    /// Byte range of a span within [`Window::text`].
-    fn range(&self, span: Span) -> core::ops::Range<usize> {
-        let lead = if self.is_cut_before { CUT.len() } else { 0 };
-        let within = |byte: usize| byte.clamp(self.span.start, self.span.end) - self.span.start + lead;
-        within(span.start)..within(span.end)
     }
 }
 
@@ -128,13 +126,14 @@ fn clipped(source: &Source, span: Span) -> Span {
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
 
-/// Adds excerpts with marks to the last group. Marks near to each other share an excerpt. The excerpt with the primary mark
+/// Adds excerpts with marks to the last group, with at most `room` columns of the source. Marks near to each other share an excerpt. The excerpt with the primary mark
 /// comes first, because its location is shown as `--> file:line`; the others follow in the order of the text.
 pub(super) fn mark<'g>(
     mut groups: Vec<Group<'g>>,
     level: &Level<'g>,
     source: &Source,
     marks: &[Mark],
+    room: Option<usize>,
 ) -> Vec<Group<'g>> {
     let mut marks: Vec<Mark> =
         marks.iter().map(|mark| Mark { span: clipped(source, mark.span), ..mark.clone() }).collect();
@@ -145,13 +144,18 @@ pub(super) fn mark<'g>(
     excerpts.sort_by_key(|lines| !marks.iter().any(|mark| mark.is_primary && holds(lines, mark)));
     for lines in excerpts {
         let window = Window::around(source, lines);
-        let inside = marks.iter().filter(|mark| holds(&lines, mark));
-        let snippet = window.marked(inside);
+        let inside: Vec<&Mark> = marks.iter().filter(|mark| holds(&lines, mark)).collect();
+        let spans: Vec<Span> = inside.iter().map(|mark| mark.span).collect();
+        let fitted = window.fitted(&spans, room);
+        let primary = inside.iter().find(|mark| mark.is_primary);
+        let start = primary.map_or(lines.start, |mark| mark.span.start);
+        let is_cut_before = window.is_cut_before || fitted.is_cut_before(start);
+        let snippet = Window::marked(&inside, fitted, window.line());
         let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
         let name = printable(source.name());
-        if window.is_cut_before {
+        if is_cut_before {
             // `Snippet` does not know about the part that is cut off, so the location is a separate element.
-            let position = source.position(lines.start);
+            let position = source.position(start);
             let origin = Origin::path(name).line(position.line).char_column(position.column);
             groups.push(group.element(origin));
             groups.push(Group::with_level(level.clone()).element(snippet));
@@ -162,16 +166,21 @@ pub(super) fn mark<'g>(
     groups
 }
 
-/// Excerpts that show the text with edits applied.
-pub(super) fn patched(source: &Source, edits: &[(Span, String)]) -> Vec<Snippet<'static, Patch<'static>>> {
+/// Excerpts that show the text with edits applied, with at most `room` columns of the source.
+pub(super) fn patched(
+    source: &Source,
+    edits: &[(Span, String)],
+    room: Option<usize>,
+) -> Vec<Snippet<'static, Patch<'static>>> {
     let mut spans: Vec<Span> = edits.iter().map(|(span, _)| *span).collect();
     spans.sort();
     let snippet = |group: Span| {
         let window = Window::around(source, group);
         let inside = edits.iter().filter(|(span, _)| group.start <= span.start && span.end <= group.end);
-        let patches = inside.map(|(span, text)| Patch::new(window.range(*span), text.clone()));
+        let fitted = window.fitted(&spans, room);
+        let patches = inside.map(|(span, text)| Patch::new(fitted.range(*span), text.clone()));
         let patches: Vec<_> = patches.collect();
-        Snippet::source(window.text()).line_start(window.line()).patches(patches)
+        Snippet::source(fitted.text).line_start(window.line()).patches(patches)
     };
     joined(source, &spans).into_iter().map(snippet).collect()
 }

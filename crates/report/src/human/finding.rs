@@ -20,15 +20,16 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding) -> String
     if finding.seen.is_some() || finding.evidence.as_ref().is_some_and(|lines| !lines.is_empty()) {
         return diagnosis::render(printer, finding, &level);
     }
-    let message = words::message(finding);
+    // `error[rule]: `, where the name of the level has at most seven letters.
+    let message = printer.wrapped(&words::message(finding), 11 + finding.rule.len());
     let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
     let mut groups = printer.excerpts(vec![Group::with_title(title)], &level, finding);
     let mut group = groups.pop().unwrap_or_else(|| Group::with_level(level));
-    group = group.element(Padding).element(note("object", words::object(finding)));
+    group = group.element(Padding).element(printer.note("object", &words::object(finding)));
     if !finding.help.is_empty() {
-        group = group.element(note("help", printable(&finding.help)));
+        group = group.element(printer.note("help", &printable(&finding.help)));
     }
-    group = group.element(note("otherwise caught by", caught_by(finding.caught_by).to_owned()));
+    group = group.element(printer.note("otherwise caught by", caught_by(finding.caught_by)));
     if finding.releases != Releases::ALL.to_string() {
         group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
     }
@@ -45,12 +46,12 @@ fn fix(printer: &Printer<'_>, finding: &ReportedFinding) -> Option<Group<'static
     let flag = if finding.confidence.is_some() { "karpwarden check --fix" } else { "--fix" };
     let how =
         if fix.safe { format!("applied by `{flag}`") } else { "review it before you apply it".to_owned() };
-    let title = format!("{} ({how})", printable(&fix.title));
+    let title = printer.wrapped(&format!("{} ({how})", printable(&fix.title)), name.len() + 2);
     let edits = fix.edits.iter().map(|edit| {
         let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
         (span, edit.text.clone())
     });
     let edits: Vec<_> = edits.collect();
     let level = Level::HELP.with_name(name);
-    Some(level.secondary_title(title).elements(excerpt::patched(source, &edits)))
+    Some(level.secondary_title(title).elements(excerpt::patched(source, &edits, printer.room())))
 }

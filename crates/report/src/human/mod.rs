@@ -4,6 +4,7 @@
 mod diagnosis;
 mod excerpt;
 mod finding;
+mod fit;
 mod listing;
 mod notes;
 mod printer;
