@@ -15,7 +15,7 @@ use report::human;
 use similar::TextDiff;
 
 use super::arguments::Color;
-use super::terminal;
+use super::{output, terminal};
 
 /// Origin of a file's text, in the order of the clusters and their files.
 #[derive(Clone, Debug)]
@@ -80,9 +80,7 @@ impl Fixed {
             }
         }
         if let Some((source, encoding)) = &self.stdin {
-            let mut out = io::stdout();
-            out.write_all(&encoding.encode(source.text()))?;
-            out.flush()?;
+            output::unless_closed(print(&encoding.encode(source.text())))?;
         }
         Ok(self.changes.len())
     }
@@ -115,4 +113,10 @@ impl Fixed {
             terminal::note(color, &message);
         }
     }
+}
+
+fn print(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(bytes)?;
+    out.flush()
 }

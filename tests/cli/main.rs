@@ -14,6 +14,7 @@ mod fixing;
 mod folder;
 mod formats;
 mod kustomize;
+mod pipes;
 mod reading;
 mod reporting;
 mod rules;
