@@ -11,7 +11,7 @@ use lint::rule::{Fixes, Rule};
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
-fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
+pub(super) fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     let section = markdown.split("\n## ").map(|part| part.trim_start_matches("## "));
     let Some(section) = section.into_iter().find(|part| part.starts_with(heading)) else { return Vec::new() };
     let mut blocks = Vec::new();
@@ -35,7 +35,7 @@ fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
 }
 
 /// Checks an example with one rule. With the word `clusters`, each document belongs to a different cluster.
-fn report(rule: &'static Rule, example: &str, words: &str) -> Report {
+pub(super) fn report(rule: &'static Rule, example: &str, words: &str) -> Report {
     let several = words.split(',').any(|word| word == "clusters");
     let texts: Vec<_> = if several { example.split("---\n").collect() } else { vec![example] };
     report_of_clusters(rule, &texts, &settings(words))

@@ -12,6 +12,8 @@ mod bootstrap;
 mod controller;
 mod disruption;
 pub(crate) mod document;
+#[cfg(test)]
+mod fixes;
 mod identity;
 mod labels;
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Safe fixes, applied to texts.
 
-use karpwarden::REGISTRY;
+use karpwarden::{REGISTRY, check};
 use lint::apply::{AppliedFixes, apply_fixes};
 use lint::check::Cluster;
+use lint::report::ReportedFinding;
 use lint::settings::{Selector, Settings};
 use manifest::File;
+use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
+use manifest::source::{Source, Span};
 
 const CLASS: &str =
     "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
@@ -28,12 +31,75 @@ fn applies_every_safe_fix() {
     assert_eq!((result.applied, result.skipped.len()), (3, 0));
 }
 
+/// Two EC2NodeClasses, the second with the `spec` of the first.
+const SHARED: &str = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  \
+                      metadata: {name: a}\n  \
+                      spec: &spec {instanceProfile: 'arn:aws:iam::111122223333:instance-profile/b', detailedMonitoring: true}\n\
+                      - apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {name: b}\n  spec: *spec\n";
+
+/// The findings of one rule in a text.
+fn findings(text: &str) -> Vec<ReportedFinding> {
+    let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+    let settings = Settings { select: vec![selector], ..Settings::default() };
+    let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
+    check(&[Cluster { name: String::new(), files }], &settings).findings
+}
+
+/// The text with the fix of a finding applied.
+fn with_fix(text: &str, finding: &ReportedFinding) -> String {
+    let source = Source::new("-", text);
+    let edits = finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| TextEdit {
+        span: Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset)),
+        text: edit.text.clone(),
+    });
+    apply(text, &edits.collect::<Vec<_>>())
+}
+
 #[test]
-fn fixes_a_shared_anchor_once() {
-    let bad = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  \
-               spec: &spec {instanceProfile: 'arn:aws:iam::111122223333:instance-profile/b'}\n\
-               - apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  spec: *spec\n";
-    let (text, result) = mended(bad);
-    assert!(text.contains("{instanceProfile: 'b'}") && text.contains("spec: *spec"), "{text}");
-    assert_eq!(result.skipped, []);
+fn applies_no_fix_that_changes_an_alias_too() {
+    let (text, result) = mended(SHARED);
+    assert_eq!((text.as_str(), result.applied, result.skipped), (SHARED, 0, Vec::new()));
+}
+
+#[test]
+fn lists_aliases_that_a_fix_at_their_anchor_changes() {
+    let findings = findings(SHARED);
+    let [at_anchor, _] = findings.as_slice() else { panic!("{findings:?}") };
+    let fix = at_anchor.fix.as_ref().unwrap();
+    assert_eq!((fix.safe, fix.title.as_str()), (false, "write the profile's name"));
+    let related: Vec<_> = at_anchor.related.iter().map(|one| (one.line, one.path.as_str())).collect();
+    assert_eq!(related, [(Some(11), "spec")]);
+    let text = with_fix(SHARED, at_anchor);
+    assert!(text.contains("&spec {instanceProfile: 'b', ") && text.contains("spec: *spec"), "{text}");
+}
+
+#[test]
+fn replaces_alias_by_its_value_to_fix_one_place() {
+    let findings = findings(SHARED);
+    let [_, at_alias] = findings.as_slice() else { panic!("{findings:?}") };
+    let fix = at_alias.fix.as_ref().unwrap();
+    assert_eq!((fix.safe, fix.title.as_str()), (false, "write the profile's name, only here"));
+    let expected = SHARED.replace("spec: *spec", "spec: {instanceProfile: b, detailedMonitoring: true}");
+    assert_eq!(with_fix(SHARED, at_alias), expected);
+}
+
+#[test]
+fn offers_no_fix_behind_a_merge_key() {
+    let merged = SHARED.replace("spec: *spec", "spec: {<<: *spec}");
+    let findings = findings(&merged);
+    let fixes: Vec<_> = findings.iter().map(|finding| finding.fix.as_ref().map(|fix| fix.safe)).collect();
+    assert_eq!(fixes, [Some(false), None]);
+    assert_eq!(findings[0].related.len(), 1);
+}
+
+#[test]
+fn fixes_scalar_alias_and_anchor_without_other_aliases() {
+    let text = format!("{CLASS}&a arn:aws:iam::111122223333:instance-profile/b\n");
+    assert_eq!(mended(&text).0, format!("{CLASS}&a b\n"));
+    let anchored = text.replace(
+        "metadata: {name: a}",
+        "metadata: {name: a, annotations: {x: &x arn:aws:iam::111122223333:instance-profile/b}}",
+    );
+    let text = anchored.replace("&a arn:aws:iam::111122223333:instance-profile/b", "*x");
+    assert_eq!(mended(&text).0, text.replace("*x", "b"));
 }

@@ -12,10 +12,10 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 
 use crate::check::{Cluster, check_within};
-use crate::classification::Severity;
 use crate::registry::Registry;
 use crate::report::{Report, ReportedFinding};
 use crate::settings::Settings;
+use crate::tally::Tally;
 
 /// Maximum number of passes. Each pass applies all fixes that do not overlap.
 const PASSES: usize = 10;
@@ -217,40 +217,10 @@ impl Pass<'_> {
         if counts(after) != counts(self.before) {
             return Err("it would make the file unreadable");
         }
-        let mut left: BTreeMap<Group, usize> = BTreeMap::new();
-        let mut errors = left.clone();
-        for finding in &self.before.findings {
-            *left.entry(group(finding)).or_default() += 1;
-            if finding.severity == Severity::Error {
-                *errors.entry(group(finding)).or_default() += 1;
-            }
-        }
-        for fix in fixes {
-            let left = left.entry(fix.group.clone()).or_default();
-            *left = left.saturating_sub(1);
-        }
-        for finding in &after.findings {
-            let known = errors.get_mut(&group(finding)).filter(|known| **known > 0);
-            match known {
-                Some(known) => *known -= 1,
-                None if finding.severity == Severity::Error => {
-                    return Err("it would introduce another error");
-                }
-                None => {}
-            }
-        }
-        let attempted: BTreeSet<&Group> = fixes.iter().map(|fix| &fix.group).collect();
-        for finding in &after.findings {
-            let group = group(finding);
-            if !attempted.contains(&group) {
-                continue;
-            }
-            match left.get_mut(&group).filter(|left| **left > 0) {
-                Some(left) => *left -= 1,
-                None => return Err("it would not resolve the finding"),
-            }
-        }
-        Ok(())
+        let tally = |report: &Report| {
+            Tally::of(report.findings.iter().map(|finding| (group(finding), finding.severity)))
+        };
+        tally(self.before).allows(&tally(after), fixes.iter().map(|fix| fix.group.clone()))
     }
 }
 

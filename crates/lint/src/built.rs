@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kustomize::{Builds, Outcome, Patches};
 use manifest::limits::Limits;
+use manifest::source::Source;
 use manifest::{Document, File, FileKind};
 use objects::location::Place;
 use objects::object::Object;
@@ -315,16 +316,18 @@ impl<'d> FileIndex<'d> {
         if !place.node().tree().is_assembled() {
             return None;
         }
-        let (cluster, file) = self.by_source.get(&core::ptr::from_ref(place.source()).addr())?;
-        let cluster = self.clusters.get(*cluster)?;
-        let file = cluster.files.get(*file)?;
-        let byte = place.span().start;
-        let after = file.documents.partition_point(|document| document.start() <= byte);
-        Some(DocumentLocation {
-            cluster: cluster.name.as_str(),
-            file: file.source.name(),
-            document: after.saturating_sub(1),
-        })
+        let (cluster, file, document) = self.document_at(place.source(), place.span().start)?;
+        let cluster = self.clusters.get(cluster)?;
+        let file = cluster.files.get(file)?;
+        Some(DocumentLocation { cluster: cluster.name.as_str(), file: file.source.name(), document })
+    }
+
+    /// The indices of the cluster, file and document that hold a byte of a text.
+    pub(crate) fn document_at(&self, source: &Source, byte: usize) -> Option<(usize, usize, usize)> {
+        let (cluster, file) = *self.by_source.get(&core::ptr::from_ref(source).addr())?;
+        let documents = &self.clusters.get(cluster)?.files.get(file)?.documents;
+        let after = documents.partition_point(|document| document.start() <= byte);
+        Some((cluster, file, after.saturating_sub(1)))
     }
 
     /// Sorts the findings of built objects into the order of the documents and positions.

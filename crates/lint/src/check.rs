@@ -4,11 +4,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
+use manifest::tree::{Node, Tree};
 use manifest::{Document, File, FileKind};
 use objects::location::Place;
 use objects::object::Object;
 
 use crate::built::{BuiltCluster, FileIndex, Repetitions};
+use crate::candidate::Slot;
 use crate::classification::{Family, Severity};
 use crate::context::Context;
 use crate::coverage;
@@ -23,6 +25,7 @@ use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
 use crate::surroundings::Surroundings;
 use crate::upgrade;
+use crate::verify::{self, Offer, Offers};
 
 /// Default maximum number of findings in a report.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -49,6 +52,13 @@ pub(crate) struct CheckedObject<'d> {
     pub(crate) unresolved: Option<&'d str>,
     /// Whether another version of the same object is checked too.
     is_repeated: bool,
+}
+
+impl CheckedObject<'_> {
+    /// The indices of cluster, file and document.
+    pub(crate) fn slot(&self) -> Slot {
+        (self.cluster, self.file, self.document)
+    }
 }
 
 /// Checks the manifests of one or several clusters.
@@ -93,32 +103,21 @@ fn check_built(
     let collected = collector.collect(clusters, built);
     let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
     let locations = Locations::new(clusters, built, &collected.objects);
+    let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();
-    for checked in &collected.objects {
-        let name = locations.of(checked).file;
-        let file_settings = pins.settings_of(checked.cluster, checked.file, name);
-        let before_v1 = pins.version_of(checked.cluster, checked.file, name).before_v1;
-        if coverage::is_outside(checked.object, before_v1) {
-            continue;
+    let mut offers = Offers::default();
+    for (index, checked) in collected.objects.iter().enumerate() {
+        let Some(outcome) = driver.findings(checked, &surroundings) else { continue };
+        if let Some(refused) = &outcome.refused {
+            report.accept(locations.of(checked), refused, checked.object);
         }
-        let Some(context) = surroundings.context(checked, &file_settings) else { continue };
-        let context = context.before_v1(before_v1);
-        let suppressions = Suppressions::of(checked.object, registry, &context);
-        let mut findings = run(registry, checked.object, &context, &suppressions);
-        coverage::keep_covered(&mut findings, checked.object, before_v1);
-        if settings.karpenter.is_range() {
-            report.accept(locations.of(checked), &refused(&findings), checked.object);
-        }
-        let mut accepted = AcceptedFindings::default();
-        let mut shown = shown(registry, findings, checked.object, &context, suppressions, &mut accepted);
         if !checked.is_repeated {
-            report.summary.suppressed += accepted.count;
+            report.summary.suppressed += outcome.accepted.count;
         }
-        report.used_exceptions.append(&mut accepted.exceptions);
-        if let Some(path) = settings.karpenter.upgrade_path() {
-            report.unchanged += upgrade::keep_changes(&mut shown, path);
-        }
-        for mut finding in shown {
+        report.used_exceptions.extend(outcome.accepted.exceptions);
+        report.unchanged += outcome.unchanged;
+        offers.count(index, &outcome.findings);
+        for mut finding in outcome.findings {
             let is_first = built
                 .get(checked.cluster)
                 .is_none_or(|built| built.accept(&mut finding, checked, &mut repetitions));
@@ -132,12 +131,64 @@ fn check_built(
             }
             let place = locations.files.find(&finding.place).unwrap_or_else(|| locations.of(checked));
             report.add(&finding, checked.object, &place, |place| locations.find(place));
+            if let Some(fix) = finding.fix {
+                let finding_index = report.findings.len() - 1;
+                offers.add(Offer { finding: finding_index, object: index, rule: finding.rule.name, fix });
+            }
         }
     }
+    verify::add_fixes(&driver, built, &collected.objects, &locations, offers, &mut report);
     locations.files.sort(&mut report);
     report.pins = pins.report(clusters, |cluster, file| collected.files.contains(&(cluster, file)));
     report.environments = surroundings.environments();
     report
+}
+
+/// Input of the check that is the same for every object.
+pub(crate) struct Driver<'c> {
+    registry: &'c Registry,
+    pub(crate) clusters: &'c [Cluster],
+    pub(crate) settings: &'c Settings,
+    pins: &'c Pins<'c>,
+}
+
+/// Result of checking an object.
+pub(crate) struct Outcome<'d> {
+    pub(crate) findings: Vec<Finding<'d>>,
+    /// Findings that the author or the settings accept.
+    accepted: AcceptedFindings,
+    /// Number of findings that are the same at both ends of the upgrade path.
+    unchanged: usize,
+    /// The releases whose API server refuses the object, for a check against a range of releases.
+    refused: Option<ReleaseSet>,
+}
+
+impl Driver<'_> {
+    /// Runs the rules on an object among others. `None` if no rule runs on it.
+    pub(crate) fn findings<'d>(
+        &self,
+        checked: &CheckedObject<'d>,
+        surroundings: &Surroundings<'d>,
+    ) -> Option<Outcome<'d>> {
+        let file = self.clusters.get(checked.cluster).and_then(|cluster| cluster.files.get(checked.file));
+        let name = file.map_or("", |file| file.source.name());
+        let settings = self.pins.settings_of(checked.cluster, checked.file, name);
+        let before_v1 = self.pins.version_of(checked.cluster, checked.file, name).before_v1;
+        if coverage::is_outside(checked.object, before_v1) {
+            return None;
+        }
+        let context = surroundings.context(checked, &settings)?.before_v1(before_v1);
+        let suppressions = Suppressions::of(checked.object, self.registry, &context);
+        let mut findings = run(self.registry, checked.object, &context, &suppressions);
+        coverage::keep_covered(&mut findings, checked.object, before_v1);
+        let refused = self.settings.karpenter.is_range().then(|| refused(&findings));
+        let mut accepted = AcceptedFindings::default();
+        let mut findings =
+            shown(self.registry, findings, checked.object, &context, suppressions, &mut accepted);
+        let path = self.settings.karpenter.upgrade_path();
+        let unchanged = path.map_or(0, |path| upgrade::keep_changes(&mut findings, path));
+        Some(Outcome { findings, accepted, unchanged, refused })
+    }
 }
 
 /// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself.
@@ -226,6 +277,11 @@ impl Collector<'_> {
     }
 }
 
+/// The objects of a document in a file of some kind.
+pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
+    if kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) }
+}
+
 /// Returns the objects of a document, and counts the document as checked, skipped or unreadable.
 fn objects_of_document<'d>(
     report: &mut Report,
@@ -248,8 +304,7 @@ fn objects_of_document<'d>(
             if let Some(reason) = skip_reason {
                 return skip(&reason);
             }
-            let objects =
-                if file.kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) };
+            let objects = objects_in(file.kind, tree);
             if objects.is_empty() && file.kind == FileKind::Values {
                 return skip("no chart values: the document has no keys, not checked");
             }
@@ -406,7 +461,7 @@ fn shown<'d>(
 }
 
 /// Locations of objects among the inputs, by tree and node.
-struct Locations<'d> {
+pub(crate) struct Locations<'d> {
     clusters: &'d [Cluster],
     files: FileIndex<'d>,
     /// Address of each object's tree, order of its root in the tree, and the object; sorted.
@@ -434,8 +489,18 @@ impl<'d> Locations<'d> {
         }
     }
 
+    /// The indices and the tree of the document that has the text of a node.
+    pub(crate) fn text_of(&self, node: Node<'d>) -> Option<(Slot, &'d Tree)> {
+        let (cluster, file, document) = self.files.document_at(node.source(), node.span().start)?;
+        let files = &self.clusters.get(cluster)?.files;
+        match files.get(file)?.documents.get(document)? {
+            Document::Read(tree) => Some(((cluster, file, document), tree)),
+            _ => None,
+        }
+    }
+
     /// The location and the object of a place.
-    fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
+    pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
         let node = place.node();
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);

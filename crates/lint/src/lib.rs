@@ -2,6 +2,7 @@
 
 pub mod apply;
 mod built;
+mod candidate;
 pub mod check;
 pub mod classification;
 pub mod context;
@@ -21,6 +22,8 @@ pub mod statistics;
 mod supersession;
 pub mod suppression;
 mod surroundings;
+pub mod tally;
 #[cfg(test)]
 mod testing;
 pub mod upgrade;
+mod verify;

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
-use manifest::edit::Change;
+use manifest::source::{Source, Span};
 use objects::location::Place;
 use objects::object::Object;
 use serde::Serialize;
 
 use crate::classification::{CaughtBy, Family, Severity};
 use crate::finding::Finding;
-use crate::fix::Fix;
 use crate::settings::{Settings, Target};
 use crate::statistics::RuleCount;
 
@@ -453,17 +452,8 @@ impl Report {
     ) {
         let related = finding.related.iter().filter_map(|(at, message)| {
             let (place, object) = find(at)?;
-            let range = TextRange::of(at);
-            Some(RelatedLocation {
-                file: place.file.to_owned(),
-                document: place.document,
-                path: at.path(object.root()),
-                line: range.line,
-                column: range.column,
-                offset: range.offset,
-                end_offset: range.end_offset,
-                message: message.clone(),
-            })
+            let range = TextRange::of(at.source(), at.span());
+            Some(RelatedLocation::new(&place, at.path(object.root()), range, message.clone()))
         });
         self.findings.push(ReportedFinding {
             rule: finding.rule.name,
@@ -480,12 +470,13 @@ impl Report {
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
             path: finding.place.path(object.root()),
-            position: TextRange::of(&finding.place),
+            position: TextRange::of(finding.place.source(), finding.place.span()),
             message: finding.message.clone(),
             help: finding.help.clone(),
             url: url(finding.rule.name),
             related: related.collect(),
-            fix: finding.fix.as_ref().and_then(|fix| ReportedFix::of(fix, &finding.place)),
+            // The fixes are added once they are verified.
+            fix: None,
             confidence: None,
             evidence: None,
             seen: None,
@@ -498,11 +489,31 @@ pub fn url(rule: &str) -> String {
     format!("{DOCUMENTATION}{rule}")
 }
 
+impl RelatedLocation {
+    /// A location in a document.
+    pub(crate) fn new(
+        place: &DocumentLocation<'_>,
+        path: String,
+        range: TextRange,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            file: place.file.to_owned(),
+            document: place.document,
+            path,
+            line: range.line,
+            column: range.column,
+            offset: range.offset,
+            end_offset: range.end_offset,
+            message: message.into(),
+        }
+    }
+}
+
 impl TextRange {
-    fn of(place: &Place<'_>) -> Self {
-        let (source, span) = (place.source(), place.span());
+    /// The range of a span, without white space at its end.
+    pub(crate) fn of(source: &Source, span: Span) -> Self {
         let text = source.slice(span);
-        // The range ends before trailing white space.
         let end = span.start + text.trim_end().len().max(text.len().min(1));
         let (from, to) = (source.position(span.start), source.position(end));
         Self {
@@ -514,43 +525,6 @@ impl TextRange {
             end_offset: Some(to.offset),
         }
     }
-}
-
-impl ReportedFix {
-    fn of(fix: &Fix<'_>, place: &Place<'_>) -> Option<Self> {
-        let edits = fix.changes.iter().map(|change| {
-            if place.node().tree().is_assembled() && !is_in_text(change, place) {
-                return None;
-            }
-            let edit = change.edit()?;
-            let source = change.node().source();
-            Some(ReportedEdit {
-                file: source.name().to_owned(),
-                offset: source.position(edit.span.start).offset,
-                end_offset: source.position(edit.span.end).offset,
-                text: edit.text,
-            })
-        });
-        Some(Self { title: fix.title.clone(), safe: fix.safe, edits: edits.collect::<Option<_>>()? })
-    }
-}
-
-/// Whether a change of a built object edits a value or key in the text of the finding.
-fn is_in_text(change: &Change<'_>, place: &Place<'_>) -> bool {
-    let node = change.node();
-    let is_written = match change {
-        Change::Set(..) | Change::Replace(..) => !node.span().is_empty(),
-        Change::Rename(..) => {
-            let key = node.source().slice(node.key_span());
-            key.trim_matches(['"', '\'']) == node.key()
-        }
-        Change::Remove(_)
-        | Change::Add(..)
-        | Change::Append(..)
-        | Change::Write(..)
-        | Change::AddAfter(..) => false,
-    };
-    is_written && !node.is_derived() && core::ptr::eq(node.source(), place.source())
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::check_request;
-use karpwarden::lint::finding::{Finding, Severity};
+use karpwarden::lint::finding::Finding;
 use karpwarden::lint::settings::{Settings, SettingsProblem};
-use karpwarden::manifest::edit::rewrite;
+use karpwarden::lint::tally::Tally;
+use karpwarden::manifest::edit::{differences, rewrite};
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
@@ -41,10 +42,9 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
     let findings = review.findings(object);
     if settings.fix
-        && let Some(fixed) = fixed(&findings, object)
+        && let Some(mutated) = review.mutated(object, &findings)
     {
-        let mutated = review.mutated(fixed, object, &findings);
-        return mutated.unwrap_or_else(|| review.respond(&findings, object));
+        return mutated;
     }
     review.respond(&findings, object)
 }
@@ -105,30 +105,27 @@ impl Review<'_> {
         Response::of(findings, object, self.settings, self.lists.warnings.clone())
     }
 
-    /// The response with the fixed object; `None` unless it has fewer findings than the original, and no more errors.
-    fn mutated(&self, fixed: String, sent: Object<'_>, before: &[Finding<'_>]) -> Option<Response> {
-        let tree = read(fixed.as_bytes()).ok()?;
-        let object = Object::in_request(tree.root(), sent.old(), sent.operation());
-        let findings = self.findings(object);
-        if findings.len() >= before.len() || errors(&findings) > errors(before) {
+    /// The response with all safe fixes applied. `None` if there are no safe fixes, or unless only the values that they declare
+    /// change, their findings are gone, and there is no new error.
+    fn mutated(&self, sent: Object<'_>, before: &[Finding<'_>]) -> Option<Response> {
+        let safe = |finding: &&Finding<'_>| finding.fix.as_ref().is_some_and(|fix| fix.safe);
+        let fixable: Vec<&Finding<'_>> = before.iter().filter(safe).collect();
+        if fixable.is_empty() {
             return None;
         }
-        let mut response = self.respond(&findings, object);
+        let changes: Vec<_> =
+            fixable.iter().filter_map(|finding| finding.fix.as_ref()).flat_map(|fix| &fix.changes).collect();
+        let fixed = rewrite(sent.root(), changes.clone());
+        let tree = read(fixed.as_bytes()).ok()?;
+        if !differences(sent.root(), tree.root(), &changes).is_empty() {
+            return None;
+        }
+        let object = Object::in_request(tree.root(), sent.old(), sent.operation());
+        let after = self.findings(object);
+        let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
+        Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
+        let mut response = self.respond(&after, object);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)
     }
-}
-
-fn errors(findings: &[Finding<'_>]) -> usize {
-    findings.iter().filter(|finding| finding.severity == Severity::Error).count()
-}
-
-/// The whole object with the safe fixes applied; `None` if there are no safe fixes.
-fn fixed(findings: &[Finding<'_>], object: Object<'_>) -> Option<String> {
-    let safe: Vec<_> =
-        findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe).collect();
-    if safe.is_empty() {
-        return None;
-    }
-    Some(rewrite(object.root(), safe.iter().flat_map(|fix| &fix.changes).collect()))
 }

@@ -91,20 +91,9 @@ impl<'d> UserData<'d> {
         Change::Replace(self.node, span, text.into())
     }
 
-    /// Edit that removes a part of the user data. In a block scalar the edit keeps the indentation after the last
-    /// removed line break, because the line that moves up needs it.
+    /// Edit that removes a part of the user data.
     pub(super) fn remove(&self, span: Span) -> Change<'d> {
-        if !matches!(self.node.style(), Style::Literal | Style::Folded) {
-            return self.replace(span, "");
-        }
-        let source = self.node.source();
-        let written = self.node.span_within(span);
-        let after_break = |text: &str| text.rfind('\n').map_or(text.len(), |at| text.len() - at - 1);
-        let indent = after_break(source.slice(written));
-        let column = after_break(source.slice(Span::new(0, written.start)));
-        let breaks = source.slice(written).contains('\n');
-        let kept = if breaks { indent.saturating_sub(column) } else { 0 };
-        self.replace(span, " ".repeat(kept))
+        self.replace(span, "")
     }
 
     /// Parses how the user data joins the cluster and which taints it registers.

@@ -289,10 +289,11 @@ fn without_tags(data: UserData<'_>) -> Option<Fix<'_>> {
     let between = data.text.get(open.end..start)?;
     let plain = open.text(data.text).eq_ignore_ascii_case("<powershell>") && closes;
     let line = usize::from(between.starts_with('\n'));
+    let last_line = usize::from(between.len() > line && between.ends_with('\n'));
     (plain && !between.contains("</")).then(|| {
         let changes = vec![
             data.remove(Span::new(open.start, open.end + line)),
-            data.replace(Span::new(start, trimmed.len()), ""),
+            data.remove(Span::new(start - last_line, trimmed.len())),
         ];
         Fix::safe("remove the tags", changes)
     })

@@ -23,11 +23,9 @@ pub(super) fn edit(node: Node<'_>, source: &Source, key: &str, value: &str) -> O
     let column = last.key_span().start - line_start(source, last.key_span().start)?;
     let end = last_line_end(source, end);
     let rest = source.text().get(end..)?;
-    let line = rest.split('\n').next().unwrap_or_default();
-    // The new line has the line ending of the line before it.
-    let (line, newline) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
+    let line = rest.lines().next().unwrap_or_default();
     let at = end + line.len();
-    Some(TextEdit { span: Span::new(at, at), text: format!("{newline}{}{key}: {value}", " ".repeat(column)) })
+    Some(TextEdit { span: Span::new(at, at), text: format!("\n{}{key}: {value}", " ".repeat(column)) })
 }
 
 #[cfg(test)]

@@ -87,12 +87,16 @@ fn all_in_block(items: &[Node<'_>], source: &Source, dash: usize) -> Option<Stri
     Some(text)
 }
 
-/// Copies the text of an item with its comments, and indents its lines to a column.
+/// Copies the text of an item with its comments, and indents its lines to a column. `None` if a comment is between the `-` and
+/// the item.
 pub(super) fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<String> {
     if item.style() != Style::Block {
         return Some(source.slice(item.span()).to_owned());
     }
     let start = item.span().start;
+    if source.slice(Span::new(dash_before(source, start)?, start)).contains('#') {
+        return None;
+    }
     let from = column(source, start)?;
     let whole =
         source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))?));

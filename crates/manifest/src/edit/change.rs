@@ -1,11 +1,11 @@
 //! Changes of a tree, and their edits of the text.
 
 use super::compose::{self, Composed};
-use super::lines::{absent_value, block_header, last_line_end};
+use super::lines::{absent_value, block_header, last_line_end, line_start, with_newlines_of};
 use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
-use crate::source::Span;
+use crate::source::{Source, Span};
 use crate::tree::{Node, Style};
 
 /// A change to one node of a tree.
@@ -60,6 +60,11 @@ impl<'d> Change<'d> {
             // The object of a pair in a list, such as `[a: b]`, has no braces.
             return None;
         }
+        let TextEdit { span, text } = self.edit_of(node, source)?;
+        Some(TextEdit { span, text: with_newlines_of(text, source, span.start) })
+    }
+
+    fn edit_of(&self, node: Node<'d>, source: &Source) -> Option<TextEdit> {
         match self {
             Self::Set(_, value) if node.span().start == node.span().end => {
                 let at = absent_value(node, source);
@@ -81,6 +86,9 @@ impl<'d> Change<'d> {
                 };
                 Some(TextEdit { span, text: spell(key, style) })
             }
+            Self::Replace(_, range, text) if matches!(node.style(), Style::Literal | Style::Folded) => {
+                replace_in_block(node, *range, text)
+            }
             Self::Replace(_, range, text) => {
                 let text = match node.style() {
                     Style::SingleQuoted => text.replace('\'', "''"),
@@ -96,6 +104,23 @@ impl<'d> Change<'d> {
             Self::AddAfter(_, key, value) => compose::add_after(node, source, key, value),
         }
     }
+}
+
+/// Replaces a part of a block scalar. New lines get the indentation of the block scalar, and a line that moves up keeps
+/// its indentation.
+fn replace_in_block(node: Node<'_>, range: Span, text: &str) -> Option<TextEdit> {
+    let source = node.source();
+    let span = node.span_within(range);
+    let start = node.span().start;
+    let indent = start - line_start(source, start)?;
+    let written = source.slice(span);
+    let mut text = text.replace('\n', &format!("\n{}", " ".repeat(indent)));
+    if written.contains('\n') {
+        let column = span.start - line_start(source, span.start)?;
+        let line = text.rsplit_once('\n').map_or(column + text.len(), |(_, last)| last.len());
+        text.push_str(&" ".repeat(indent.saturating_sub(line)));
+    }
+    Some(TextEdit { span, text })
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(super) fn write(member: Node<'_>, source: &Source, value: &Composed<'_>) -> 
         deep_end(member, source)?
     };
     let text = format!("{header}{}", in_block_at(value, column)?);
-    Some(TextEdit { span: Span::new(key.end, end), text: with_newlines_of(text, source, key.end) })
+    Some(TextEdit { span: Span::new(key.end, end), text })
 }
 
 /// Adds a member after another member of the same object.
@@ -69,7 +69,7 @@ pub(super) fn add_after(
     let column = start - line_start(source, start)?;
     let end = line_end(source, deep_end(member, source)?)?;
     let text = member_in_block(key, value, column, true)?;
-    Some(TextEdit { span: Span::new(end, end), text: with_newlines_of(text, source, start) })
+    Some(TextEdit { span: Span::new(end, end), text })
 }
 
 fn is_json(member: Node<'_>, source: &Source) -> bool {
@@ -254,13 +254,6 @@ fn deep_end(node: Node<'_>, source: &Source) -> Option<usize> {
 fn line_end(source: &Source, byte: usize) -> Option<usize> {
     let rest = source.text().get(byte..)?;
     Some(byte + rest.lines().next().unwrap_or_default().len())
-}
-
-/// The text with the line breaks of the line of a byte.
-fn with_newlines_of(text: String, source: &Source, byte: usize) -> String {
-    let rest = source.text().get(byte..).unwrap_or_default();
-    let is_crlf = rest.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r'));
-    if is_crlf { text.replace('\n', "\r\n") } else { text }
 }
 
 /// Renders a value in braces. `None` if a copy is in block style.

@@ -23,6 +23,16 @@ pub(super) fn last_line_end(source: &Source, end: usize) -> usize {
     line.strip_suffix("\r\n").or(line.strip_suffix('\n')).map_or(end, str::len)
 }
 
+/// The text with the line breaks of the line of a byte.
+pub(super) fn with_newlines_of(text: String, source: &Source, byte: usize) -> String {
+    if !text.contains('\n') {
+        return text;
+    }
+    let (before, rest) = source.text().split_at_checked(byte).unwrap_or_default();
+    let line = rest.split_once('\n').or(before.rsplit_once('\n')).map_or("", |(line, _)| line);
+    if line.ends_with('\r') { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
+}
+
 /// The start of the line of a byte.
 pub(super) fn line_start(source: &Source, byte: usize) -> Option<usize> {
     Some(source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1))

@@ -2,22 +2,45 @@
 
 use super::change::Change;
 use super::compose::Composed;
+use super::spelling::spell;
 use super::text_edit::{TextEdit, apply};
 use crate::json::quote;
-use crate::tree::{Node, Value};
+use crate::tree::{Node, Style, Value};
 
 /// Writes an object that was JSON as JSON, with all changes made. Numbers keep their spelling; of duplicate keys the last
 /// one stays.
-pub fn rewrite(object: Node<'_>, mut changes: Vec<&Change<'_>>) -> String {
+pub fn rewrite(object: Node<'_>, changes: Vec<&Change<'_>>) -> String {
+    write(object, changes, Syntax::Json)
+}
+
+/// The edit that writes the value of an alias in its place, with all changes made. `None` if the document is JSON.
+pub fn replace_alias(alias: Node<'_>, changes: Vec<&Change<'_>>) -> Option<TextEdit> {
+    if alias.style() != Style::Alias || alias.span().is_empty() || !alias.is_verbatim() {
+        return None;
+    }
+    Some(TextEdit { span: alias.span(), text: write(alias, changes, Syntax::Yaml) })
+}
+
+fn write(value: Node<'_>, mut changes: Vec<&Change<'_>>, syntax: Syntax) -> String {
     changes.sort_by_key(|change| change.node().order());
-    let mut writer = Writer { changes: &changes, text: String::new() };
-    writer.value(object);
+    let mut writer = Writer { changes: &changes, syntax, text: String::new() };
+    writer.value(value);
     writer.text
+}
+
+/// The syntax of the new text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    /// JSON without spaces.
+    Json,
+    /// YAML in braces and brackets.
+    Yaml,
 }
 
 struct Writer<'c, 'd> {
     /// Sorted by node.
     changes: &'c [&'c Change<'d>],
+    syntax: Syntax,
     text: String,
 }
 
@@ -34,7 +57,7 @@ impl<'c, 'd> Writer<'c, 'd> {
         let changes = self.of(node);
         for change in changes.iter().rev() {
             match change {
-                Change::Set(_, value) => return quote(value, &mut self.text),
+                Change::Set(_, value) => return self.string(value),
                 Change::Write(_, value) => return self.composed(value),
                 _ => {}
             }
@@ -52,7 +75,7 @@ impl<'c, 'd> Writer<'c, 'd> {
                     Change::Replace(_, span, text) => Some(TextEdit { span: *span, text: text.clone() }),
                     _ => None,
                 });
-                quote(&apply(text, &edits.collect::<Vec<_>>()), &mut self.text);
+                self.string(&apply(text, &edits.collect::<Vec<_>>()));
             }
             Value::Null => self.text.push_str("null"),
             _ => self.text.push_str(node.spelling()),
@@ -87,7 +110,7 @@ impl<'c, 'd> Writer<'c, 'd> {
             match change {
                 Change::Add(_, key, value) => {
                     self.key(key, &mut open);
-                    quote(value, &mut self.text);
+                    self.string(value);
                 }
                 Change::Append(_, key, items) if node.get(key).is_none() => {
                     self.key(key, &mut open);
@@ -111,7 +134,7 @@ impl<'c, 'd> Writer<'c, 'd> {
 
     fn composed(&mut self, value: &Composed<'d>) {
         match value {
-            Composed::Text(text) | Composed::CopyWith(_, text) => quote(text, &mut self.text),
+            Composed::Text(text) | Composed::CopyWith(_, text) => self.string(text),
             Composed::Number(number) => self.text.push_str(&number.to_string()),
             Composed::Bool(value) => self.text.push_str(&value.to_string()),
             // The changes of the node itself are not part of the copy.
@@ -127,7 +150,7 @@ impl<'c, 'd> Writer<'c, 'd> {
             Composed::List(items) => {
                 let mut open = '[';
                 for item in items {
-                    self.text.push(core::mem::replace(&mut open, ','));
+                    self.separate(&mut open);
                     self.composed(item);
                 }
                 self.text.push_str(if open == '[' { "[]" } else { "]" });
@@ -137,9 +160,25 @@ impl<'c, 'd> Writer<'c, 'd> {
 
     /// Writes a key, after the brace or a comma.
     fn key(&mut self, key: &str, open: &mut char) {
+        self.separate(open);
+        self.string(key);
+        self.text.push_str(if self.syntax == Syntax::Json { ":" } else { ": " });
+    }
+
+    /// Writes the brace or bracket that opens a collection, or a comma after a member or an item.
+    fn separate(&mut self, open: &mut char) {
+        let is_next = *open == ',';
         self.text.push(core::mem::replace(open, ','));
-        quote(key, &mut self.text);
-        self.text.push(':');
+        if is_next && self.syntax == Syntax::Yaml {
+            self.text.push(' ');
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        match self.syntax {
+            Syntax::Json => quote(text, &mut self.text),
+            Syntax::Yaml => self.text.push_str(&spell(text, Style::Plain)),
+        }
     }
 
     fn list(&mut self, node: Node<'d>, appended: &[Node<'d>]) {
@@ -150,7 +189,7 @@ impl<'c, 'd> Writer<'c, 'd> {
 
     fn items(&mut self, mut open: char, items: &[Node<'d>]) {
         for item in items {
-            self.text.push(core::mem::replace(&mut open, ','));
+            self.separate(&mut open);
             self.value(*item);
         }
         self.text.push_str(if open == '[' { "[]" } else { "]" });

@@ -17,7 +17,9 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
     if parser.peek().is_none() {
         return Ok(None);
     }
-    let tree = parser.document(limits)?;
+    let start = parser.at;
+    let mut tree = parser.document(limits)?;
+    tree.set_excerpt(Span::new(start, parser.at), true);
     Ok(Some((tree, parser.at)))
 }
 

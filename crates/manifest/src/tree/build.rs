@@ -138,7 +138,10 @@ impl Tree {
     ) -> Option<u32> {
         let (key, key_span) = key.unwrap_or_default();
         let span = span.map(|span| (small(span.start), small(span.end)));
-        self.copy_stored(from, parent, key, (small(key_span.start), small(key_span.end)), span, limit)
+        let copy =
+            self.copy_stored(from, parent, key, (small(key_span.start), small(key_span.end)), span, limit)?;
+        self.add_copy(from, copy);
+        Some(copy)
     }
 
     fn copy_stored(
@@ -179,6 +182,7 @@ impl Tree {
     pub(crate) fn merge(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
         let first = self.nodes.len();
         self.copy_children(from, into, limit)?;
+        self.add_copy(from, into);
         let merged = self.nodes.get_mut(first..).unwrap_or_default();
         for member in merged.iter_mut().filter(|data| data.parent == into) {
             member.merged = true;
@@ -238,6 +242,7 @@ impl Tree {
     /// Completes the tree.
     pub(crate) fn finish(&mut self) {
         self.duplicates.sort_unstable();
+        self.copies.sort_unstable();
     }
 
     pub(crate) fn is_mapping(&self, id: u32) -> bool {
@@ -266,6 +271,7 @@ impl Tree {
     pub(crate) fn truncate(&mut self, above: u32, from: usize) {
         self.nodes.truncate(from);
         self.duplicates.retain(|(_, again)| (*again as usize) < from);
+        self.copies.retain(|(_, copy)| (*copy as usize) < from);
         if let Some(data) = self.nodes.get_mut(above as usize) {
             (data.first_child, data.last_child) = (NO_NODE, NO_NODE);
             let start = data.span.0 as usize;

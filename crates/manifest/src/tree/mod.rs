@@ -2,6 +2,7 @@
 
 mod assembly;
 mod build;
+mod copies;
 mod embedded;
 mod node;
 mod store;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::file::Excerpt;
 use crate::source::{Source, Span};
 
 /// A JSON or YAML document as an arena of nodes; the root is the first node.
@@ -23,6 +24,10 @@ pub struct Tree {
     pub(super) spellings: BTreeMap<u32, Text>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
+    /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
+    pub(super) copies: Vec<(u32, u32)>,
+    /// The part of the text that was parsed as this document alone.
+    pub(super) excerpt: Option<Excerpt>,
 }
 
 /// A comment, from its `#` to the end of its line.
@@ -114,6 +119,8 @@ impl Tree {
             comments: Vec::new(),
             spellings: BTreeMap::new(),
             is_assembled: false,
+            copies: Vec::new(),
+            excerpt: None,
         }
     }
 
@@ -131,6 +138,17 @@ impl Tree {
     /// Whether the document is built of parts of other documents.
     pub fn is_assembled(&self) -> bool {
         self.is_assembled
+    }
+
+    /// The part of the text that the document was parsed from. It may hold further documents, after a `...` line. `None`
+    /// for an assembled document, and for a document within a string.
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        self.excerpt
+    }
+
+    /// Records the part of the text that the document was parsed from.
+    pub(crate) fn set_excerpt(&mut self, span: Span, is_json: bool) {
+        self.excerpt = Some(Excerpt { span, is_json });
     }
 
     pub(crate) fn shared_source(&self) -> &Arc<Source> {

@@ -27,6 +27,7 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Res
             }
         }
         loader.tree.finish();
+        loader.tree.set_excerpt(span, false);
         documents.push(Ok(loader.tree));
     }
 }

@@ -1,0 +1,78 @@
+//! Counts of findings before and after a fix.
+
+use std::collections::BTreeMap;
+
+use crate::classification::Severity;
+use crate::finding::Finding;
+
+/// The reason why a fix does not remove its finding.
+pub const NOT_RESOLVED: &str = "it would not resolve the finding";
+
+/// The reason why a fix makes something else worse.
+pub const NEW_ERROR: &str = "it would introduce another error";
+
+/// Numbers of findings and of errors by key. Findings with the same key differ only in location, which a fix can move.
+#[derive(Clone, Debug)]
+pub struct Tally<K>(BTreeMap<K, Counts>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    findings: usize,
+    errors: usize,
+}
+
+impl Tally<&'static str> {
+    /// Counts the findings of an object by rule.
+    pub fn by_rule(findings: &[Finding<'_>]) -> Self {
+        Self::of(findings.iter().map(|finding| (finding.rule.name, finding.severity)))
+    }
+}
+
+impl<K: Ord> Tally<K> {
+    /// Counts findings.
+    pub fn of(findings: impl Iterator<Item = (K, Severity)>) -> Self {
+        let mut counts = BTreeMap::<K, Counts>::new();
+        for (key, severity) in findings {
+            let counts = counts.entry(key).or_default();
+            counts.findings += 1;
+            counts.errors += usize::from(severity == Severity::Error);
+        }
+        Self(counts)
+    }
+
+    fn get(&self, key: &K) -> Counts {
+        self.0.get(key).copied().unwrap_or_default()
+    }
+
+    /// Whether fixes of findings with these keys leave the findings that `after` counts: the fixed findings are gone, and
+    /// there is no new error.
+    pub fn allows(&self, after: &Self, fixed: impl Iterator<Item = K>) -> Result<(), &'static str> {
+        if after.0.iter().any(|(key, counts)| counts.errors > self.get(key).errors) {
+            return Err(NEW_ERROR);
+        }
+        let mut expected = BTreeMap::<K, usize>::new();
+        for key in fixed {
+            *expected.entry(key).or_default() += 1;
+        }
+        let is_gone =
+            |(key, number): (&K, &usize)| after.get(key).findings + number <= self.get(key).findings;
+        if expected.iter().all(is_gone) { Ok(()) } else { Err(NOT_RESOLVED) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allows_fixes_whose_findings_are_gone_without_a_new_error() {
+        let tally = |rules: &[(&'static str, Severity)]| Tally::of(rules.iter().copied());
+        let before = tally(&[("a", Severity::Error), ("a", Severity::Warning), ("b", Severity::Info)]);
+        let judged = |after: &[(&'static str, Severity)]| before.allows(&tally(after), ["a"].into_iter());
+        assert_eq!(judged(&[("a", Severity::Warning), ("b", Severity::Info)]), Ok(()));
+        assert_eq!(judged(&[("a", Severity::Warning), ("c", Severity::Warning)]), Ok(()));
+        assert_eq!(judged(&[("a", Severity::Warning), ("a", Severity::Warning)]), Err(NOT_RESOLVED));
+        assert_eq!(judged(&[("c", Severity::Error)]), Err(NEW_ERROR));
+        assert_eq!(judged(&[("b", Severity::Error)]), Err(NEW_ERROR));
+    }
+}
