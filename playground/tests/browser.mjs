@@ -62,21 +62,22 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
     const inside = request.url().startsWith(server.address) || /^(blob|data):/.test(request.url());
     if (!inside) failures.push(`request to another origin: ${request.url()}`);
   });
+  // Every page of the context is watched, also after a reload.
+  await context.exposeBinding('reportViolation', (_, violation) => failures.push(`content policy: ${violation}`));
   await context.addInitScript(() => {
-    globalThis.violations = [];
     addEventListener('securitypolicyviolation', (event) => {
-      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+      globalThis.reportViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
     });
   });
-  const page = context.pages()[0] ?? (await context.newPage());
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     if (message.type() === 'error') failures.push(`console: ${message.text()}`);
   });
-  page.on('pageerror', (error) => failures.push(`error: ${error.message}\n${error.stack}`));
-  page.on('dialog', (dialog) => {
+  context.on('weberror', (error) => failures.push(`error: ${error.error().message}\n${error.error().stack}`));
+  context.on('dialog', (dialog) => {
     failures.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
+  const page = context.pages()[0] ?? (await context.newPage());
   await page.goto(server.address + path);
   if (!options.unchecked) {
     await settled(page);
@@ -89,11 +90,10 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
     sent,
     failures,
     async close({ allow = [] } = {}) {
-      const violations = page.isClosed() ? [] : await page.evaluate(() => globalThis.violations ?? []).catch(() => []);
       await context.close();
       if (!options.server) server.close();
       rmSync(profile, { recursive: true, force: true });
-      const bad = [...failures, ...violations].filter((text) => !allow.some((pattern) => pattern.test(text)));
+      const bad = failures.filter((text) => !allow.some((pattern) => pattern.test(text)));
       if (bad.length > 0) throw new Error(bad.join('\n'));
     },
   };

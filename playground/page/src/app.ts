@@ -163,7 +163,8 @@ export class App {
       else state.files.push(file);
     }
     const last = files.at(0);
-    this.#rich?.keep(state.files.map((file) => file.name));
+    // A new text starts without the selection and the history of a former file of that name.
+    this.#rich?.keep(state.files.filter((file) => !files.includes(file)).map((file) => file.name));
     this.#deselect();
     this.open(state.files.findIndex((file) => file.name === last?.name));
     this.check();
@@ -178,8 +179,26 @@ export class App {
   /** Replaces the text and name of the active file with a pasted text. */
   replaceExample(text: string, name = 'manifest.yaml'): void {
     this.renameFile(this.state.active, name);
-    this.editor.replace(withoutMark(text));
     this.editor.focus();
+    this.editor.arrive(withoutMark(text));
+  }
+
+  /** Moves a log out of a manifest into a separate file, and diagnoses it. */
+  moveToLog(name: string, from: number, to: number): void {
+    const { files } = this.state;
+    const index = files.findIndex((file) => file.name === name);
+    const text = files[index]?.text ?? '';
+    const rest = text.slice(0, from) + text.slice(to);
+    const log = { name: uniqueName(files, 'controller.log'), text: text.slice(from, to) };
+    if (rest.trim()) {
+      this.open(index);
+      this.editor.apply([{ offset: from, endOffset: to, text: '' }]);
+      files.push(log);
+    } else files[index] = log;
+    this.#rich?.keep(files.filter((file) => file !== log).map((file) => file.name));
+    this.open(files.indexOf(log));
+    this.show('symptoms');
+    this.check();
   }
 
   newFile(wanted = 'manifest.yaml'): void {

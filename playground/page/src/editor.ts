@@ -99,6 +99,24 @@ const windowsEnter = {
   },
 };
 
+/** Replaces selected text itself. Chromium would wrap the typed text in an inline style, which the content policy forbids. */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { data, inputType, isComposing } = event;
+    if (inputType !== 'insertText' || !data || isComposing || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(data), { scrollIntoView: true, userEvent: 'input.type' });
+    return true;
+  },
+  compositionstart(_, view) {
+    if (!view.state.selection.main.empty) view.dispatch(view.state.replaceSelection(''), { userEvent: 'input.type.compose' });
+    return false;
+  },
+});
+
+/** Scrolls to the first character, with the line numbers and the space above. */
+const toStart = EditorView.scrollIntoView(0, { x: 'start', y: 'start', xMargin: 200, yMargin: 200 });
+
 /** Highlights the lines of evidence of a diagnosis. */
 const setEvidence = StateEffect.define<readonly number[]>();
 const evidenceLine = Decoration.line({ class: 'cm-evidence' });
@@ -259,6 +277,7 @@ export class Editor implements TextEditor {
         lineEnds,
         windowsLineEnds,
         beforeReturns,
+        typeOverSelection,
         EditorState.tabSize.of(2),
         indentUnit.of('  '),
         lintGutter({ tooltipFilter: () => [] }),
@@ -309,6 +328,7 @@ export class Editor implements TextEditor {
     const state = kept && kept.doc.toString() === text ? kept : this.#fresh(name, text);
     this.#silent = true;
     this.view.setState(state);
+    if (state !== kept) this.view.dispatch({ effects: toStart });
     this.#silent = false;
   }
 
@@ -399,6 +419,16 @@ export class Editor implements TextEditor {
   apply(edits: readonly { offset: number; endOffset: number; text: string }[]): void {
     const changes = edits.map(({ offset, endOffset, text }) => ({ from: offset, to: endOffset, insert: text }));
     this.view.dispatch({ changes, userEvent: 'input.fix', scrollIntoView: false });
+  }
+
+  /** Replaces the whole text as one undoable step. The cursor goes to the end and the view to the start. */
+  arrive(text: string): void {
+    this.view.dispatch({
+      changes: { from: 0, to: this.view.state.doc.length, insert: text },
+      selection: EditorSelection.cursor(text.length),
+      effects: toStart,
+      userEvent: 'input.paste',
+    });
   }
 
   /** Replaces the text as one undoable step. It changes only the part between the common start and end. */

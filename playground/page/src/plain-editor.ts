@@ -11,6 +11,8 @@ export interface TextEditor {
   select(from: number, to: number, focus: boolean): void;
   /** Applies edits as one step. */
   apply(edits: readonly { offset: number; endOffset: number; text: string }[]): void;
+  /** Replaces the whole text with a text from elsewhere. No part of it is selected afterwards. */
+  arrive(text: string): void;
   /** Replaces the text as one step. */
   replace(text: string): void;
 }
@@ -60,6 +62,12 @@ export class PlainEditor implements TextEditor {
       text = text.slice(0, edit.offset) + edit.text + text.slice(edit.endOffset);
     }
     this.replace(text);
+  }
+
+  arrive(text: string): void {
+    this.replace(text);
+    this.area.setSelectionRange(text.length, text.length);
+    this.area.scrollTo(0, 0);
   }
 
   replace(text: string): void {
